@@ -1,5 +1,6 @@
 //! Emergencies: all steps of one, from any network and in any order of arrival, belong to one alert.
 
+use crate::alert::Alert;
 use crate::id::AlertId;
 use crate::time::Timestamp;
 
@@ -30,6 +31,15 @@ impl StepKind {
             Self::Cancel => "cancel",
         }
     }
+}
+
+/// A step that a message reports, with the alert that it raises if its emergency has none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EmergencyStep {
+    /// What it does.
+    pub kind: StepKind,
+    /// Its time is that of the step.
+    pub alert: Alert,
 }
 
 /// A step of an emergency of one device.

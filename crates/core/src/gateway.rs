@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Scope;
 use crate::decoding::Decoding;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
-use crate::location::{DuplicateRule, Outcome};
+use crate::location::DuplicateRule;
 use crate::time::Timestamp;
 
 /// A further name under which a device reports, such as the IMEI of its satellite modem.
@@ -88,12 +88,6 @@ impl MessageResult {
     /// The result with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|result| result.name() == name)
-    }
-
-    /// The result of a message that was read, by what became of its locations.
-    pub fn of_outcomes(outcomes: &[Outcome]) -> Self {
-        let is_known = |outcome: &Outcome| *outcome == Outcome::Duplicate;
-        if !outcomes.is_empty() && outcomes.iter().all(is_known) { Self::Duplicate } else { Self::Decoded }
     }
 }
 
@@ -232,17 +226,6 @@ impl HeardDevice {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_known_locations_make_a_duplicate() {
-        use Outcome::{Accepted, Duplicate};
-        let check = |outcomes: &[Outcome], expect| {
-            assert_eq!(MessageResult::of_outcomes(outcomes), expect, "{outcomes:?}");
-        };
-        check(&[], MessageResult::Decoded);
-        check(&[Duplicate], MessageResult::Duplicate);
-        check(&[Duplicate, Accepted], MessageResult::Decoded);
-    }
 
     #[test]
     fn names_are_read_back() {

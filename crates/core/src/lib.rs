@@ -32,6 +32,7 @@ pub mod idempotency;
 pub mod license;
 pub mod limits;
 pub mod location;
+pub mod message_contents;
 pub mod notification;
 pub mod overview;
 pub mod page;

@@ -24,6 +24,8 @@ mod database;
 mod early_ack;
 mod error;
 mod job;
+#[cfg(feature = "unsafe-late-alerts")]
+mod late_alerts;
 #[cfg(feature = "unsafe-late-limit")]
 mod late_limit;
 mod migration;
@@ -47,6 +49,8 @@ pub use database::{Database, Engine, OpenOptions, Role};
 #[cfg(feature = "unsafe-early-ack")]
 pub use early_ack::acknowledge_before_commit;
 pub use error::{DbError, OpenError};
+#[cfg(feature = "unsafe-late-alerts")]
+pub use late_alerts::store_alerts_late;
 #[cfg(feature = "unsafe-late-limit")]
 pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};

@@ -35,6 +35,11 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         tracing::error!("PERIGEE_UNSAFE_EARLY_ACK: locations are acknowledged before they are stored");
         perigee_store::acknowledge_before_commit();
     }
+    #[cfg(feature = "unsafe-late-alerts")]
+    if std::env::var_os("PERIGEE_UNSAFE_LATE_ALERTS").is_some() {
+        tracing::error!("PERIGEE_UNSAFE_LATE_ALERTS: alerts are stored after the messages they came in");
+        perigee_store::store_alerts_late();
+    }
     #[cfg(feature = "unsafe-late-limit")]
     if std::env::var_os("PERIGEE_UNSAFE_LATE_LIMIT").is_some() {
         tracing::error!("PERIGEE_UNSAFE_LATE_LIMIT: messages are counted after they were sent");

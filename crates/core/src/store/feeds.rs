@@ -1,15 +1,12 @@
-//! What gateway feeds need from the store: emergencies, the health of gateways, and polls.
+//! What gateway feeds need from the store: the health of gateways, and polls.
 
 use async_trait::async_trait;
 
 use super::Result;
 use crate::account_gateway::Gateway;
-use crate::actor::Actor;
-use crate::alert::Alert;
-use crate::emergency::StepKind;
 use crate::feed_health::GatewayReport;
 use crate::gateway::{MessageResult, NewMessage};
-use crate::id::{AccountId, DeviceId, GatewayId};
+use crate::id::{AccountId, GatewayId};
 use crate::time::Timestamp;
 
 /// A gateway that one poller may poll until its lease ends.
@@ -42,19 +39,9 @@ pub struct PollSettlement {
     pub refused: bool,
 }
 
-/// Emergencies, health of feeds, and pollers.
+/// Health of feeds, and pollers.
 #[async_trait]
 pub trait Feeds: Send + Sync {
-    /// Assigns a step to an emergency of its device: raises `alert` if the emergency has no alert yet, and ends the alert
-    /// if the step is a cancellation. Steps may arrive repeatedly and in any order. Refused if the device is expired.
-    async fn follow_emergency(
-        &self,
-        actor: &Actor,
-        device: DeviceId,
-        kind: StepKind,
-        alert: Alert,
-    ) -> Result<()>;
-
     /// Finds a gateway by its id.
     async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>>;
 

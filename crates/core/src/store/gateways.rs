@@ -5,10 +5,10 @@ use async_trait::async_trait;
 use super::Result;
 use crate::actor::Scope;
 use crate::gateway::{
-    HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
+    HeardDevice, HeardMessage, HeardReport, MessageFilter, NewMessage, RawMessage, Reporter,
 };
 use crate::id::{AccountId, MessageId};
-use crate::location::{DuplicateRule, Location, Outcome};
+use crate::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
 use crate::page::{Page, PageRequest};
 
 /// What gateways store and read.
@@ -21,22 +21,20 @@ pub trait Gateways: Send + Sync {
     /// Whether there is only one account, whose owner then sees everything that is heard.
     async fn has_one_account(&self) -> Result<bool>;
 
-    /// Stores a message and its locations in one transaction. An expired device is no failure: the message is stored
-    /// and its locations are not. Fails with `NotFound` if the device no longer exists; the message is stored then too.
+    /// Stores a message with all it says in one transaction, and with its alerts what follows from them: events,
+    /// notifications and escalations. An expired device is no failure: the message is stored and its contents are not.
+    /// Fails with `NotFound` if the device no longer exists; the message is stored then too.
     async fn store_message(
         &self,
         reporter: &Reporter,
         message: NewMessage,
-        locations: Vec<Location>,
-    ) -> Result<MessageResult>;
+        contents: MessageContents,
+    ) -> Result<StoredMessage>;
 
-    /// Stores locations of a device without their message, which may be of several devices.
-    async fn store_fixes(
-        &self,
-        reporter: &Reporter,
-        locations: Vec<Location>,
-        duplicate_rule: DuplicateRule,
-    ) -> Result<Vec<Outcome>>;
+    /// Stores a request with all it says of its devices in one transaction. Gives the result of each device:
+    /// `DeviceExpired` or `NotFound` concern it alone. A request with more than a transaction may take is stored in
+    /// several, its message in the last.
+    async fn store_request(&self, request: NewRequest) -> Result<Vec<Result<StoredContents>>>;
 
     /// Records which protocol a device speaks.
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()>;

@@ -1,7 +1,9 @@
 //! What reports become: locations, and alerts of reports that have no place.
 
 use perigee_core::alert::Alert;
-use perigee_core::location::{Location, undo_rollover};
+use perigee_core::device_file::NewDeviceFile;
+use perigee_core::location::undo_rollover;
+use perigee_core::message_contents::MessageContents;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Decoded, Report, UploadedFile, alert_name, to_location, to_readings};
 
@@ -15,36 +17,28 @@ pub fn valid_files(decoded: &Decoded) -> &[UploadedFile] {
     if decoded.is_damaged() { &[] } else { &decoded.files }
 }
 
-/// What is stored of the reports of one message.
-#[derive(Debug, Default)]
-pub(super) struct Contents {
-    /// Alarms of a report with a place are part of its location, from which the rule engine raises them.
-    pub(super) locations: Vec<Location>,
-    /// Alarms of reports without a place.
-    pub(super) alerts: Vec<Alert>,
+/// What is stored of reports that arrived at this instant, which is the time of those that have none.
+pub(super) fn contents_of(reports: &[Report], arrival: Timestamp) -> MessageContents {
+    let mut contents = MessageContents::default();
+    for report in reports {
+        match to_location(report, arrival) {
+            Some(mut location) => {
+                undo_rollover(&mut location, arrival);
+                contents.locations.push(location);
+            }
+            None => contents.alerts.extend(alerts(report, arrival)),
+        }
+    }
+    contents
 }
 
-impl Contents {
-    /// Adds what a later message says.
-    pub(super) fn append(&mut self, mut later: Self) {
-        self.locations.append(&mut later.locations);
-        self.alerts.append(&mut later.alerts);
-    }
-
-    /// Reads reports that arrived at this instant, which is the time of those that have none.
-    pub(super) fn of(reports: &[Report], arrival: Timestamp) -> Self {
-        let mut contents = Self::default();
-        for report in reports {
-            match to_location(report, arrival) {
-                Some(mut location) => {
-                    undo_rollover(&mut location, arrival);
-                    contents.locations.push(location);
-                }
-                None => contents.alerts.extend(alerts(report, arrival)),
-            }
-        }
-        contents
-    }
+/// The files of a message that came in this protocol, as they are stored.
+pub(super) fn new_files(files: &[UploadedFile], source: &'static str) -> Vec<NewDeviceFile> {
+    let new = |file: &UploadedFile| {
+        let UploadedFile { name, captured_at, bytes } = file.clone();
+        NewDeviceFile { captured_at, name, source, bytes }
+    };
+    files.iter().filter(|file| !file.bytes.is_empty()).map(new).collect()
 }
 
 fn alerts(report: &Report, arrival: Timestamp) -> impl Iterator<Item = Alert> {
@@ -74,7 +68,7 @@ mod tests {
         let mut somewhere = Report { time: Some(now.plus_seconds(-5)), ..Report::default() };
         somewhere.locate(1.0, 2.0);
         somewhere.alarm("sos");
-        let contents = Contents::of(&[nowhere, somewhere], now);
+        let contents = contents_of(&[nowhere, somewhere], now);
         assert_eq!(contents.locations.len(), 1);
         assert_eq!(contents.locations[0].readings.alerts.as_deref(), Some(&["SOSButton".to_owned()][..]));
         let [alert] = contents.alerts.as_slice() else { panic!("{:?}", contents.alerts) };
@@ -87,6 +81,6 @@ mod tests {
         let now: Timestamp = "2026-05-01T12:00:00Z".parse().unwrap();
         let mut report = Report { time: "2006-09-15T12:00:00Z".parse().ok(), ..Report::default() };
         report.locate(1.0, 2.0);
-        assert_eq!(Contents::of(&[report], now).locations[0].time, now);
+        assert_eq!(contents_of(&[report], now).locations[0].time, now);
     }
 }

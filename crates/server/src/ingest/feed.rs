@@ -13,7 +13,7 @@ use super::decoding::Told;
 use super::heard::UnknownDevice;
 use super::path::{Arrival, Ingest};
 use super::reading::{Reading, Sent, reports};
-use super::sos;
+use super::sos::step_of;
 use super::stored_request::stored_request;
 
 /// A request of a gateway, once its secret was checked; of a polled feed the provider's answer.
@@ -82,7 +82,7 @@ impl Ingest {
         Ok(())
     }
 
-    /// The ordinary case: one device, whose message is stored with its locations in one commit.
+    /// The ordinary case: one device, whose message is stored with all it says in one commit.
     async fn take_one(
         &self,
         arrival: FeedArrival<'_>,
@@ -102,17 +102,22 @@ impl Ingest {
             return self.store_alone(arrival, Some(reporter.device), raw, MessageResult::Test).await;
         }
         let reports = reports(message);
-        let stored =
-            Arrival { message: raw, reports: &reports, files: &[], told: Told::default(), at: arrival.at };
+        let stored = Arrival {
+            message: raw,
+            reports: &reports,
+            files: &[],
+            steps: step_of(arrival.feed, message, arrival.at).into_iter().collect(),
+            told: Told::default(),
+            at: arrival.at,
+        };
         match self.store(reporter, stored).await {
             // The device was deleted meanwhile; the message is stored.
-            Ok(MessageResult::ExpiredDevice) | Err(StoreError::NotFound(_)) => Ok(()),
-            Ok(_) => sos::follow(&*self.store, reporter, arrival.feed, message, arrival.at).await,
+            Ok(_) | Err(StoreError::NotFound(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Several devices in one request: it is stored once, before what it says.
+    /// Several devices in one request: it is stored once, in the commit of what it says.
     async fn take_several(&self, arrival: FeedArrival<'_>, reading: &Reading) -> Result<(), StoreError> {
         let raw = arrival.message(None, reading.error());
         let all_tests = reading.decoded.messages.iter().all(|message| message.test);
@@ -121,9 +126,9 @@ impl Ingest {
             (None, true) => MessageResult::Test,
             (None, false) => MessageResult::Decoded,
         };
-        self.store_alone(arrival, None, raw, result).await?;
         self.note_unknown_devices(arrival, reading);
-        self.store_contents(arrival.feed, reading, arrival.at).await?;
+        self.store_contents(arrival.gateway.account, arrival.sent(), reading, Some((raw, result))).await?;
+        count(arrival.feed, result);
         Ok(())
     }
 

@@ -29,7 +29,7 @@ impl Ingest {
         known: Option<Timestamp>,
     ) -> Result<Page, StoreError> {
         let reading = self.read(arrival.gateway, arrival.sent()).await?;
-        let stored = self.store_contents(arrival.feed, &reading, arrival.at).await?;
+        let stored = self.store_contents(arrival.gateway.account, arrival.sent(), &reading, None).await?;
         self.note_unknown_devices(arrival, &reading);
         let error = reading.error();
         let times = reading.decoded.messages.iter().filter_map(|message| message.reports.first()?.time);

@@ -5,19 +5,20 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use perigee_core::actor::Actor;
 use perigee_core::decoding::ZoneWatch;
-use perigee_core::device_file::NewDeviceFile;
+use perigee_core::emergency::EmergencyStep;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::Outcome;
+use perigee_core::message_contents::{MessageContents, StoredMessage};
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use perigee_gateways::{Report, UploadedFile};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::contents::Contents;
+use super::contents::{contents_of, new_files};
 use super::decoding::Told;
 use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, UnknownDevice};
@@ -81,6 +82,8 @@ pub struct Arrival<'a> {
     pub reports: &'a [Report],
     /// Files that it completed.
     pub files: &'a [UploadedFile],
+    /// Steps of emergencies that it reports.
+    pub steps: Vec<EmergencyStep>,
     /// What it told of the device itself.
     pub told: Told,
     /// When this service received it.
@@ -165,26 +168,21 @@ impl Ingest {
         self.rates.datagram(address)
     }
 
-    /// Stores a message with its locations, then its alerts. Once this returns a result the message may be acknowledged.
+    /// Stores a message with all it says, in one commit. Once this returns a result the message may be acknowledged.
     pub async fn store(
         &self,
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { message, reports, files, told, at } = arrival;
+        let Arrival { message, reports, files, steps, told, at } = arrival;
         let source = message.source;
-        let Contents { locations, alerts } = Contents::of(reports, at);
-        let result = self.store.store_message(reporter, message, locations).await?;
-        if !alerts.is_empty() && result != MessageResult::ExpiredDevice {
-            let stored =
-                self.store.store_alerts(&Actor::for_gateway(reporter), reporter.device, alerts).await;
-            match stored {
-                Ok(_) | Err(StoreError::DeviceExpired(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if result != MessageResult::ExpiredDevice {
-            self.store_files(reporter, source, files).await?;
+        let contents = MessageContents { steps, files: new_files(files, source), ..contents_of(reports, at) };
+        let StoredMessage { result, contents } =
+            self.store.store_message(reporter, message, contents).await?;
+        for outcome in contents.files {
+            let result = if outcome == Outcome::Accepted { "stored" } else { "duplicate" };
+            metrics::counter!("perigee_gateway_files_total", "source" => source, "result" => result)
+                .increment(1);
         }
         self.signals.announce(reporter.scope.account);
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
@@ -192,24 +190,6 @@ impl Ingest {
         self.note_protocol(reporter, source).await;
         self.note_told(reporter, &told, at).await;
         Ok(result)
-    }
-
-    /// Stores files that a message completed. One that was stored before is not stored again.
-    async fn store_files(
-        &self,
-        reporter: &Reporter,
-        source: &'static str,
-        files: &[UploadedFile],
-    ) -> Result<(), StoreError> {
-        for file in files.iter().filter(|file| !file.bytes.is_empty()) {
-            let UploadedFile { name, captured_at, bytes } = file.clone();
-            let is_new =
-                self.store.store_file(reporter, NewDeviceFile { captured_at, name, source, bytes }).await?;
-            let result = if is_new { "stored" } else { "duplicate" };
-            metrics::counter!("perigee_gateway_files_total", "source" => source, "result" => result)
-                .increment(1);
-        }
-        Ok(())
     }
 
     /// Memory for files whose parts have not all arrived.

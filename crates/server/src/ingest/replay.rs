@@ -11,7 +11,7 @@ use super::contents::{valid_files, valid_reports};
 use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
-use super::sos;
+use super::sos::step_of;
 use super::stored_request::StoredRequest;
 
 /// Claimed devices that one run takes.
@@ -80,7 +80,8 @@ impl Ingest {
                 duplicate_rule: DuplicateRule::Content,
             };
             let (reports, files, told) = (valid_reports(&said), valid_files(&said), Told::by(&said));
-            let arrival = Arrival { message: new, reports, files, told, at: message.received_at };
+            let arrival =
+                Arrival { message: new, reports, files, steps: Vec::new(), told, at: message.received_at };
             self.store(reporter, arrival).await?;
         }
         Ok(())
@@ -110,12 +111,11 @@ impl Ingest {
                     gateway: Some(gateway.id),
                     duplicate_rule: feed.duplicate_rule(),
                 };
-                let reports = reports(each);
+                let (reports, at) = (reports(each), message.received_at);
+                let steps = step_of(feed, each, at).into_iter().collect();
                 let told = Told::default();
-                let arrival =
-                    Arrival { message: new, reports: &reports, files: &[], told, at: message.received_at };
+                let arrival = Arrival { message: new, reports: &reports, files: &[], steps, told, at };
                 self.store(reporter, arrival).await?;
-                sos::follow(&*self.store, reporter, feed, each, message.received_at).await?;
             }
             if !theirs.is_empty() {
                 break;

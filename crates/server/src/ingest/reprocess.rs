@@ -1,15 +1,16 @@
 //! Decoding a stored message again, after its device was created or a decoder was corrected.
 
 use perigee_core::account_gateway::{Gateway, NewGateway};
-use perigee_core::actor::Actor;
 use perigee_core::error::StoreError;
 use perigee_core::feed_health::GatewayState;
 use perigee_core::gateway::{MessageResult, RawMessage, Reporter};
 use perigee_core::id::GatewayId;
+use perigee_core::location::DuplicateRule;
+use perigee_core::message_contents::NewRequest;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Feed, Protocol, Report, find_feed, find_protocol};
 
-use super::contents::{Contents, valid_reports};
+use super::contents::{contents_of, valid_reports};
 use super::path::Ingest;
 use super::reading::{Sent, options_of};
 use super::stored_request::StoredRequest;
@@ -71,16 +72,18 @@ impl Ingest {
         reports: &[Report],
         at: Timestamp,
     ) -> Result<MessageResult, StoreError> {
-        let Contents { locations, alerts } = Contents::of(reports, at);
-        let actor = Actor::for_gateway(reporter);
-        let outcomes = match self.store.store_locations(&actor, reporter.device, locations).await {
-            Err(StoreError::DeviceExpired(_)) => return Ok(MessageResult::ExpiredDevice),
-            outcomes => outcomes?,
+        let request = NewRequest {
+            account: reporter.scope.account,
+            message: None,
+            duplicate_rule: DuplicateRule::Content,
+            devices: vec![(reporter.clone(), contents_of(reports, at))],
         };
-        if !alerts.is_empty() {
-            self.store.store_alerts(&actor, reporter.device, alerts).await?;
+        match self.store.store_request(request).await?.pop() {
+            Some(Ok(stored)) => Ok(stored.result()),
+            Some(Err(StoreError::DeviceExpired(_))) => Ok(MessageResult::ExpiredDevice),
+            Some(Err(error)) => Err(error),
+            None => Ok(MessageResult::UnknownDevice),
         }
-        Ok(MessageResult::of_outcomes(&outcomes))
     }
 
     /// A request is read with the present settings of its gateway.
@@ -110,7 +113,7 @@ impl Ingest {
                 (None, false) => MessageResult::Test,
             }
         } else {
-            let stored = self.store_contents(feed, &reading, message.received_at).await?;
+            let stored = self.store_contents(message.account, sent, &reading, None).await?;
             if error.is_some() && !stored.has_contents { MessageResult::Unparsable } else { stored.result() }
         };
         let device = match reading.reporters.as_slice() {

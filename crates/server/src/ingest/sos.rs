@@ -2,29 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::actor::Actor;
 use perigee_core::alert::Alert;
-use perigee_core::emergency::StepKind;
-use perigee_core::error::StoreError;
-use perigee_core::gateway::Reporter;
+use perigee_core::emergency::{EmergencyStep, StepKind};
 use perigee_core::location::Attribute;
-use perigee_core::store::Store;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Feed, FeedMessage, SosStep, to_location};
 
 /// The alert of an emergency.
 const NAME: &str = "SOSButton";
 
-/// Counts the step of a message to the emergency of its device, if it has one and is no test.
-pub(super) async fn follow(
-    store: &dyn Store,
-    reporter: &Reporter,
-    feed: &Feed,
-    message: &FeedMessage,
-    at: Timestamp,
-) -> Result<(), StoreError> {
-    let Some(step) = message.sos.filter(|_| !message.test) else { return Ok(()) };
-    let kind = match step {
+/// The step of a message, if it has one and is no test.
+pub(super) fn step_of(feed: &Feed, message: &FeedMessage, at: Timestamp) -> Option<EmergencyStep> {
+    let kind = match message.sos.filter(|_| !message.test)? {
         SosStep::Declare => StepKind::Declare,
         SosStep::Confirm | SosStep::Repeat => StepKind::Continue,
         SosStep::Cancel => StepKind::Cancel,
@@ -39,9 +28,5 @@ pub(super) async fn follow(
         critical: true,
         attributes: BTreeMap::from([("feed".to_owned(), Attribute::Text(feed.name.to_owned()))]),
     };
-    match store.follow_emergency(&Actor::for_gateway(reporter), reporter.device, kind, alert).await {
-        // The message is stored; the device was deleted or expired meanwhile.
-        Err(StoreError::DeviceExpired(_) | StoreError::NotFound(_)) => Ok(()),
-        done => done,
-    }
+    Some(EmergencyStep { kind, alert })
 }

@@ -301,7 +301,8 @@ impl Session {
             let ingest = &ingest;
             async move {
                 let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
-                let arrival = Arrival { message, reports, files, told: Told::by(&decoded), at };
+                let (steps, told) = (Vec::new(), Told::by(&decoded));
+                let arrival = Arrival { message, reports, files, steps, told, at };
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = decoded.is_damaged();
                 // A damaged frame is not answered: the tracker sends it again.

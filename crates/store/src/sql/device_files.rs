@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::device_file::{DeviceFile, MediaType, NewDeviceFile};
-use perigee_core::gateway::Reporter;
 use perigee_core::id::{AccountId, DeviceId, FileId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{DeviceFiles, Result};
@@ -12,7 +11,7 @@ use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::query::Query;
-use super::{accounts, column, ids, scope};
+use super::{column, ids, scope};
 use crate::{Database, Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, device_id, captured_at, received_at, name, media_type, size, source";
@@ -43,11 +42,9 @@ fn digest(name: &str, file: &NewDeviceFile) -> Vec<u8> {
     hasher.finalize().to_vec()
 }
 
-async fn store(tx: &Tx, reporter: Reporter, file: NewDeviceFile) -> Result<bool> {
-    tx.keep_device_cache_valid();
-    let account = accounts::lock(tx, reporter.scope.account).await?.id;
-    let device = reporter.device;
-    scope::require_device(tx, reporter.scope, device).await?;
+/// Stores a file of a device that exists, whose account is locked, and deletes the oldest of the device beyond its bounds.
+/// Gives whether it is new: the same bytes with the same name and time are stored once.
+pub(super) async fn add(tx: &Tx, account: AccountId, device: DeviceId, file: &NewDeviceFile) -> Result<bool> {
     let is_kept = |letter: &char| !letter.is_control();
     let name: String = file.name.chars().filter(is_kept).take(DeviceFile::NAME_MAX).collect();
     // The oldest files, by id, are deleted first.
@@ -58,7 +55,7 @@ async fn store(tx: &Tx, reporter: Reporter, file: NewDeviceFile) -> Result<bool>
     );
     let size = i64::try_from(file.bytes.len()).unwrap_or(i64::MAX);
     let media_type = MediaType::of(&file.bytes).name();
-    let digest = digest(&name, &file);
+    let digest = digest(&name, file);
     let values = params![
         account,
         id,
@@ -129,11 +126,6 @@ async fn find_photo(tx: &Tx, scope: Scope, device: DeviceId, id: FileId) -> Resu
 
 #[async_trait]
 impl DeviceFiles for Database {
-    async fn store_file(&self, reporter: &Reporter, file: NewDeviceFile) -> Result<bool> {
-        let reporter = reporter.clone();
-        self.write(move |tx| store(tx, reporter, file).boxed()).await
-    }
-
     async fn list_files(
         &self,
         scope: Scope,

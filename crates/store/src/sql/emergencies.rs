@@ -1,14 +1,14 @@
 //! Emergencies: each step is stored once, and assigned to the alert of its emergency.
 
-use perigee_core::actor::Scope;
 use perigee_core::alert::Alert;
-use perigee_core::emergency::{Emergency, Step, StepKind, emergencies};
+use perigee_core::emergency::{Emergency, EmergencyStep, Step, StepKind, emergencies};
 use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
+use super::alerts::{self, NewAlert, Position};
+use super::column;
 use super::rule_engine::end_alerts;
-use super::{alerts, column, devices};
 use crate::{Row, Tx, params};
 
 /// Steps this far from a new one, in milliseconds, can belong to the same emergency: three days, more than steps of one
@@ -19,27 +19,25 @@ const NEAR_MAX: i64 = 2_000;
 /// How long steps are kept, in milliseconds: a month, longer than any network repeats a message.
 const KEPT_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
-/// Assigns a step to its emergency. Returns false if the device is expired; then only the time of contact is stored.
+/// Assigns a step to an emergency of a device that exists, whose account is locked: raises its alert if the emergency has
+/// none yet, and ends the alert if the step is a cancellation. Steps may arrive repeatedly and in any order; gives whether
+/// this one is new. `last_known` is the last position of the device if this transaction changes it.
 pub(super) async fn follow(
     tx: &Tx,
-    scope: Scope,
-    device: DeviceId,
-    kind: StepKind,
-    alert: Alert,
+    (account, device): (AccountId, DeviceId),
+    EmergencyStep { kind, alert }: &EmergencyStep,
+    last_known: Option<Position>,
 ) -> Result<bool> {
-    if !devices::record_contact(tx, scope, device).await? {
-        return Ok(false);
-    }
-    let (account, time) = (scope.account, alert.time);
+    let time = alert.time;
     let sql = "INSERT INTO emergency_step (account_id, device_id, time, kind) VALUES (?1, ?2, ?3, ?4) \
                ON CONFLICT DO NOTHING";
     if tx.execute(sql, params![account, device, time, kind.name()]).await? == 0 {
-        return Ok(true);
+        return Ok(false);
     }
     let sql = "DELETE FROM emergency_step WHERE account_id = ?1 AND device_id = ?2 AND time < ?3";
     tx.execute(sql, params![account, device, tx.now().min(time).plus_millis(-KEPT_MS)]).await?;
     for emergency in emergencies(near(tx, account, device, time).await?) {
-        settle(tx, (account, device), &emergency, &alert).await?;
+        settle(tx, (account, device), &emergency, (alert, last_known)).await?;
     }
     Ok(true)
 }
@@ -73,11 +71,11 @@ async fn settle(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     emergency: &Emergency,
-    new: &Alert,
+    (new, last_known): (&Alert, Option<Position>),
 ) -> Result<()> {
     let alert = match emergency.alert {
         Some(alert) => Some(alert),
-        None => raise(tx, (account, device), emergency, new).await?,
+        None => raise(tx, (account, device), emergency, (new, last_known)).await?,
     };
     let Some(alert) = alert else { return Ok(()) };
     let others = emergency.steps.iter().filter(|step| step.alert.map(|(known, _)| known) != Some(alert));
@@ -98,7 +96,7 @@ async fn raise(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     emergency: &Emergency,
-    new: &Alert,
+    (new, last_known): (&Alert, Option<Position>),
 ) -> Result<Option<AlertId>> {
     let is_new = |step: &Step| step.time == new.time && step.kind != StepKind::Cancel;
     let begin = emergency.steps.first().map_or(new.time, |step| step.time);
@@ -107,6 +105,7 @@ async fn raise(
     } else {
         Alert { time: begin, position: None, ..new.clone() }
     };
-    let raised = alerts::raise(tx, account, device, vec![alert]).await?;
-    Ok(raised.first().map(|(_, alert)| *alert))
+    let alert = NewAlert { alert, routing: None, last_known };
+    let raised = alerts::raise_all(tx, account, vec![(device, vec![alert])]).await?;
+    Ok(raised.first().and_then(|(_, raised)| raised.first()).map(|(_, alert)| *alert))
 }

@@ -3,33 +3,16 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::account_gateway::Gateway;
-use perigee_core::actor::Actor;
-use perigee_core::alert::Alert;
-use perigee_core::emergency::StepKind;
-use perigee_core::error::StoreError;
 use perigee_core::feed_health::GatewayReport;
-use perigee_core::id::{AccountId, DeviceId, GatewayId};
+use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::store::{Feeds, LeasedPoll, PollSettlement, Result};
 
 use super::account_gateways::find_by_id;
-use super::{emergencies, gateway_polls, gateway_reports};
+use super::{gateway_polls, gateway_reports};
 use crate::Database;
 
 #[async_trait]
 impl Feeds for Database {
-    async fn follow_emergency(
-        &self,
-        actor: &Actor,
-        device: DeviceId,
-        kind: StepKind,
-        alert: Alert,
-    ) -> Result<()> {
-        let scope = actor.scope;
-        let job = self.write(move |tx| emergencies::follow(tx, scope, device, kind, alert).boxed());
-        // The contact of an expired device is committed before its step is refused.
-        if job.await? { Ok(()) } else { Err(StoreError::DeviceExpired(device)) }
-    }
-
     async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>> {
         let found = self.read(move |tx| find_by_id(tx, account, id).boxed()).await?;
         Ok(found.map(|(gateway, _)| gateway))

@@ -8,12 +8,12 @@ use perigee_core::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use perigee_core::id::{AccountId, DeviceId, MessageId};
-use perigee_core::location::{DuplicateRule, Location, Outcome};
+use perigee_core::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Gateways, Result};
 
 use super::locations::{self, Submission};
-use super::{devices, heard, messages};
+use super::{devices, heard, messages, requests};
 use crate::{Database, Tx, Value, params};
 
 /// Writes what a device that was just heard told, into a column of this type. It may have been deleted meanwhile.
@@ -48,30 +48,26 @@ impl Gateways for Database {
         &self,
         reporter: &Reporter,
         message: NewMessage,
-        locations: Vec<Location>,
-    ) -> Result<MessageResult> {
+        contents: MessageContents,
+    ) -> Result<StoredMessage> {
         let is_unparsable = message.error.is_some();
         let duplicate_rule = message.duplicate_rule;
-        let submission =
-            Submission::by(reporter.scope, reporter.device, &locations, duplicate_rule).with_message(message);
-        drop(locations);
+        let submission = Submission::of(reporter, contents, duplicate_rule).with_message(message);
         match locations::submit(self, submission).await {
-            Ok(_) if is_unparsable => Ok(MessageResult::Unparsable),
-            Ok(outcomes) => Ok(MessageResult::of_outcomes(&outcomes)),
-            Err(StoreError::DeviceExpired(_)) => Ok(MessageResult::ExpiredDevice),
+            Ok(contents) => {
+                let result = if is_unparsable { MessageResult::Unparsable } else { contents.result() };
+                Ok(StoredMessage { result, contents })
+            }
+            Err(StoreError::DeviceExpired(_)) => {
+                let contents = StoredContents::default();
+                Ok(StoredMessage { result: MessageResult::ExpiredDevice, contents })
+            }
             Err(error) => Err(error),
         }
     }
 
-    async fn store_fixes(
-        &self,
-        reporter: &Reporter,
-        locations: Vec<Location>,
-        duplicate_rule: DuplicateRule,
-    ) -> Result<Vec<Outcome>> {
-        let submission = Submission::by(reporter.scope, reporter.device, &locations, duplicate_rule);
-        drop(locations);
-        locations::submit(self, submission).await
+    async fn store_request(&self, request: NewRequest) -> Result<Vec<Result<StoredContents>>> {
+        requests::store(self, request).await
     }
 
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()> {

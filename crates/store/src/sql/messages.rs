@@ -4,7 +4,7 @@ use perigee_core::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
 use perigee_core::id::{AccountId, DeviceId, GatewayId, MessageId};
-use perigee_core::location::Outcome;
+use perigee_core::message_contents::StoredContents;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 
@@ -37,11 +37,11 @@ const INSERT_ARRAYS: &str = insert!(
         CAST($11 AS BIGINT[]))"
 );
 
-/// Stores the messages of a batch, given the results of its locations.
+/// Stores the messages of a batch, given the results of what they say.
 pub(super) async fn append(
     tx: &Tx,
     submissions: &[Submission],
-    results: &[Result<Vec<Outcome>>],
+    results: &[Result<StoredContents>],
 ) -> Result<()> {
     let mut rows = Vec::new();
     for (submission, result) in submissions.iter().zip(results) {
@@ -79,11 +79,11 @@ pub(super) async fn set_result(tx: &Tx, message: &RawMessage) -> Result<bool> {
     Ok(tx.execute(sql, values).await? > 0)
 }
 
-/// What became of a message whose locations had this result; `None` if it failed for a reason of the store.
-pub(super) fn result_of(message: &NewMessage, locations: &Result<Vec<Outcome>>) -> Option<MessageResult> {
-    match locations {
+/// What became of a message whose contents had this result; `None` if it failed for a reason of the store.
+fn result_of(message: &NewMessage, contents: &Result<StoredContents>) -> Option<MessageResult> {
+    match contents {
         Ok(_) if message.error.is_some() => Some(MessageResult::Unparsable),
-        Ok(outcomes) => Some(MessageResult::of_outcomes(outcomes)),
+        Ok(stored) => Some(stored.result()),
         Err(StoreError::DeviceExpired(_)) => Some(MessageResult::ExpiredDevice),
         Err(StoreError::NotFound(_)) => Some(MessageResult::UnknownDevice),
         Err(_) => None,

@@ -7,13 +7,15 @@ use perigee_core::device_photo::NewPhoto;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
 use perigee_core::gateway::Reporter;
+use perigee_core::location::Outcome;
+use perigee_core::message_contents::MessageContents;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::RecordRetention;
 use perigee_core::store::{DeviceFiles as _, Devices as _, Gateways as _, Maintenance as _};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
-use crate::sample::named;
+use crate::sample::{message, named};
 
 async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
     let settings = DeviceSettings { identifier: Some(name.into()), ..named(name) };
@@ -31,6 +33,15 @@ fn photo(name: &str, size: usize) -> NewDeviceFile {
     file(name, bytes)
 }
 
+impl Fixture {
+    /// Stores a message that completes a file; gives whether the file is new.
+    async fn store_file(&self, tracker: &Reporter, file: NewDeviceFile) -> perigee_core::store::Result<bool> {
+        let contents = MessageContents { files: vec![file], ..MessageContents::default() };
+        let stored = self.store.store_message(tracker, message(b"last part"), contents).await?;
+        Ok(stored.contents.files == [Outcome::Accepted])
+    }
+}
+
 async fn list(on: &Fixture, tracker: &Reporter) -> Vec<DeviceFile> {
     on.store.list_files(tracker.scope, tracker.device, PageRequest::first(1_000)).await.unwrap().items
 }
@@ -39,12 +50,12 @@ pub(crate) async fn a_file_is_stored_once_and_read_back(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let tracker = tracker(&on, &tenant, "imei").await;
     let first = NewDeviceFile { captured_at: Some(on.now()), ..photo("a\0\r\n.jpg", 5) };
-    assert!(on.store.store_file(&tracker, first.clone()).await.unwrap());
+    assert!(on.store_file(&tracker, first.clone()).await.unwrap());
     on.clock().advance_seconds(1);
-    assert!(!on.store.store_file(&tracker, first.clone()).await.unwrap(), "sent again");
+    assert!(!on.store_file(&tracker, first.clone()).await.unwrap(), "sent again");
     let other_time = NewDeviceFile { captured_at: None, ..first.clone() };
-    assert!(on.store.store_file(&tracker, other_time).await.unwrap());
-    assert!(on.store.store_file(&tracker, file("b.bin", b"<html>".to_vec())).await.unwrap());
+    assert!(on.store_file(&tracker, other_time).await.unwrap());
+    assert!(on.store_file(&tracker, file("b.bin", b"<html>".to_vec())).await.unwrap());
 
     let files = list(&on, &tracker).await;
     let names: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.media_type, file.size)).collect();
@@ -66,11 +77,11 @@ pub(crate) async fn a_file_is_stored_once_and_read_back(on: Fixture) {
 pub(crate) async fn the_oldest_files_of_a_device_are_deleted_for_newer_ones(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let (tracker, other) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "other").await);
-    on.store.store_file(&other, photo("other", 3)).await.unwrap();
+    on.store_file(&other, photo("other", 3)).await.unwrap();
     let many = DeviceFile::COUNT_MAX + 3;
     for number in 0..many {
         on.clock().advance_seconds(1);
-        on.store.store_file(&tracker, photo(&format!("{number}"), 10)).await.unwrap();
+        on.store_file(&tracker, photo(&format!("{number}"), 10)).await.unwrap();
     }
     let names: Vec<_> = list(&on, &tracker).await.into_iter().map(|file| file.name).collect();
     let expect: Vec<_> = (3..many).rev().map(|number| number.to_string()).collect();
@@ -80,7 +91,7 @@ pub(crate) async fn the_oldest_files_of_a_device_are_deleted_for_newer_ones(on: 
     let fitting = usize::try_from(DeviceFile::TOTAL_BYTES_MAX).unwrap() / size;
     for number in 0..=fitting {
         on.clock().advance_seconds(1);
-        on.store.store_file(&tracker, photo(&format!("large {number}"), size)).await.unwrap();
+        on.store_file(&tracker, photo(&format!("large {number}"), size)).await.unwrap();
     }
     let names: Vec<_> = list(&on, &tracker).await.into_iter().map(|file| file.name).collect();
     let expect: Vec<_> = (1..=fitting).rev().map(|number| format!("large {number}")).collect();
@@ -91,7 +102,7 @@ pub(crate) async fn the_oldest_files_of_a_device_are_deleted_for_newer_ones(on: 
 pub(crate) async fn files_are_seen_and_deleted_with_their_device(on: Fixture) {
     let (tenant, foreign) = (on.tenant("acme").await, on.tenant("foreign").await);
     let (tracker, other) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "other").await);
-    on.store.store_file(&tracker, photo("a", 3)).await.unwrap();
+    on.store_file(&tracker, photo("a", 3)).await.unwrap();
     let id = list(&on, &tracker).await[0].id;
     let only_other = tenant.scope().limited_to(Reach::Device(other.device));
     for scope in [foreign.scope(), only_other] {
@@ -103,15 +114,15 @@ pub(crate) async fn files_are_seen_and_deleted_with_their_device(on: Fixture) {
 
     on.store.delete_device(&tenant.actor(), tracker.device, None).await.unwrap();
     assert_eq!(list(&on, &tracker).await, []);
-    assert_fails!(on.store.store_file(&tracker, photo("b", 3)).await, StoreError::NotFound(Kind::Device));
+    assert_fails!(on.store_file(&tracker, photo("b", 3)).await, StoreError::NotFound(Kind::Device));
 }
 
 pub(crate) async fn files_are_kept_as_long_as_raw_messages(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let tracker = tracker(&on, &tenant, "imei").await;
-    on.store.store_file(&tracker, photo("old", 3)).await.unwrap();
+    on.store_file(&tracker, photo("old", 3)).await.unwrap();
     on.clock().advance_seconds(2 * 86_400);
-    on.store.store_file(&tracker, photo("new", 3)).await.unwrap();
+    on.store_file(&tracker, photo("new", 3)).await.unwrap();
     let retention = RecordRetention { messages_ms: Some(86_400_000), ..RecordRetention::default() };
     assert_eq!(on.store.delete_old_records(retention).await.unwrap().files, 1);
     let names: Vec<_> = list(&on, &tracker).await.into_iter().map(|file| file.name).collect();

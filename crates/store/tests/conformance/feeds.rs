@@ -6,8 +6,9 @@ use perigee_core::emergency::StepKind;
 use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
 use perigee_core::feed_health::GatewayReport;
-use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, Reporter};
+use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage};
 use perigee_core::location::{CompactionBudget, DuplicateRule, Location, Milli, Outcome};
+use perigee_core::message_contents::NewRequest;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
     AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LocationMaintenance as _, Locations as _,
@@ -49,7 +50,7 @@ pub(crate) async fn steps_in_any_order_are_one_alert(on: Fixture) {
         for index in order.into_iter().chain(order) {
             let (seconds, kind) = steps[index];
             let sos = alert(begin.plus_seconds(seconds), "SOSButton");
-            on.store.follow_emergency(&tenant.actor(), device, kind, sos).await.unwrap();
+            on.step(&tenant, device, kind, sos).await.unwrap();
         }
         let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
         assert_eq!(alerts.len(), 1, "{order:?}: {alerts:?}");
@@ -58,8 +59,7 @@ pub(crate) async fn steps_in_any_order_are_one_alert(on: Fixture) {
         assert_eq!(story, [EventKind::AlertCreated, EventKind::AlertEnded], "{order:?}");
     }
     let expired = on.add(&tenant, until("old", "2020-01-01")).await.id;
-    let refused =
-        on.store.follow_emergency(&tenant.actor(), expired, Declare, alert(on.now(), "SOSButton")).await;
+    let refused = on.step(&tenant, expired, Declare, alert(on.now(), "SOSButton")).await;
     assert_fails!(refused, StoreError::DeviceExpired(_));
 }
 
@@ -70,7 +70,7 @@ pub(crate) async fn a_late_cancellation_divides_two_emergencies(on: Fixture) {
     let begin = on.now().plus_seconds(-3_600);
     for (seconds, kind) in [(0, Declare), (1_200, Declare), (600, Cancel)] {
         let sos = alert(begin.plus_seconds(seconds), "SOSButton");
-        on.store.follow_emergency(&tenant.actor(), device, kind, sos).await.unwrap();
+        on.step(&tenant, device, kind, sos).await.unwrap();
     }
     let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
     let spans: Vec<_> = alerts.iter().map(|alert| (alert.alert.time, alert.ended_at)).collect();
@@ -174,15 +174,6 @@ pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let settings = DeviceSettings { identifier: Some("imei".into()), ..named("boat") };
     let device = on.add(&tenant, settings).await.id;
-    let reporter = Reporter {
-        scope: tenant.scope(),
-        device,
-        identifier: "imei".into(),
-        model: None,
-        reported_model: None,
-        decoding: perigee_core::decoding::Decoding::new(),
-        proposed_zone_minutes: None,
-    };
     let track: Vec<Location> = (1..=50).map(|second| fix(on.now().plus_seconds(-second), 1.0)).collect();
     let other_readings = |location: &Location, degrees: f64| {
         let mut other = fix(location.time, degrees);
@@ -190,7 +181,10 @@ pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
         other
     };
     let send = async |locations: Vec<Location>, duplicate_rule| {
-        on.store.store_fixes(&reporter, locations, duplicate_rule).await.unwrap()
+        let devices = vec![(tenant.reporter(device), locations.into())];
+        let request = NewRequest { account: tenant.account.id, message: None, duplicate_rule, devices };
+        let stored = on.store.store_request(request).await.unwrap().pop().unwrap();
+        stored.unwrap().locations
     };
     assert_eq!(send(track.clone(), DuplicateRule::Fix).await, vec![Accepted; 50]);
     for packed in [false, true] {

@@ -9,14 +9,15 @@ use perigee_core::gateway::{
     RawMessage, Reporter,
 };
 use perigee_core::id::MessageId;
-use perigee_core::location::DuplicateRule;
+use perigee_core::location::Location;
+use perigee_core::message_contents::MessageContents;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::RecordRetention;
 use perigee_core::store::{Devices as _, Gateways as _, Locations as _, Maintenance as _};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
-use crate::sample::{EVERYTHING, fix, group_of, named, until};
+use crate::sample::{EVERYTHING, fix, group_of, message, named, until};
 
 fn identifier(name: &str, priority: u8) -> DeviceIdentifier {
     DeviceIdentifier { identifier: name.into(), link: Some("iridium".into()), priority }
@@ -24,18 +25,6 @@ fn identifier(name: &str, priority: u8) -> DeviceIdentifier {
 
 fn called(name: &str, identifier: &str) -> DeviceSettings {
     DeviceSettings { identifier: Some(identifier.into()), ..named(name) }
-}
-
-fn message(bytes: &[u8]) -> NewMessage {
-    NewMessage {
-        source: "gt06",
-        peer: "192.0.2.9:40000".into(),
-        identifier: Some("imei".into()),
-        bytes: bytes.to_vec(),
-        error: None,
-        gateway: None,
-        duplicate_rule: DuplicateRule::Content,
-    }
 }
 
 async fn claimed(on: &Fixture, identifier: &str) -> Option<Reporter> {
@@ -104,17 +93,18 @@ pub(crate) async fn a_message_is_stored_with_its_locations(on: Fixture) {
     let device = on.add(&tenant, called("one", "imei")).await;
     let reporter = claimed(&on, "imei").await.unwrap();
     let locations = vec![fix(on.now(), 1.0), fix(on.now().plus_seconds(1), 1.0)];
-    let store =
-        async |bytes: &[u8], locations| on.store.store_message(&reporter, message(bytes), locations).await;
-    assert_eq!(store(b"one", locations.clone()).await.unwrap(), MessageResult::Decoded);
+    let store = async |bytes: &[u8], locations: Vec<Location>| {
+        on.store.store_message(&reporter, message(bytes), locations.into()).await.unwrap().result
+    };
+    assert_eq!(store(b"one", locations.clone()).await, MessageResult::Decoded);
     on.clock().advance_seconds(1);
-    assert_eq!(store(b"two", locations[..1].to_vec()).await.unwrap(), MessageResult::Duplicate);
+    assert_eq!(store(b"two", locations[..1].to_vec()).await, MessageResult::Duplicate);
     on.clock().advance_seconds(60);
-    assert_eq!(store(&[0, 255], Vec::new()).await.unwrap(), MessageResult::Decoded, "a heartbeat");
+    assert_eq!(store(&[0, 255], Vec::new()).await, MessageResult::Decoded, "a heartbeat");
     assert_eq!(on.look(&tenant, device.id).await.last_seen, Some(on.now()));
     let broken = NewMessage { error: Some("no\0t as".into()), ..message(b"four") };
-    let result = on.store.store_message(&reporter, broken, Vec::new()).await.unwrap();
-    assert_eq!(result, MessageResult::Unparsable);
+    let stored = on.store.store_message(&reporter, broken, MessageContents::default()).await.unwrap();
+    assert_eq!(stored.result, MessageResult::Unparsable);
 
     let history = on.store.list_locations(tenant.scope(), device.id, EVERYTHING).await.unwrap();
     assert_eq!(history.items.len(), 2);
@@ -144,8 +134,9 @@ pub(crate) async fn messages_of_devices_that_store_nothing_are_kept(on: Fixture)
     let device = on.add(&tenant, expiring).await;
     let reporter = claimed(&on, "imei").await.unwrap();
     on.clock().advance_seconds(3 * 86_400);
-    let store = async || on.store.store_message(&reporter, message(b"x"), vec![fix(on.now(), 1.0)]).await;
-    assert_eq!(store().await.unwrap(), MessageResult::ExpiredDevice);
+    let contents = || MessageContents::from(vec![fix(on.now(), 1.0)]);
+    let store = async || on.store.store_message(&reporter, message(b"x"), contents()).await;
+    assert_eq!(store().await.unwrap().result, MessageResult::ExpiredDevice);
     assert_eq!(
         on.look(&tenant, device.id).await.last_seen,
         Some(on.now()),
@@ -171,7 +162,10 @@ pub(crate) async fn messages_are_listed_in_sight(on: Fixture) {
     let group = on.add_group(&tenant, group_of("g", &[a.id])).await;
     for name in ["a", "b", "a"] {
         let reporter = claimed(&on, name).await.unwrap();
-        on.store.store_message(&reporter, message(name.as_bytes()), Vec::new()).await.unwrap();
+        on.store
+            .store_message(&reporter, message(name.as_bytes()), MessageContents::default())
+            .await
+            .unwrap();
     }
     let all = MessageFilter::default();
     let count = async |filter: &MessageFilter, scope| {
@@ -204,9 +198,9 @@ pub(crate) async fn old_messages_are_deleted(on: Fixture) {
     let tenant = on.tenant("acme").await;
     on.add(&tenant, called("one", "imei")).await;
     let reporter = claimed(&on, "imei").await.unwrap();
-    on.store.store_message(&reporter, message(b"old"), Vec::new()).await.unwrap();
+    on.store.store_message(&reporter, message(b"old"), MessageContents::default()).await.unwrap();
     on.clock().advance_seconds(2 * 86_400);
-    on.store.store_message(&reporter, message(b"new"), Vec::new()).await.unwrap();
+    on.store.store_message(&reporter, message(b"new"), MessageContents::default()).await.unwrap();
     let keeping =
         |days: i64| RecordRetention { messages_ms: Some(days * 86_400_000), ..RecordRetention::default() };
     assert_eq!(on.store.delete_old_records(keeping(3)).await.unwrap().messages, 0);

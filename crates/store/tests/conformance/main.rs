@@ -25,6 +25,7 @@ mod large_groups;
 mod licenses;
 mod locations;
 mod logs;
+mod message_contents;
 mod metrics;
 mod outbox;
 mod outbox_race;
@@ -335,6 +336,13 @@ conformance! {
         reports_of_gateways_add_up,
         a_poll_is_leased_to_one_node,
         a_fix_that_comes_by_two_ways_is_stored_once,
+    }
+    message_contents {
+        a_message_is_stored_with_all_it_says,
+        without_its_alert_no_message_is_stored,
+        a_request_of_several_devices_is_stored_whole,
+        a_request_that_says_very_much_is_stored_in_parts,
+        alerts_and_locations_of_an_account_do_not_block_each_other,
     }
     account_gateways {
         a_gateway_is_found_by_its_secret,

@@ -3,12 +3,17 @@
 use perigee_core::actor::{Actor, Reach};
 use perigee_core::alert::Alert;
 use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::emergency::{EmergencyStep, StepKind};
 use perigee_core::event::EventKind;
+use perigee_core::gateway::{NewMessage, Reporter};
 use perigee_core::group::{Group, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::limits::Limits;
-use perigee_core::location::{HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange};
-use perigee_core::store::{Devices as _, Groups as _};
+use perigee_core::location::{
+    DuplicateRule, HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
+};
+use perigee_core::message_contents::{MessageContents, NewRequest, StoredContents};
+use perigee_core::store::{Devices as _, Gateways as _, Groups as _};
 use perigee_core::time::Timestamp;
 
 use crate::fixture::{Fixture, Tenant};
@@ -51,6 +56,19 @@ pub(crate) fn alert(time: Timestamp, name: &str) -> Alert {
     }
 }
 
+/// A message without contents, as a gateway hands it over.
+pub(crate) fn message(bytes: &[u8]) -> NewMessage {
+    NewMessage {
+        source: "gt06",
+        peer: "192.0.2.9:40000".into(),
+        identifier: Some("imei".into()),
+        bytes: bytes.to_vec(),
+        error: None,
+        gateway: None,
+        duplicate_rule: DuplicateRule::Content,
+    }
+}
+
 /// The whole history, oldest first.
 pub(crate) const EVERYTHING: HistoryRequest =
     HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 20_000 };
@@ -61,6 +79,19 @@ pub(crate) fn at(text: &str) -> Timestamp {
 }
 
 impl Tenant {
+    /// A device of the account, found by a gateway.
+    pub(crate) fn reporter(&self, device: DeviceId) -> Reporter {
+        Reporter {
+            scope: self.scope(),
+            device,
+            identifier: "imei".into(),
+            model: None,
+            reported_model: None,
+            decoding: perigee_core::decoding::Decoding::new(),
+            proposed_zone_minutes: None,
+        }
+    }
+
     /// The owner, seeing no more than this.
     pub(crate) fn within(&self, reach: Reach) -> Actor {
         self.actor().limited_to(reach)
@@ -68,6 +99,25 @@ impl Tenant {
 }
 
 impl Fixture {
+    /// Stores a request that reports one step of an emergency.
+    pub(crate) async fn step(
+        &self,
+        tenant: &Tenant,
+        device: DeviceId,
+        kind: StepKind,
+        alert: Alert,
+    ) -> perigee_core::store::Result<StoredContents> {
+        let steps = vec![EmergencyStep { kind, alert }];
+        let contents = MessageContents { steps, ..MessageContents::default() };
+        let request = NewRequest {
+            account: tenant.account.id,
+            message: None,
+            duplicate_rule: DuplicateRule::Content,
+            devices: vec![(tenant.reporter(device), contents)],
+        };
+        self.store.store_request(request).await?.pop().expect("one result for each device")
+    }
+
     /// A device with these settings.
     pub(crate) async fn add(&self, tenant: &Tenant, settings: DeviceSettings) -> Device {
         let made = self.store.create_device(&tenant.actor(), settings, None).await;

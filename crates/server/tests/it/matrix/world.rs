@@ -17,6 +17,7 @@ use perigee_core::id::{
     AlertId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
 use perigee_core::location::{DuplicateRule, Latitude, Longitude};
+use perigee_core::message_contents::MessageContents;
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
@@ -371,7 +372,8 @@ impl World {
             let reporter = reporter(Scope::for_operator(tenant.account.id), device);
             let (name, bytes) = ("a.jpg".to_owned(), b"\xff\xd8\xff".to_vec());
             let new = NewDeviceFile { captured_at: None, name, source: "jt808", bytes };
-            if self.app.store.store_file(&reporter, new).await.is_ok() {
+            let contents = MessageContents { files: vec![new], ..MessageContents::default() };
+            if self.app.store.store_message(&reporter, raw_message(), contents).await.is_ok() {
                 let page = PageRequest::first(1);
                 let files = self.app.store.list_files(reporter.scope, device, page).await.unwrap();
                 return files.items[0].id.to_string();
@@ -527,10 +529,8 @@ fn reporter(scope: Scope, device: DeviceId) -> Reporter {
     }
 }
 
-async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
-    let scope = Scope::for_operator(tenant.account.id);
-    let reporter = reporter(scope, device);
-    let message = NewMessage {
+fn raw_message() -> NewMessage {
+    NewMessage {
         source: "gt06",
         peer: "192.0.2.1:5".to_owned(),
         identifier: None,
@@ -538,8 +538,13 @@ async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> S
         error: None,
         gateway: None,
         duplicate_rule: DuplicateRule::Content,
-    };
-    app.store.store_message(&reporter, message, Vec::new()).await.unwrap();
+    }
+}
+
+async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let scope = Scope::for_operator(tenant.account.id);
+    let reporter = reporter(scope, device);
+    app.store.store_message(&reporter, raw_message(), MessageContents::default()).await.unwrap();
     let filter = MessageFilter { device: Some(device), ..MessageFilter::default() };
     let messages = app.store.list_messages(scope, &filter, PageRequest::first(1)).await.unwrap();
     messages.items[0].id.to_string()

@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
 use super::new_rows::NewRows;
@@ -14,7 +13,7 @@ use super::{known, late, new_rows, settle};
 use crate::error::DbError;
 use crate::job::{Opened, Opening};
 use crate::postgres::Session;
-use crate::sql::locations::{Submission, arrivals, first_results};
+use crate::sql::locations::{Ingested, Submission, arrivals, first_results, last_positions};
 use crate::tx::Tx;
 
 /// Looks at the devices of these submissions while the transaction begins.
@@ -45,7 +44,7 @@ pub(crate) async fn ingest(
     submissions: &[Submission],
     seen_states: &SeenStates,
     gaps: &PackedGaps,
-) -> Result<Vec<Result<Vec<Outcome>>>> {
+) -> Result<Ingested> {
     let mut look = match tx.take_opened::<known::Look>() {
         Some(look) => look,
         None => known::look(session, submissions, seen_states).await?,
@@ -82,5 +81,5 @@ pub(crate) async fn ingest(
     rows.insert_with_commit(session).await?;
     tx.mark_logs_after_commit();
     settle::settle_with_commit(session, tx.now(), &known, &arrivals).await?;
-    Ok(results)
+    Ok(Ingested { results, last: last_positions(submissions, &arrivals) })
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join3, try_join4};
@@ -26,8 +26,10 @@ use crate::sql::locations::{Admission, Submission, check_last};
 use crate::tx::Tx;
 
 /// In ascending order, as all locks here, which prevents deadlocks between batches. Who changes what submissions rely on
-/// takes the lock alone.
-const ACCOUNTS: &str = "SELECT pg_advisory_xact_lock_shared(id) FROM unnest(CAST($1 AS BIGINT[])) AS w (id)";
+/// takes the lock alone. So does a batch for accounts of which it stores alerts: a lock that is shared cannot be made
+/// exclusive later, because two batches would wait for each other.
+const ACCOUNTS: &str = "SELECT CASE WHEN alone THEN pg_advisory_xact_lock(id) ELSE pg_advisory_xact_lock_shared(id) END \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, alone)";
 
 /// Submissions of a device wait for each other at its row in `device_live`, and for the first one at that in `device`.
 const FIRST: &str = "SELECT d.id FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
@@ -115,15 +117,14 @@ pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbErro
     session.prepare_native([ACCOUNTS, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await.map(drop)
 }
 
-/// Shares the locks of the accounts, locks and reads the devices, and draws log numbers. The statements are pipelined; the
+/// Locks the accounts, most often shared, locks and reads the devices, and draws log numbers. The statements are pipelined; the
 /// server executes them in order, and each sees what was committed before it began.
 pub(super) async fn look(
     session: &Session,
     submissions: &[Submission],
     seen_states: &SeenStates,
 ) -> std::result::Result<Look, DbError> {
-    let accounts: BTreeSet<i64> = submissions.iter().map(|each| each.scope.account.as_i64()).collect();
-    let accounts: Vec<i64> = accounts.into_iter().collect();
+    let (accounts, alone) = accounts(submissions);
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
     let (of_account, device): (Vec<i64>, Vec<i64>) = devices.iter().copied().unzip();
@@ -158,9 +159,12 @@ pub(super) async fn look(
     };
     let keys: [&(dyn ToSql + Sync); 2] = [&of_account, &device];
     let lock = async {
-        let (_shared, _locked, live) =
-            try_join3(session.run(&share, &[&accounts]), of_first(&lock_first), session.run(&live, &keys))
-                .await?;
+        let (_shared, _locked, live) = try_join3(
+            session.run(&share, &[&accounts, &alone]),
+            of_first(&lock_first),
+            session.run(&live, &keys),
+        )
+        .await?;
         Ok(live)
     };
     let (live, devices, members, drawn) = try_join4(lock, of_first(&find), members, numbers).await?;
@@ -206,6 +210,15 @@ impl Look {
         let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
         Ok((Known { devices, members }, numbers::numbers(drawn)))
     }
+}
+
+/// The accounts of a batch, and whether the lock of each is taken alone.
+fn accounts(submissions: &[Submission]) -> (Vec<i64>, Vec<bool>) {
+    let mut accounts: BTreeMap<i64, bool> = BTreeMap::new();
+    for submission in submissions {
+        *accounts.entry(submission.scope.account.as_i64()).or_default() |= submission.attached.is_some();
+    }
+    accounts.into_iter().unzip()
 }
 
 /// The group memberships to check, as columns: accounts, groups and devices.

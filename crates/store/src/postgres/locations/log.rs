@@ -10,7 +10,7 @@ use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
 use perigee_core::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
@@ -21,7 +21,7 @@ use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
 use crate::sql::event_filter::Wanted;
-use crate::sql::locations::{LocationLog, Submission, Window, find_last_visible};
+use crate::sql::locations::{Ingested, LocationLog, Submission, Window, find_last_visible};
 use crate::{Database, Tx, params};
 
 /// Transactions that store locations at the same time from this node: one more than there are cores, within this range. Half of
@@ -81,7 +81,7 @@ impl LocationLog for PostgresLog {
         database.read(move |tx| numbers::horizon(tx, account).boxed()).await
     }
 
-    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Ingested> {
         ingest::ingest(tx, tx.require_postgres()?, batch, &self.seen_states, &self.gaps).await
     }
 

@@ -8,4 +8,4 @@ mod read;
 mod store;
 
 pub(super) use read::{find_many, of_ids};
-pub(crate) use store::{NewAlert, raise, raise_all};
+pub(crate) use store::{NewAlert, Position, raise, raise_all};

@@ -29,6 +29,15 @@ pub(crate) struct NewAlert {
     pub(crate) alert: Alert,
     /// The routing of the rule that raised it; `None` if it names nobody.
     pub(crate) routing: Option<AlertRouting>,
+    /// The last position of the device, if the transaction changes it: the store still has the one of before.
+    pub(crate) last_known: Option<Position>,
+}
+
+impl NewAlert {
+    /// An alert of which the routing of its device decides who is notified.
+    pub(crate) const fn of_device(alert: Alert) -> Self {
+        Self { alert, routing: None, last_known: None }
+    }
 }
 
 /// Stores new alerts with their events and notifications; gives for each its id and whether it is new. The device must
@@ -39,7 +48,7 @@ pub(crate) async fn raise(
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<SubmittedAlerts> {
-    let alerts = alerts.into_iter().map(|alert| NewAlert { alert, routing: None }).collect();
+    let alerts = alerts.into_iter().map(NewAlert::of_device).collect();
     let mut raised = raise_all(tx, account, vec![(device, alerts)]).await?;
     Ok(raised.pop().map(|(_, submitted)| submitted).unwrap_or_default())
 }
@@ -61,7 +70,7 @@ pub(crate) async fn raise_all(
     for (device, alerts) in devices {
         let last_known = last_known(tx, account, device, &alerts).await?;
         let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
-        for (NewAlert { alert, routing }, id) in alerts.into_iter().zip(&mut next) {
+        for (NewAlert { alert, routing, .. }, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
             if let Entry::Vacant(entry) = each.ids.entry(identity) {
@@ -140,11 +149,15 @@ async fn last_known(
     if alerts.iter().all(|new| new.alert.position.is_some()) {
         return Ok(None);
     }
+    if let Some(position) = alerts.iter().find_map(|new| new.last_known) {
+        return Ok(Some(position));
+    }
     let last = locations::find_last(tx, account, device).await?;
     Ok(last.map(|stored| (stored.location.latitude, stored.location.longitude)))
 }
 
-type Position = (Latitude, Longitude);
+/// Latitude and longitude.
+pub(crate) type Position = (Latitude, Longitude);
 
 fn to_row(
     tx: &Tx,

@@ -33,7 +33,7 @@ impl Locations for Database {
         let submission = Submission::new(actor.scope, device, &locations);
         // The parsed locations take several times the memory of the packed ones that wait for the commit.
         drop(locations);
-        group_commit::submit(self, submission).await
+        Ok(group_commit::submit(self, submission).await?.locations)
     }
 
     async fn list_locations(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{DuplicateRule, Fix, JumpDetector, Outcome, judge};
+use perigee_core::location::{DuplicateRule, Fix, JumpDetector, Latitude, Longitude, Outcome, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -29,6 +29,17 @@ pub(crate) struct Arrival {
     pub(crate) jump_detector: JumpDetector,
 }
 
+/// What became of a batch of submissions.
+pub(crate) struct Ingested {
+    /// The outcome of each location, or why its submission is refused.
+    pub(crate) results: Vec<Result<Vec<Outcome>>>,
+    /// See [`last_positions`].
+    pub(crate) last: LastPositions,
+}
+
+/// The new last positions of devices.
+pub(crate) type LastPositions = HashMap<(AccountId, DeviceId), (Latitude, Longitude)>;
+
 /// The devices of a batch, in the order in which log numbers are assigned.
 pub(crate) type Arrivals = BTreeMap<(AccountId, DeviceId), Arrival>;
 
@@ -46,6 +57,17 @@ pub(crate) fn arrivals(submissions: &[Submission], admissions: &[Admission]) -> 
         }
     }
     arrivals
+}
+
+/// The last positions that a batch changes, of devices that have alerts in it. They cannot be read before the commit.
+pub(crate) fn last_positions(submissions: &[Submission], arrivals: &Arrivals) -> LastPositions {
+    let with_alerts = submissions.iter().filter(|submission| submission.attached.is_some());
+    let last = |submission: &Submission| {
+        let key = (submission.scope.account, submission.device);
+        let last = arrivals.get(&key)?.last()?;
+        Some((key, (last.latitude, last.longitude)))
+    };
+    with_alerts.filter_map(last).collect()
 }
 
 impl Arrival {

@@ -1,4 +1,4 @@
-//! Group commit of locations: submissions that arrive while a commit runs share the next one.
+//! Group commit of locations and messages: submissions that arrive while a commit runs share the next one.
 //!
 //! Callers put their submission into a queue and wait. A committer task takes what is queued, stores it in one
 //! transaction and answers each caller; a lone caller is committed at once. An error of one submission is the answer to
@@ -9,18 +9,20 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use perigee_core::error::StoreError;
-use perigee_core::location::Outcome;
+use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::id::AccountId;
+use perigee_core::message_contents::StoredContents;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::super::messages;
+use super::super::{attachments, messages};
 use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission};
 use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
-pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<Vec<Outcome>> {
+pub(in crate::sql) async fn submit(database: &Database, submission: Submission) -> Result<StoredContents> {
     let (reply, mut answered) = oneshot::channel();
     let queue = database.submission_queue();
     let kind = queue.kind_of(&submission);
@@ -47,6 +49,31 @@ pub(in crate::sql) async fn submit(database: &Database, submission: Submission) 
     }
 }
 
+/// Stores submissions of several devices of an account, each once, and the message they came in, in one transaction.
+pub(in crate::sql) async fn submit_together(
+    database: &Database,
+    account: AccountId,
+    submissions: Vec<Submission>,
+    message: Option<(NewMessage, MessageResult)>,
+) -> Result<Vec<Result<StoredContents>>> {
+    let batch = Arc::new(submissions);
+    let opening = match batch.as_slice() {
+        [] => None,
+        _ => database.log().opening(&batch, 0..batch.len()),
+    };
+    let _arriving = database.log().admit_arrivals(database).await;
+    let job = database.write_after(opening, move |tx| {
+        async move {
+            if let Some((message, result)) = &message {
+                messages::add(tx, account, None, message, *result).await?;
+            }
+            if batch.is_empty() { Ok(Vec::new()) } else { ingest(tx, &batch).await }
+        }
+        .boxed()
+    });
+    job.await
+}
+
 /// Starts a task that commits. It serves all callers, also when the one that starts it is cancelled.
 fn start_committer(database: &Database, kind: Kind) {
     // Boxed, because a committer can start another.
@@ -65,7 +92,7 @@ async fn run_committer(database: Database, kind: Kind) {
         let (submissions, together) = (Arc::new(submissions), callers.len());
         let results = store(&database, Arc::clone(&submissions)).await;
         drop(arriving);
-        if let Some(other) = queue.ended(kind, &submissions) {
+        for other in queue.ended(kind, &submissions) {
             start_committer(&database, other);
         }
         expected_callers = (expected_callers * 3 / 4).max(together + queue.count(kind));
@@ -100,18 +127,48 @@ fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     }
 }
 
-/// Stores the locations of a batch, and the messages they came in.
-async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
-    let results = tx.log().ingest(tx, batch).await?;
-    messages::append(tx, batch, &results).await?;
-    Ok(results)
+/// Stores a batch: locations, alerts, files, and the messages they came in.
+async fn ingest(tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<StoredContents>>> {
+    let ingested = tx.log().ingest(tx, batch).await?;
+    #[cfg(feature = "unsafe-late-alerts")]
+    if crate::late_alerts::is_on() {
+        let stored = without_attachments(ingested);
+        messages::append(tx, batch, &stored).await?;
+        return Ok(stored);
+    }
+    let stored = attachments::store(tx, batch, ingested).await?;
+    messages::append(tx, batch, &stored).await?;
+    Ok(stored)
+}
+
+/// The results of a batch whose alerts are not stored.
+#[cfg(feature = "unsafe-late-alerts")]
+fn without_attachments(ingested: super::arrival::Ingested) -> Vec<Result<StoredContents>> {
+    let of_locations = |locations| StoredContents { locations, ..StoredContents::default() };
+    ingested.results.into_iter().map(|result| result.map(of_locations)).collect()
+}
+
+/// Stores the alerts of a batch whose messages are committed: the defect that the fault harness must catch.
+#[cfg(feature = "unsafe-late-alerts")]
+async fn store_alerts_late(database: &Database, batch: Arc<Vec<Submission>>) {
+    let results = batch.iter().map(|_| Ok(Vec::new())).collect();
+    let ingested = super::arrival::Ingested { results, last: super::arrival::LastPositions::new() };
+    let job =
+        database.write(move |tx| async move { attachments::store(tx, &batch, ingested).await }.boxed()).await;
+    if let Err(error) = job {
+        tracing::warn!(error = &error as &dyn std::error::Error, "alerts are lost");
+    }
 }
 
 /// Stores a batch in one transaction and gives each submission's result.
-async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<Vec<Outcome>>> {
+async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<StoredContents>> {
     #[cfg(feature = "unsafe-early-ack")]
     if crate::early_ack::is_on() {
-        let answers = batch.iter().map(|each| Ok(vec![Outcome::Accepted; each.locations.len()])).collect();
+        let accepted = |each: &Submission| StoredContents {
+            locations: vec![perigee_core::location::Outcome::Accepted; each.locations.len()],
+            ..StoredContents::default()
+        };
+        let answers = batch.iter().map(|each| Ok(accepted(each))).collect();
         let database = database.clone();
         let job =
             async move { database.write(move |tx| async move { ingest(tx, &batch).await }.boxed()).await };
@@ -123,6 +180,11 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<V
     let opening = database.log().opening(&batch, indexes.clone());
     let job = database.write_after(opening, move |tx| async move { ingest(tx, &shared).await }.boxed());
     match job.await {
+        #[cfg(feature = "unsafe-late-alerts")]
+        Ok(results) if crate::late_alerts::is_on() => {
+            store_alerts_late(database, batch).await;
+            results
+        }
         Ok(results) => results,
         Err(StoreError::Unavailable(cause)) => {
             let cause = cause.to_string();

@@ -10,12 +10,13 @@ use perigee_core::actor::Scope;
 use perigee_core::device::DeviceRef;
 use perigee_core::event::{Event, EventKind, EventObject};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
 
+use super::arrival::Ingested;
 use super::submission_queue::Submission;
 use super::window::Window;
 use crate::codec::Point;
@@ -73,7 +74,7 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
     }
 
     /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
-    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>>;
+    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Ingested>;
 
     /// Locations of visible devices after this number.
     async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed>;

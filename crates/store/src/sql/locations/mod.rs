@@ -24,11 +24,11 @@ mod tiers;
 mod window;
 
 pub(crate) use admission::{Admission, first_results};
-pub(crate) use arrival::{Arrival, Arrivals, arrivals};
+pub(crate) use arrival::{Arrival, Arrivals, Ingested, LastPositions, arrivals, last_positions};
 pub(crate) use chunk::{Changes, LocationKey, apply, newest_packed, plan_merge};
 pub(crate) use delete::{holds_before, renew_last, retire_some};
 pub(crate) use duplicate::{Gap, known_from_chunk, known_in_chunks};
-pub(in crate::sql) use group_commit::submit;
+pub(in crate::sql) use group_commit::{submit, submit_together};
 pub(crate) use last::{find_last, find_last_visible, last_points};
 pub(crate) use log::{
     ChangeGuard, DeviceMemory, LastInMemory, LocationLog, PACK_AFTER_MS, event_of, save_trimmed_to,
@@ -40,5 +40,5 @@ pub(crate) use row::{
     LAST_COLUMNS, check_last, checked_last, last_checksum, point_from_row, unpack_or_note,
     unreadable_readings,
 };
-pub(crate) use submission_queue::{Submission, SubmissionQueue};
+pub(crate) use submission_queue::{Attached, Submission, SubmissionQueue};
 pub(crate) use window::Window;

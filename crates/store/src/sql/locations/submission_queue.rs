@@ -3,17 +3,22 @@
 //! Where the engine stores several groups at once, reports and batches are committed apart, so that a report waits for no
 //! batch of another device. A commit takes nothing of a device that another one is storing or that has an older submission
 //! waiting, so that what a device sends is stored in that order. One more commit of reports begins beside others only for
-//! many of them: several small commits cost more than they gain, above all where nodes share a database.
+//! many of them: several small commits cost more than they gain, above all where nodes share a database. Submissions with
+//! alerts are committed apart too: they lock their account, and nobody who sends locations only waits for that.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::actor::Scope;
+use perigee_core::alert::Alert;
+use perigee_core::device_file::NewDeviceFile;
+use perigee_core::emergency::EmergencyStep;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::NewMessage;
-use perigee_core::id::DeviceId;
-use perigee_core::location::{DuplicateRule, Location, Outcome};
+use perigee_core::gateway::{NewMessage, Reporter};
+use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::location::{DuplicateRule, Location};
+use perigee_core::message_contents::{MessageContents, StoredContents};
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
@@ -31,6 +36,11 @@ const BATCH_MAX: usize = 4_000;
 const REPORT_MAX: usize = 16;
 /// Locations that reports may add to a full transaction.
 const ROOM_FOR_REPORTS: usize = 1_000;
+/// Alerts, steps and files of one transaction; a single submission may have more. Each alert may create messages to fifty
+/// recipients, and others wait meanwhile.
+const ATTACHED_MAX: usize = 50;
+/// Commits of submissions with alerts that run at the same time, each for another account.
+const COMMITS_WITH_ALERTS: usize = 2;
 /// The least number of callers for which a wait before the commit pays.
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
@@ -50,6 +60,16 @@ pub(crate) struct Submission {
     pub(crate) locations: Vec<PendingLocation>,
     /// The message that the locations were read from, to be stored with them.
     pub(crate) message: Option<NewMessage>,
+    /// What else the message says. Most messages have nothing.
+    pub(crate) attached: Option<Box<Attached>>,
+}
+
+/// What a message says beside locations; never empty.
+#[derive(Debug)]
+pub(crate) struct Attached {
+    pub(crate) alerts: Vec<Alert>,
+    pub(crate) steps: Vec<EmergencyStep>,
+    pub(crate) files: Vec<NewDeviceFile>,
 }
 
 impl Submission {
@@ -64,7 +84,22 @@ impl Submission {
         locations: &[Location],
         duplicate_rule: DuplicateRule,
     ) -> Self {
-        Self { scope, device, locations: PendingLocation::pack_all(locations, duplicate_rule), message: None }
+        let locations = PendingLocation::pack_all(locations, duplicate_rule);
+        Self { scope, device, locations, message: None, attached: None }
+    }
+
+    /// Everything that a message says of a device.
+    pub(crate) fn of(reporter: &Reporter, contents: MessageContents, duplicate_rule: DuplicateRule) -> Self {
+        let has_attachments = contents.attachments() > 0;
+        let MessageContents { locations, alerts, steps, files } = contents;
+        let attached = has_attachments.then(|| Box::new(Attached { alerts, steps, files }));
+        Self { attached, ..Self::by(reporter.scope, reporter.device, &locations, duplicate_rule) }
+    }
+
+    /// Alerts, steps and files.
+    fn attachments(&self) -> usize {
+        let count = |attached: &Attached| attached.alerts.len() + attached.steps.len() + attached.files.len();
+        self.attached.as_deref().map_or(0, count)
     }
 
     /// The same, stored together with the message it came in.
@@ -73,8 +108,8 @@ impl Submission {
     }
 }
 
-/// The outcome of each location of a submission.
-pub(super) type Answer = Result<Vec<Outcome>>;
+/// The outcome of everything in a submission.
+pub(super) type Answer = Result<StoredContents>;
 
 /// A caller that waits for its answer, and the runtime it waits on.
 #[derive(Debug)]
@@ -89,15 +124,12 @@ pub(super) enum Kind {
     /// Reports, and batches too where the engine commits one group at a time.
     Reports,
     Batches,
+    /// Submissions with alerts, where the engine stores several groups at once.
+    WithAlerts,
 }
 
 impl Kind {
-    fn other(self) -> Self {
-        match self {
-            Self::Reports => Self::Batches,
-            Self::Batches => Self::Reports,
-        }
-    }
+    const ALL: [Self; 3] = [Self::Reports, Self::Batches, Self::WithAlerts];
 }
 
 /// The submission queue of a store.
@@ -116,8 +148,11 @@ struct State {
     waiting: Waiting,
     /// Devices whose submissions are being stored.
     busy: HashSet<DeviceId>,
+    /// Accounts whose alerts are being stored: another commit for one of them would only wait for its lock.
+    alerted: HashSet<AccountId>,
     reports: Commits,
     batches: Commits,
+    with_alerts: Commits,
 }
 
 /// The commits of one kind, and what waits for them.
@@ -147,13 +182,20 @@ impl SubmissionQueue {
     /// How many locations wait for their group commit.
     pub(crate) fn waiting(&self) -> u64 {
         let state = self.state();
-        (state.reports.locations + state.batches.locations) as u64
+        state.locations() as u64
     }
 
     /// Who takes a submission.
     pub(super) fn kind_of(&self, submission: &Submission) -> Kind {
-        let is_batch = self.concurrent_commits > 1 && submission.locations.len() > REPORT_MAX;
-        if is_batch { Kind::Batches } else { Kind::Reports }
+        if self.concurrent_commits == 1 {
+            Kind::Reports
+        } else if submission.attached.is_some() {
+            Kind::WithAlerts
+        } else if submission.locations.len() > REPORT_MAX {
+            Kind::Batches
+        } else {
+            Kind::Reports
+        }
     }
 
     /// Starts a task that commits.
@@ -167,7 +209,7 @@ impl SubmissionQueue {
         let mut state = self.state();
         let (count, submissions) = (submission.locations.len(), state.waiting.len());
         let is_busy = state.busy.contains(&submission.device);
-        let locations = state.reports.locations + state.batches.locations;
+        let locations = state.locations();
         if submissions >= SUBMISSIONS_MAX || (locations + count > LOCATIONS_MAX && submissions > 0) {
             return Err(StoreError::Unavailable("too many locations are waiting".into()));
         }
@@ -204,6 +246,7 @@ impl SubmissionQueue {
         let (most, is_enough) = match kind {
             Kind::Reports => (self.concurrent_commits - of_batches, commits.submissions >= ENOUGH_REPORTS),
             Kind::Batches => (of_batches, commits.locations >= ENOUGH_LOCATIONS),
+            Kind::WithAlerts => (COMMITS_WITH_ALERTS, true),
         };
         let is_overdue = || commits.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE);
         (others < most && is_enough) || (others <= most && is_overdue())
@@ -242,7 +285,12 @@ impl SubmissionQueue {
         let mut batch = Vec::new();
         if self.is_allowed(state.of(kind), kind, others) {
             let waiting = std::mem::take(&mut state.waiting);
-            let is_taken = |submission: &Submission| self.kind_of(submission) == kind;
+            let is_alerted =
+                |account: &AccountId| kind == Kind::WithAlerts && state.alerted.contains(account);
+            let is_taken = |submission: &Submission| {
+                self.kind_of(submission) == kind && !is_alerted(&submission.scope.account)
+            };
+            let accounts_max = if kind == Kind::WithAlerts { 1 } else { accounts_max };
             (batch, state.waiting) = split(waiting, accounts_max, is_taken, &state.busy);
         }
         let commits = state.of(kind);
@@ -254,18 +302,24 @@ impl SubmissionQueue {
         commits.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
         commits.begun = Some(Instant::now());
         state.busy.extend(batch.iter().map(|(submission, _)| submission.device));
+        if kind == Kind::WithAlerts {
+            state.alerted.extend(batch.iter().map(|(submission, _)| submission.scope.account));
+        }
         Some(batch)
     }
 
     /// Says that the commit of these submissions has ended. Others of their devices may have waited for it: gives the other
-    /// kind if a committer must be started for it.
-    pub(super) fn ended(&self, kind: Kind, batch: &[Submission]) -> Option<Kind> {
+    /// kinds for which a committer must be started.
+    pub(super) fn ended(&self, kind: Kind, batch: &[Submission]) -> Vec<Kind> {
         let mut state = self.state();
         for submission in batch {
             state.busy.remove(&submission.device);
+            if kind == Kind::WithAlerts {
+                state.alerted.remove(&submission.scope.account);
+            }
         }
-        let other = kind.other();
-        self.admit_committer(state.of(other), other).then_some(other)
+        let others = Kind::ALL.into_iter().filter(|other| *other != kind);
+        others.filter(|other| self.admit_committer(state.of(*other), *other)).collect()
     }
 }
 
@@ -274,7 +328,13 @@ impl State {
         match kind {
             Kind::Reports => &mut self.reports,
             Kind::Batches => &mut self.batches,
+            Kind::WithAlerts => &mut self.with_alerts,
         }
+    }
+
+    /// Locations that wait.
+    fn locations(&self) -> usize {
+        self.reports.locations + self.batches.locations + self.with_alerts.locations
     }
 }
 
@@ -297,7 +357,7 @@ fn split(
     busy: &HashSet<DeviceId>,
 ) -> (Waiting, Waiting) {
     let (mut batch, mut rest) = (Waiting::with_capacity(waiting.len()), Waiting::new());
-    let (mut count, mut accounts, mut left) = (0, HashSet::new(), HashSet::new());
+    let (mut count, mut attached, mut accounts, mut left) = (0, 0, HashSet::new(), HashSet::new());
     let mut has_left_batch = false;
     for (submission, caller) in waiting {
         let (size, account) = (submission.locations.len(), submission.scope.account);
@@ -308,9 +368,12 @@ fn split(
         } else {
             count + size <= BATCH_MAX && !has_left_batch
         };
+        let more = submission.attachments();
+        let fits = fits && (more == 0 || attached == 0 || attached + more <= ATTACHED_MAX);
         let has_account = accounts.contains(&account) || accounts.len() < accounts_max;
         if may_go && (batch.is_empty() || (fits && has_account)) {
             count += size;
+            attached += more;
             accounts.insert(account);
             batch.push((submission, caller));
         } else {

@@ -180,9 +180,9 @@ async fn raise(
         let by_rules = due.iter().map(|(rule, episode)| {
             let routing = &rule.settings.routing;
             let routing = (*routing != AlertRouting::default()).then(|| routing.clone());
-            NewAlert { alert: alert(rule, episode), routing }
+            NewAlert { routing, ..NewAlert::of_device(alert(rule, episode)) }
         });
-        let carried = round.carried.iter().map(|alert| NewAlert { alert: alert.clone(), routing: None });
+        let carried = round.carried.iter().cloned().map(NewAlert::of_device);
         let alerts: Vec<NewAlert> = carried.chain(by_rules).collect();
         if !alerts.is_empty() {
             all.push((round.device, alerts));

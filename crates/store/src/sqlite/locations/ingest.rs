@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perigee_core::id::AccountId;
-use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -14,7 +13,9 @@ use super::log_row::checksum;
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
 use crate::codec::{BatchWriter, Point};
-use crate::sql::locations::{Arrival, Arrivals, Gap, Submission, arrivals, first_results, known_in_chunks};
+use crate::sql::locations::{
+    Arrival, Arrivals, Gap, Ingested, Submission, arrivals, first_results, known_in_chunks, last_positions,
+};
 use crate::{Tx, params};
 
 /// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
@@ -22,7 +23,7 @@ pub(crate) async fn ingest(
     tx: &Tx,
     memory: &Arc<LocationMemory>,
     submissions: &[Submission],
-) -> Result<Vec<Result<Vec<Outcome>>>> {
+) -> Result<Ingested> {
     tx.keep_device_cache_valid();
     let admissions = admissions(tx, memory, submissions).await?;
     let mut results = first_results(submissions, &admissions);
@@ -42,9 +43,10 @@ pub(crate) async fn ingest(
     for arrival in arrivals.values() {
         arrival.accept(&mut results);
     }
+    let last = last_positions(submissions, &arrivals);
     let (memory, at) = (Arc::clone(memory), tx.now());
     tx.after_commit(move || apply_to_memory(&memory, arrivals, gaps, at));
-    Ok(results)
+    Ok(Ingested { results, last })
 }
 
 /// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch. Gives the gap

@@ -7,7 +7,7 @@ use perigee_core::actor::Scope;
 use perigee_core::device::DeviceRef;
 use perigee_core::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, Outcome, StoredLocation, TimeRange};
+use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
@@ -17,7 +17,9 @@ use super::unpacked::FULL_CHUNK;
 use super::{compact, device_state, erase, feed, ingest, last, save, skim, trim};
 use crate::codec::Point;
 use crate::sql::event_filter::Wanted;
-use crate::sql::locations::{ChangeGuard, DeviceMemory, LastInMemory, LocationLog, Submission, Window};
+use crate::sql::locations::{
+    ChangeGuard, DeviceMemory, Ingested, LastInMemory, LocationLog, Submission, Window,
+};
 use crate::{Database, Tx};
 
 /// Devices that a submission packs at a time when memory is full and no compaction is running.
@@ -43,7 +45,7 @@ impl LocationLog for SqliteLog {
         FULL_CHUNK
     }
 
-    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Vec<Result<Vec<Outcome>>>> {
+    async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Ingested> {
         ingest::ingest(tx, &self.0, batch).await
     }
 

@@ -3,7 +3,7 @@ use perigee_core::id::AccountId;
 use perigee_core::location::{Latitude, Longitude, Readings};
 use perigee_core::time::Timestamp;
 
-use super::Kind::{Batches, Reports};
+use super::Kind::{Batches, Reports, WithAlerts};
 use super::*;
 
 /// A queue of an engine that stores so many groups at once.
@@ -33,13 +33,30 @@ fn waiting(submissions: &[(i64, usize)]) -> Waiting {
     submissions.iter().map(one).collect()
 }
 
+/// Queues a message with so many alerts and no location.
+fn send_alerts(queue: &SubmissionQueue, account: i64, device: i64, count: usize) -> bool {
+    let (mut submission, caller) = waiting(&[(device, 0)]).pop().expect("one");
+    submission.scope = Scope::for_store_check(AccountId::from_i64(account));
+    let alert = Alert {
+        time: Timestamp::MIN,
+        name: "SOSButton".to_owned(),
+        text: None,
+        position: None,
+        critical: true,
+        attributes: std::collections::BTreeMap::new(),
+    };
+    let attached = Attached { alerts: vec![alert; count], steps: Vec::new(), files: Vec::new() };
+    submission.attached = Some(Box::new(attached));
+    queue.push(submission, caller).expect("there is room")
+}
+
 /// The devices of the next batch.
 fn take(queue: &SubmissionQueue, kind: Kind) -> Option<Vec<i64>> {
     queue.take(kind, 1).map(|batch| devices(&batch))
 }
 
-/// Ends a commit for these devices; gives the kind of a committer to be started.
-fn end(queue: &SubmissionQueue, kind: Kind, devices: &[i64]) -> Option<Kind> {
+/// Ends a commit for these devices; gives the kinds of committers to be started.
+fn end(queue: &SubmissionQueue, kind: Kind, devices: &[i64]) -> Vec<Kind> {
     let of_devices: Vec<_> = devices.iter().map(|device| (*device, 0)).collect();
     let batch: Vec<_> = waiting(&of_devices).into_iter().map(|(submission, _)| submission).collect();
     queue.ended(kind, &batch)
@@ -113,9 +130,9 @@ async fn reports_and_batches_are_committed_apart() {
     assert_eq!(take(&queue, Batches), Some(vec![1]));
     assert_eq!(take(&queue, Reports), Some(vec![3]));
     assert!(!send(&queue, 4, 1));
-    assert_eq!(end(&queue, Reports, &[3]), None);
+    assert_eq!(end(&queue, Reports, &[3]), []);
     assert_eq!(take(&queue, Reports), Some(vec![4]));
-    assert_eq!(end(&queue, Batches, &[1]), None);
+    assert_eq!(end(&queue, Batches, &[1]), []);
     assert_eq!(take(&queue, Batches), Some(vec![2]));
     assert_eq!((take(&queue, Batches), queue.waiting()), (None, 0));
 }
@@ -127,11 +144,11 @@ async fn what_a_device_sends_is_stored_in_that_order() {
     assert_eq!(take(&queue, Reports), None, "its batch is older");
     assert_eq!(take(&queue, Batches), Some(vec![1]));
     assert!(!send(&queue, 1, 1), "its batch is being stored");
-    assert_eq!(end(&queue, Batches, &[1]), Some(Reports));
+    assert_eq!(end(&queue, Batches, &[1]), [Reports]);
     assert_eq!(take(&queue, Batches), None);
     assert_eq!(take(&queue, Reports), Some(vec![1, 1]));
     assert!(!send(&queue, 1, 100), "its reports are being stored");
-    assert_eq!(end(&queue, Reports, &[1, 1]), Some(Batches));
+    assert_eq!(end(&queue, Reports, &[1, 1]), [Batches]);
     assert_eq!(take(&queue, Batches), Some(vec![1]));
 }
 
@@ -156,7 +173,7 @@ async fn an_engine_with_one_commit_at_a_time_takes_both_together() {
     assert_eq!(take(&queue, Reports), Some(vec![1, 3]));
     tokio::time::advance(OVERDUE).await;
     assert!(!queue.admit_overdue(Reports) && !send(&queue, 4, 1));
-    assert_eq!(end(&queue, Reports, &[1, 3]), None);
+    assert_eq!(end(&queue, Reports, &[1, 3]), []);
     assert_eq!(take(&queue, Reports), Some(vec![2, 4]));
 }
 
@@ -183,4 +200,44 @@ async fn the_wait_is_short_and_few_callers_do_not_wait() {
     assert_eq!(begin.elapsed(), Duration::ZERO);
     queue.wait_for_callers(Reports, MIN_CALLERS_TO_WAIT).await;
     assert_eq!(begin.elapsed(), GROUP_COMMIT_WAIT);
+}
+
+#[tokio::test(start_paused = true)]
+async fn alerts_are_committed_apart_and_each_account_once() {
+    let queue = queue(3);
+    assert!(send_alerts(&queue, 1, 1, 1) && send(&queue, 2, 1), "a commit of each kind");
+    assert!(send_alerts(&queue, 1, 3, 1) && !send_alerts(&queue, 9, 4, 1), "two commits are enough");
+    assert_eq!(take(&queue, Reports), Some(vec![2]));
+    assert_eq!(take(&queue, WithAlerts), Some(vec![1, 3]), "one account");
+    assert_eq!(take(&queue, WithAlerts), Some(vec![4]), "another account at the same time");
+    assert!(!send_alerts(&queue, 1, 5, 1));
+    // The account of the first is still being stored.
+    let (submission, _) = waiting(&[(4, 0)]).pop().expect("one");
+    let scope = Scope::for_store_check(AccountId::from_i64(9));
+    assert_eq!(queue.ended(WithAlerts, &[Submission { scope, ..submission }]), []);
+    assert_eq!(take(&queue, WithAlerts), None);
+    assert_eq!(end(&queue, WithAlerts, &[1, 3]), []);
+    assert_eq!(take(&queue, WithAlerts), Some(vec![5]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_device_with_an_alert_keeps_its_order() {
+    let queue = queue(3);
+    assert!(send_alerts(&queue, 1, 1, 1) && send(&queue, 1, 1));
+    assert_eq!(take(&queue, Reports), None, "its alert is older");
+    assert_eq!(take(&queue, WithAlerts), Some(vec![1]));
+    assert_eq!(end(&queue, WithAlerts, &[1]), [Reports]);
+    assert_eq!(take(&queue, Reports), Some(vec![1]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_alerts_are_divided_and_locations_pass_them() {
+    let queue = queue(1);
+    for device in 1..=3 {
+        send_alerts(&queue, 1, device, ATTACHED_MAX - 1);
+    }
+    send(&queue, 4, 1);
+    assert_eq!(take(&queue, Reports), Some(vec![1, 4]));
+    end(&queue, Reports, &[1, 4]);
+    assert_eq!(take(&queue, Reports), Some(vec![2]));
 }

@@ -1,0 +1,130 @@
+//! What a message says of its device. It is stored in one transaction with the message: all of it or nothing.
+
+use crate::alert::Alert;
+use crate::device_file::NewDeviceFile;
+use crate::emergency::EmergencyStep;
+use crate::gateway::{MessageResult, NewMessage, Reporter};
+use crate::id::AccountId;
+use crate::location::{DuplicateRule, Location, Outcome};
+
+/// What a message says of one device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MessageContents {
+    /// Alarms of a report with a position are part of its location, from which the rule engine raises them.
+    pub locations: Vec<Location>,
+    /// Alarms of reports without a position.
+    pub alerts: Vec<Alert>,
+    /// Steps of emergencies, in the order of the message.
+    pub steps: Vec<EmergencyStep>,
+    /// Files that the message completed.
+    pub files: Vec<NewDeviceFile>,
+}
+
+impl MessageContents {
+    /// Adds what a later message says.
+    pub fn append(&mut self, mut later: Self) {
+        self.locations.append(&mut later.locations);
+        self.alerts.append(&mut later.alerts);
+        self.steps.append(&mut later.steps);
+        self.files.append(&mut later.files);
+    }
+
+    /// How many alerts, steps and files it has.
+    pub fn attachments(&self) -> usize {
+        self.alerts.len() + self.steps.len() + self.files.len()
+    }
+
+    /// Whether it has nothing.
+    pub fn is_empty(&self) -> bool {
+        self.locations.is_empty() && self.attachments() == 0
+    }
+}
+
+impl From<Vec<Location>> for MessageContents {
+    fn from(locations: Vec<Location>) -> Self {
+        Self { locations, ..Self::default() }
+    }
+}
+
+/// Which of the contents of a message are new.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoredContents {
+    /// The outcome of each location.
+    pub locations: Vec<Outcome>,
+    /// The outcome of each alert.
+    pub alerts: Vec<Outcome>,
+    /// The outcome of each step of an emergency.
+    pub steps: Vec<Outcome>,
+    /// The outcome of each file.
+    pub files: Vec<Outcome>,
+}
+
+impl StoredContents {
+    fn outcomes(&self) -> impl Iterator<Item = Outcome> + '_ {
+        [&self.locations, &self.alerts, &self.steps, &self.files].into_iter().flatten().copied()
+    }
+
+    /// Whether something is new.
+    pub fn is_new(&self) -> bool {
+        self.outcomes().any(|outcome| outcome == Outcome::Accepted)
+    }
+
+    /// The result of a message that was read: a duplicate if it says something, and all of it was stored before.
+    pub fn result(&self) -> MessageResult {
+        let is_something = self.outcomes().next().is_some();
+        if is_something && !self.is_new() { MessageResult::Duplicate } else { MessageResult::Decoded }
+    }
+
+    /// Adds the outcomes of a further part of the same contents.
+    pub fn append(&mut self, mut later: Self) {
+        self.locations.append(&mut later.locations);
+        self.alerts.append(&mut later.alerts);
+        self.steps.append(&mut later.steps);
+        self.files.append(&mut later.files);
+    }
+}
+
+/// A message that was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMessage {
+    /// What became of it.
+    pub result: MessageResult,
+    /// Which of its contents are new; none are if the device is expired.
+    pub contents: StoredContents,
+}
+
+/// A request that may tell of several devices, with what it says.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    /// The account of the gateway that it came by.
+    pub account: AccountId,
+    /// The request as a raw message, and its result; `None` if somebody else stores it.
+    pub message: Option<(NewMessage, MessageResult)>,
+    /// When locations count as stored.
+    pub duplicate_rule: DuplicateRule,
+    /// What it says, each device once.
+    pub devices: Vec<(Reporter, MessageContents)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_a_duplicate_if_all_it_says_was_stored_before() {
+        use Outcome::{Accepted, Duplicate};
+        let check = |locations: &[Outcome], alerts: &[Outcome], expect| {
+            let stored = StoredContents {
+                locations: locations.to_vec(),
+                alerts: alerts.to_vec(),
+                ..StoredContents::default()
+            };
+            assert_eq!(stored.result(), expect, "{stored:?}");
+        };
+        check(&[], &[], MessageResult::Decoded);
+        check(&[Duplicate], &[], MessageResult::Duplicate);
+        check(&[], &[Duplicate], MessageResult::Duplicate);
+        check(&[Duplicate, Accepted], &[], MessageResult::Decoded);
+        check(&[Duplicate], &[Accepted], MessageResult::Decoded);
+    }
+}

@@ -1,0 +1,190 @@
+//! Messages with alerts and files: all of a message is stored, or nothing.
+
+use futures_util::future::join_all;
+use perigee_core::alert::{Alert, StoredAlert};
+use perigee_core::device::DeviceSettings;
+use perigee_core::device_file::NewDeviceFile;
+use perigee_core::emergency::{EmergencyStep, StepKind};
+use perigee_core::event::EventKind;
+use perigee_core::gateway::{MessageFilter, MessageResult, RawMessage, Reporter};
+use perigee_core::id::DeviceId;
+use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, Outcome};
+use perigee_core::message_contents::{MessageContents, NewRequest};
+use perigee_core::page::PageRequest;
+use perigee_core::routing::RoutingHolder;
+use perigee_core::store::{Alerts as _, DeviceFiles as _, Gateways as _, Locations as _};
+
+use Outcome::{Accepted, Duplicate};
+
+use crate::fixture::{Fixture, Tenant};
+use crate::outbox::mail;
+use crate::sample::{EVERYTHING, alert, fix, message, named, until};
+
+async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
+    let settings = DeviceSettings { identifier: Some(name.into()), ..named(name) };
+    on.add(tenant, settings).await;
+    on.store.find_claimed_device(&[name.to_owned()]).await.unwrap().unwrap()
+}
+
+fn sos(on: &Fixture) -> Alert {
+    Alert { critical: true, ..alert(on.now(), "SOSButton") }
+}
+
+fn file() -> NewDeviceFile {
+    NewDeviceFile { captured_at: None, name: "a.jpg".into(), source: "jt808", bytes: vec![1, 2, 3] }
+}
+
+/// A location, an SOS without a position and a file.
+fn everything(on: &Fixture) -> MessageContents {
+    MessageContents {
+        locations: vec![fix(on.now(), 1.0)],
+        alerts: vec![sos(on)],
+        steps: Vec::new(),
+        files: vec![file()],
+    }
+}
+
+async fn alerts(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<StoredAlert> {
+    on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items
+}
+
+async fn messages(on: &Fixture, tenant: &Tenant) -> Vec<RawMessage> {
+    let (filter, page) = (MessageFilter::default(), PageRequest::first(100));
+    on.store.list_messages(tenant.scope(), &filter, page).await.unwrap().items
+}
+
+/// How many messages, locations, alerts, files and e-mails a tenant with this device has.
+async fn counts(on: &Fixture, tenant: &Tenant, device: DeviceId) -> [usize; 5] {
+    let locations = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
+    let files = on.store.list_files(tenant.scope(), device, PageRequest::first(100)).await.unwrap().items;
+    let mails = on.messages(tenant).await;
+    let alerts = alerts(on, tenant, device).await;
+    [messages(on, tenant).await.len(), locations.len(), alerts.len(), files.len(), mails.len()]
+}
+
+async fn alerts_fail(on: &Fixture) {
+    on.sql("ALTER TABLE alert RENAME COLUMN severity TO severity_away", &[]).await;
+}
+
+async fn alerts_work_again(on: &Fixture) {
+    on.sql("ALTER TABLE alert RENAME COLUMN severity_away TO severity", &[]).await;
+}
+
+pub(crate) async fn a_message_is_stored_with_all_it_says(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant, "imei").await;
+    let device = tracker.device;
+    on.route(&tenant, RoutingHolder::Device(device), vec![mail("ana@example.com")]).await;
+    let stored = on.store.store_message(&tracker, message(b"sos"), everything(&on)).await.unwrap();
+    assert_eq!((stored.result, stored.contents.is_new()), (MessageResult::Decoded, true));
+    assert_eq!(counts(&on, &tenant, device).await, [1, 1, 1, 1, 1]);
+    let raised = &alerts(&on, &tenant, device).await[0];
+    assert_eq!(on.story(&tenant, raised.id).await, [EventKind::AlertCreated]);
+    let degrees = (Latitude::from_degrees(1.0).unwrap(), Longitude::from_degrees(1.0).unwrap());
+    assert_eq!(raised.last_known, Some(degrees), "the position of the same message");
+
+    let again = on.store.store_message(&tracker, message(b"sos"), everything(&on)).await.unwrap();
+    assert_eq!(again.result, MessageResult::Duplicate);
+    assert_eq!(again.contents.alerts, [Duplicate]);
+    assert_eq!(counts(&on, &tenant, device).await, [2, 1, 1, 1, 1], "nobody is notified twice");
+
+    let only_alert = MessageContents { alerts: vec![sos(&on)], ..MessageContents::default() };
+    let again = on.store.store_message(&tracker, message(b"sos"), only_alert).await.unwrap();
+    assert_eq!(again.result, MessageResult::Duplicate);
+}
+
+pub(crate) async fn without_its_alert_no_message_is_stored(mut on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let (tracker, quiet) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "quiet").await);
+    let device = tracker.device;
+    on.route(&tenant, RoutingHolder::Device(device), vec![mail("ana@example.com")]).await;
+    alerts_fail(&on).await;
+    on.store.store_message(&tracker, message(b"sos"), everything(&on)).await.unwrap_err();
+    let step = EmergencyStep { kind: StepKind::Declare, alert: sos(&on) };
+    let contents = MessageContents { steps: vec![step], ..MessageContents::default() };
+    on.store.store_message(&tracker, message(b"step"), contents).await.unwrap_err();
+    // Others are stored meanwhile.
+    let fixes = MessageContents::from(vec![fix(on.now(), 2.0)]);
+    let stored = on.store.store_message(&quiet, message(b"fix"), fixes).await.unwrap();
+    assert_eq!(stored.result, MessageResult::Decoded);
+    alerts_work_again(&on).await;
+    // What a node has in memory must agree with the tables.
+    for _ in 0..2 {
+        assert_eq!(counts(&on, &tenant, device).await, [1, 0, 0, 0, 0], "only the message of the other");
+        on.crash().await;
+    }
+    let stored = on.store.store_message(&tracker, message(b"sos"), everything(&on)).await.unwrap();
+    assert_eq!(stored.contents.locations, [Accepted]);
+    assert_eq!(counts(&on, &tenant, device).await, [2, 1, 1, 1, 1]);
+}
+
+fn request(tenant: &Tenant, devices: Vec<(Reporter, MessageContents)>) -> NewRequest {
+    let message = Some((message(b"several"), MessageResult::Decoded));
+    NewRequest { account: tenant.account.id, message, duplicate_rule: DuplicateRule::Content, devices }
+}
+
+pub(crate) async fn a_request_of_several_devices_is_stored_whole(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let (first, second) = (tracker(&on, &tenant, "one").await, tracker(&on, &tenant, "two").await);
+    let expired = on.add(&tenant, until("old", "2020-01-01")).await.id;
+    let devices = || {
+        let each = [first.clone(), tenant.reporter(expired), second.clone()];
+        each.map(|reporter| (reporter, everything(&on))).to_vec()
+    };
+    alerts_fail(&on).await;
+    on.store.store_request(request(&tenant, devices())).await.unwrap_err();
+    alerts_work_again(&on).await;
+    assert_eq!(counts(&on, &tenant, first.device).await[..4], [0, 0, 0, 0]);
+    assert_eq!(counts(&on, &tenant, second.device).await[..4], [0, 0, 0, 0]);
+    for expect in [Accepted, Duplicate] {
+        let stored = on.store.store_request(request(&tenant, devices())).await.unwrap();
+        let [Ok(one), Err(_), Ok(two)] = stored.as_slice() else { panic!("{stored:?}") };
+        assert_eq!((&one.alerts[..], &two.files[..]), (&[expect][..], &[expect][..]));
+    }
+    assert_eq!(counts(&on, &tenant, first.device).await[..4], [2, 1, 1, 1]);
+    assert_eq!(counts(&on, &tenant, expired).await[..4], [2, 0, 0, 0]);
+    let nobody = on.store.store_request(request(&tenant, Vec::new())).await.unwrap();
+    assert_eq!((nobody.len(), messages(&on, &tenant).await.len()), (0, 3));
+}
+
+pub(crate) async fn a_request_that_says_very_much_is_stored_in_parts(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let (first, second) = (tracker(&on, &tenant, "one").await, tracker(&on, &tenant, "two").await);
+    let much = |count: i64| {
+        let times = (0..count).map(|second| on.now().plus_seconds(-second));
+        let locations: Vec<Location> = times.clone().map(|time| fix(time, 1.0)).collect();
+        let alerts = times.take(150).map(|time| alert(time, "Door")).collect();
+        MessageContents { locations, alerts, ..MessageContents::default() }
+    };
+    let devices = vec![(first.clone(), much(4_000)), (second.clone(), much(3_000))];
+    let stored = on.store.store_request(request(&tenant, devices)).await.unwrap();
+    let sizes: Vec<_> = stored.iter().map(|each| each.as_ref().unwrap()).collect();
+    let sizes: Vec<_> = sizes.iter().map(|each| (each.locations.len(), each.alerts.len())).collect();
+    assert_eq!(sizes, [(4_000, 150), (3_000, 150)]);
+    assert_eq!(counts(&on, &tenant, first.device).await[..3], [1, 4_000, 150]);
+    assert_eq!(counts(&on, &tenant, second.device).await[..3], [1, 3_000, 150]);
+}
+
+pub(crate) async fn alerts_and_locations_of_an_account_do_not_block_each_other(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let trackers = join_all(["a", "b", "c", "d"].map(|name| tracker(&on, &tenant, name))).await;
+    let (node, other) = (on.store.clone(), on.other_node().await);
+    let mut all = Vec::new();
+    for number in 0..60_i64 {
+        let store = if number % 2 == 0 { &node } else { &other };
+        let tracker = &trackers[usize::try_from(number).unwrap() % trackers.len()];
+        let time = on.now().plus_seconds(-number);
+        let mut contents = MessageContents::from(vec![fix(time, 1.0)]);
+        if number % 3 == 0 {
+            contents.alerts.push(alert(time, "SOSButton"));
+        }
+        all.push(async move { store.store_message(tracker, message(b"x"), contents).await });
+    }
+    let stored = join_all(all).await;
+    assert!(stored.iter().all(Result::is_ok), "{stored:?}");
+    let mut raised = 0;
+    for tracker in &trackers {
+        raised += alerts(&on, &tenant, tracker.device).await.len();
+    }
+    assert_eq!(raised, 20);
+}
