@@ -54,7 +54,7 @@ impl Two {
         let both: Vec<_> =
             both.map(|(device, track)| Submission::new(self.actor.scope, *device, &track)).collect();
         let job = self.store.write(move |tx| async move { ingest(tx, &memory, &both).await }.boxed());
-        let [one, other] = job.await.unwrap().try_into().unwrap();
+        let [one, other] = job.await.unwrap().results.try_into().unwrap();
         [one.unwrap(), other.unwrap()]
     }
 
@@ -251,7 +251,7 @@ async fn what_is_packed_in_the_same_commit_is_a_duplicate() {
         }
         .boxed()
     });
-    let outcomes = job.await.unwrap().pop().unwrap().unwrap();
+    let outcomes = job.await.unwrap().results.pop().unwrap().unwrap();
     assert_eq!(outcomes, [Outcome::Duplicate, Outcome::Accepted]);
     assert!(two.may_be_packed(200));
     assert_eq!(two.send(vec![at(200), at(250)]).await, [Outcome::Duplicate; 2]);
