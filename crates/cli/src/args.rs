@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args, Parser, Subcommand};
 use clap_complete::Shell;
+use perigee_core::country::Country;
 use perigee_core::id::AccountId;
 use perigee_core::phone::PhoneNumber;
 use perigee_core::retention::RETENTION_DAYS_MAX;
@@ -145,6 +146,9 @@ pub(crate) enum AccountCommand {
         /// Time zone whose midnight starts the account's day, such as Europe/Madrid.
         #[arg(long, value_name = "ZONE", default_value = "UTC")]
         time_zone: Zone,
+        /// Country of the owner: an ISO 3166-1 code or an English name. Not known if left out.
+        #[arg(long, value_name = "COUNTRY")]
+        owner_country: Option<Country>,
     },
     /// Set an account's licences or retention, or repair the effects of a wrong clock.
     #[command(group = ArgGroup::new("account change").required(true).multiple(true))]

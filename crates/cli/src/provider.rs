@@ -143,6 +143,14 @@ impl Provider {
         PROVIDERS.iter().find(|provider| provider.feed == feed)
     }
 
+    /// Headers beside the body. OwnTracks names its user and device there.
+    pub fn headers(&self, name: &str) -> Vec<(&'static str, String)> {
+        match self.feed {
+            "owntracks" => vec![("x-limit-u", "perigee".to_owned()), ("x-limit-d", name.to_owned())],
+            _ => Vec::new(),
+        }
+    }
+
     /// A message: a body, a query or bytes, as the carrier says. The same record and number give the same message.
     pub fn message(&self, name: &str, record: Record, number: u32) -> Vec<u8> {
         (self.message)(name, record, number)
@@ -328,16 +336,20 @@ mod tests {
     fn feeds_read_the_messages() {
         let record = Record { time_s: 1_767_225_600 };
         for provider in PROVIDERS.iter().filter(|provider| provider.feed != "directip") {
-            let body = provider.message("300434062929540", record, 7);
+            let (name, named) = ("300434062929540", provider.headers("300434062929540"));
+            let body = provider.message(name, record, 7);
             let sent = std::str::from_utf8(&body).unwrap();
-            let (method, query, headers, body) = match provider.carrier {
+            let (method, query, mut headers, body) = match provider.carrier {
                 Carrier::Post(content_type) => ("POST", "", vec![("content-type", content_type)], sent),
                 Carrier::Get | Carrier::Tcp => ("GET", sent, Vec::new(), ""),
             };
+            headers.extend(named.iter().map(|(header, value)| (*header, value.as_str())));
             let request = FeedRequest { method, query, headers: &headers, body: body.as_bytes() };
             let options = Options::default();
             let context = FeedContext { now: record.time(), options: &options };
             let decoded = (find_feed(provider.feed).unwrap().decode)(&request, &context);
+            let is_named = |identifiers: &[String]| identifiers.iter().any(|identifier| identifier == name);
+            assert!(decoded.messages.iter().all(|one| is_named(&one.identifiers)), "{}", provider.feed);
             let times: Vec<_> = decoded
                 .messages
                 .iter()

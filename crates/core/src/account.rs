@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::country::Country;
 use crate::day::{Day, day_of, end_of_date};
 use crate::id::AccountId;
 use crate::preference::ConsoleLanguage;
@@ -91,6 +92,8 @@ pub struct NewAccount {
     pub owner_email: Email,
     /// Language of the first owner, if it was chosen for them.
     pub owner_language: Option<ConsoleLanguage>,
+    /// Country of the first owner, if it is known.
+    pub owner_country: Option<Country>,
     /// Argon2 hash of the first owner's password.
     pub owner_password_hash: String,
 }

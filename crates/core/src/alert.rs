@@ -71,7 +71,7 @@ pub struct StoredAlert {
 }
 
 /// What a person wrote about an alert, or that they acknowledged it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertNote {
     /// Assigned by the service; later notes have larger ids.
     pub id: AlertNoteId,

@@ -17,9 +17,6 @@ enum Form {
     Flag,
 }
 
-/// The longest text of a value, in bytes. Protocols take less.
-const TEXT_MAX: usize = 1_024;
-
 macro_rules! command_kinds {
     ($(#[doc = $description:literal] $variant:ident = $name:literal $(, $value:literal: $form:expr)*;)+) => {
         /// What a device is told to do.
@@ -89,10 +86,13 @@ command_kinds! {
     /// Tells its name.
     DeviceIdentification = "deviceIdentification";
     /// Anything else: `data` in the protocol's own words, or `hex`, the bytes that are sent as they are.
-    Custom = "custom", "data": Form::Text(TEXT_MAX), "hex": Form::Text(2 * TEXT_MAX);
+    Custom = "custom", "data": Form::Text(Self::TEXT_MAX), "hex": Form::Text(2 * Self::TEXT_MAX);
 }
 
 impl CommandKind {
+    /// The longest text of a value, in bytes. Protocols take less.
+    pub const TEXT_MAX: usize = 1_024;
+
     /// The kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
@@ -101,6 +101,15 @@ impl CommandKind {
     /// Names of the values that it takes; any may take `devicePassword` too.
     pub fn values(self) -> impl Iterator<Item = &'static str> {
         self.forms().iter().map(|(name, _)| *name)
+    }
+
+    /// Whether this value must be given. Cameras and numbers to call are counted from the first if it is left out.
+    fn requires(self, name: &str) -> bool {
+        match self {
+            Self::Custom => false,
+            Self::RequestPhoto | Self::SosNumber => name != "index",
+            _ => true,
+        }
     }
 
     /// Whether somebody could be hurt, so that a person has to confirm it.
@@ -112,7 +121,7 @@ impl CommandKind {
     pub fn sample(self) -> Map<String, Value> {
         let value = |(name, form): &(&str, Form)| {
             let value = match form {
-                Form::Whole(least, _) => Value::from((*least).max(1).to_string()),
+                Form::Whole(least, _) => Value::from((*least).max(1)),
                 Form::Text(_) => Value::from("00"),
                 Form::Flag => Value::from(true),
             };
@@ -121,9 +130,10 @@ impl CommandKind {
         self.forms().iter().filter(|(name, _)| *name != "hex").map(value).collect()
     }
 
-    /// Checks values by name and range. The error names the value and says what it must be.
-    pub fn check(self, values: &Map<String, Value>) -> Result<(), ValueError> {
-        for (name, value) in values {
+    /// Checks values by name and range, and turns numbers that are written as text into numbers. The error names the
+    /// value and says what it must be.
+    pub fn read(self, values: &mut Map<String, Value>) -> Result<(), ValueError> {
+        for (name, value) in values.iter_mut() {
             let known = self.forms().iter().find(|(known, _)| *known == name.as_str()).map(|(_, form)| *form);
             let form = known.or((name == "devicePassword").then_some(Form::Text(30)));
             let Some(form) = form else {
@@ -131,10 +141,15 @@ impl CommandKind {
                 names.push("devicePassword");
                 return Err(ValueError::new(
                     name,
-                    format!("is not a value of it; it takes {}", names.join(", ")),
+                    format!("is not a value of this command, which takes {}", names.join(", ")),
                 ));
             };
-            form.check(value).map_err(|problem| ValueError::new(name, problem))?;
+            form.read(value).map_err(|problem| ValueError::new(name, problem))?;
+        }
+        let missing =
+            self.forms().iter().find(|(name, _)| self.requires(name) && !values.contains_key(*name));
+        if let Some((name, form)) = missing {
+            return Err(ValueError::new(name, format!("is required: {}", form.accepted())));
         }
         if self == Self::Custom && !(values.contains_key("data") ^ values.contains_key("hex")) {
             return Err(ValueError::new("data", "must be given, or \"hex\" instead".to_owned()));
@@ -149,23 +164,31 @@ impl CommandKind {
 }
 
 impl Form {
-    fn check(self, value: &Value) -> Result<(), String> {
+    /// What is accepted, in words.
+    fn accepted(self) -> String {
         match self {
+            Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
+            Self::Text(most) => format!("a text of 1 to {most} bytes"),
+            Self::Flag => "true or false".to_owned(),
+        }
+    }
+
+    fn read(self, value: &mut Value) -> Result<(), String> {
+        let fits = match self {
             Self::Whole(least, most) => {
                 let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
-                let fits = number.is_some_and(|number| (least..=most).contains(&number));
-                if fits { Ok(()) } else { Err(format!("must be a whole number from {least} to {most}")) }
-            }
-            Self::Text(most) => {
-                let fits = |text: &str| !text.is_empty() && text.len() <= most && !text.contains('\0');
-                if value.as_str().is_some_and(fits) {
-                    Ok(())
-                } else {
-                    Err(format!("must be a text of 1 to {most} bytes"))
+                let number = number.filter(|number| (least..=most).contains(number));
+                if let Some(number) = number {
+                    *value = number.into();
                 }
+                number.is_some()
             }
-            Self::Flag => value.as_bool().map(|_| ()).ok_or_else(|| "must be true or false".to_owned()),
-        }
+            Self::Text(most) => value
+                .as_str()
+                .is_some_and(|text| !text.is_empty() && text.len() <= most && !text.contains('\0')),
+            Self::Flag => value.is_boolean(),
+        };
+        if fits { Ok(()) } else { Err(format!("must be {}", self.accepted())) }
     }
 }
 
@@ -326,13 +349,22 @@ mod tests {
     #[test]
     fn values_are_checked_by_name_and_range() {
         let check = |kind: CommandKind, values: Value, problem: Option<&str>| {
-            let found = kind.check(values.as_object().unwrap()).err().map(|error| error.to_string());
+            let mut read = values.as_object().unwrap().clone();
+            let found = kind.read(&mut read).err().map(|error| error.to_string());
             assert_eq!(found.is_some(), problem.is_some(), "{values}: {found:?}");
             assert!(found.unwrap_or_default().contains(problem.unwrap_or_default()), "{values}");
         };
         check(CommandKind::PositionPeriodic, json!({"frequency": 60}), None);
         check(CommandKind::PositionPeriodic, json!({"frequency": "60"}), None);
         check(CommandKind::PositionPeriodic, json!({"frequency": 0}), Some("1 to 86400"));
+        check(
+            CommandKind::PositionPeriodic,
+            json!({}),
+            Some("frequency is required: a whole number from 1 to 86400"),
+        );
+        check(CommandKind::SendSms, json!({"phone": "+34600123456"}), Some("message is required"));
+        check(CommandKind::AlarmSos, json!({}), Some("enable is required: true or false"));
+        check(CommandKind::RequestPhoto, json!({}), None);
         check(
             CommandKind::PositionPeriodic,
             json!({"seconds": 60}),
@@ -347,10 +379,17 @@ mod tests {
     }
 
     #[test]
+    fn numbers_may_be_written_as_text() {
+        let mut values = json!({"frequency": "60", "devicePassword": "0001"}).as_object().unwrap().clone();
+        CommandKind::PositionPeriodic.read(&mut values).unwrap();
+        assert_eq!(Value::Object(values), json!({"frequency": 60, "devicePassword": "0001"}));
+    }
+
+    #[test]
     fn names_are_read_back_and_samples_fit() {
         for kind in CommandKind::ALL {
             assert_eq!(CommandKind::named(kind.name()), Some(*kind));
-            assert_eq!(kind.check(&kind.sample()), Ok(()), "{kind:?}");
+            assert_eq!(kind.read(&mut kind.sample()), Ok(()), "{kind:?}");
         }
         for state in CommandState::ALL {
             assert_eq!(CommandState::named(state.name()), Some(state));

@@ -1,5 +1,6 @@
 //! Errors of a store: those that a caller can act on, and an opaque rest.
 
+use crate::command::CommandState;
 use crate::id::{AccountId, DeviceId};
 
 /// Why a store operation failed. Nothing was changed unless a variant says otherwise.
@@ -64,6 +65,9 @@ pub enum StoreError {
     /// The message was already sent and is not sent twice.
     #[error("the notification was sent")]
     AlreadySent,
+    /// The command is no longer queued, so it cannot be cancelled.
+    #[error("the command is {}", .0.name())]
+    NotQueued(CommandState),
     /// The cursor points to something that is no longer stored.
     #[error("the cursor points before what is kept")]
     CursorExpired,
@@ -118,6 +122,8 @@ pub enum Kind {
     ContactGroup,
     /// The watch list of a user.
     WatchList,
+    /// What a user chose for the console.
+    Preferences,
     /// A rule that raises alerts.
     Rule,
     /// An area, a circle or a corridor.
@@ -155,6 +161,7 @@ impl Kind {
             Self::Delivery => "delivery",
             Self::ContactGroup => "contact group",
             Self::WatchList => "watch list",
+            Self::Preferences => "preferences",
             Self::Rule => "rule",
             Self::Geofence => "geofence",
             Self::Gateway => "gateway",

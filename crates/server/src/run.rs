@@ -147,6 +147,7 @@ impl Service {
             licenses: first.licenses,
             owner_email: first.owner_email.clone(),
             owner_language: None,
+            owner_country: None,
             owner_password_hash: self.app.passwords.hash(password.clone()).await?,
         };
         let made = self.app.store.create_first_account(new).await?;

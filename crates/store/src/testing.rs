@@ -219,6 +219,7 @@ pub fn new_account(licenses: u32) -> NewAccount {
         licenses,
         owner_email: "owner@acme.example".parse().expect("an address"),
         owner_language: None,
+        owner_country: None,
         owner_password_hash: "hash".into(),
     }
 }

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import json
 import os
 import pkgutil
@@ -12,6 +13,8 @@ import typing
 import perigee_client
 import perigee_client.api
 from perigee_client import AuthenticatedClient, Client
+from perigee_client.models import LocationInput
+from perigee_client.types import File
 
 with open(sys.argv[1], encoding="utf-8") as file:
     DOCUMENT = json.load(file)
@@ -48,6 +51,26 @@ def call(client, method, path, value=None, **arguments):
     return answer.parsed.to_dict()
 
 
+def check_every_operation():
+    """Every operation has a module that can be imported, and those that take an object make a request of it."""
+    checked = 0
+    for path, item in DOCUMENT["paths"].items():
+        for method, described in item.items():
+            module = operation(method, path)
+            if "application/json" not in described.get("requestBody", {}).get("content", {}):
+                continue
+            annotation = typing.get_type_hints(module._get_kwargs)["body"]
+            models = [kind for kind in typing.get_args(annotation) or [annotation] if hasattr(kind, "from_dict")]
+            if method == "patch":
+                names = inspect.signature(module._get_kwargs).parameters
+                ids = {name: "x" for name, parameter in names.items() if parameter.default is parameter.empty and name != "body"}
+                request = module._get_kwargs(body=models[0](), **ids)
+                assert request["json"] == {} and request["headers"]["Content-Type"].endswith("json"), request
+            checked += 1
+    return checked
+
+
+checked = check_every_operation()
 base = os.environ["PERIGEE_URL"]
 token = call(
     Client(base_url=base),
@@ -67,4 +90,12 @@ patched = call(
     user_id=os.environ["PERIGEE_USER_ID"],
 )
 assert patched["description"] == "Patched by Python"
-print("openapi-python-client: token, devices, group, user")
+device = call(client, "post", "/api/devices", {"name": "Made by Python"})["device"]
+image = File(payload=io.BytesIO(b"\x89PNG\r\n\x1a\n"))
+photo = operation("put", "/api/devices/{deviceId}/photo").sync_detailed(device["id"], client=client, body=image)
+assert photo.status_code == 200 and photo.parsed.to_dict()["device"]["photo"], photo.content
+stored = operation("post", "/api/devices/{deviceId}/locations")
+location = {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207}
+answer = stored.sync_detailed(device["id"], client=client, body=[LocationInput.from_dict(location)])
+assert answer.status_code == 201, answer.content
+print(f"openapi-python-client: token, devices, group, user, photo, locations; {checked} operations with a body")

@@ -184,7 +184,8 @@ pub(crate) struct Simulate {
     /// Where `--protocol` (HOST:PORT) or `--feed` (the gateway's URL; HOST:PORT for directip) sends to.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Name of the tracker of `--protocol` or `--feed`, decimal digits.
+    /// Identifier of the tracker of `--protocol` or `--feed`, decimal digits. The server must have a device with it, or the
+    /// gateway of the feed must name one.
     #[arg(long, value_name = "DIGITS", default_value = "356938035643809")]
     pub(crate) identifier: String,
     /// Seconds between two records of `--protocol` or `--feed`.

@@ -3,6 +3,7 @@
 use anyhow::{Result, anyhow, bail};
 use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, NewAccount};
 use perigee_core::actor::{Actor, Origin};
+use perigee_core::country::Country;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::store::{AccountOverview, Store};
@@ -22,8 +23,9 @@ use crate::settings;
 pub(crate) async fn run(common: &Common, command: AccountCommand) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     match command {
-        AccountCommand::Create { name, licenses, owner_email, time_zone } => {
-            print(&create(&config, name, licenses, owner_email, time_zone).await?, common.json)
+        AccountCommand::Create { name, licenses, owner_email, time_zone, owner_country } => {
+            let owner = (owner_email, owner_country);
+            print(&create(&config, name, licenses, owner, time_zone).await?, common.json)
         }
         AccountCommand::Set { account, licenses, retention_days, reset_clock } => {
             let wanted = Wanted { licenses, retention: retention_days, reset_clock };
@@ -51,7 +53,13 @@ impl Answer for Created {
     }
 }
 
-async fn create(config: &Config, name: String, licenses: u32, owner: Email, zone: Zone) -> Result<Created> {
+async fn create(
+    config: &Config,
+    name: String,
+    licenses: u32,
+    (owner, owner_country): (Email, Option<Country>),
+    zone: Zone,
+) -> Result<Created> {
     if name.trim().is_empty() || name.chars().count() > NAME_MAX || name.chars().any(char::is_control) {
         bail!("--name must have 1 to {NAME_MAX} characters and no line breaks");
     }
@@ -67,6 +75,7 @@ async fn create(config: &Config, name: String, licenses: u32, owner: Email, zone
         licenses,
         owner_email: owner.clone(),
         owner_language: None,
+        owner_country,
         owner_password_hash: Passwords::new(PasswordCost::OWASP)?.hash(password.clone()).await?,
     };
     let opened = Opened::or_new(config).await?;

@@ -45,6 +45,7 @@ pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
     if options.create_devices {
         create_devices(&api, &options).await?;
     }
+    eprintln!("simulating {} devices that report to {}; Ctrl-C ends it", options.devices, options.remote.url);
     let run = Run { api, life, began: Instant::now(), tally: Mutex::default(), options };
     let connections = u32::from(run.options.connections).min(run.options.devices);
     let workers =

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use perigee_cli::provider::{Carrier, PROVIDERS, Provider};
 use perigee_cli::tracker::Record;
 use perigee_core::time::{Clock, SystemClock};
@@ -29,6 +29,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, feed: &str) -> Resu
     let work = Work {
         provider,
         to: options.to.as_deref().unwrap_or_default(),
+        device: &options.identifier,
         client: reqwest::Client::builder()
             .tls_backend_preconfigured(tls(options.remote.ca.as_deref())?)
             .timeout(PATIENCE)
@@ -36,6 +37,10 @@ pub(crate) async fn run(common: &Common, options: &Simulate, feed: &str) -> Resu
             .build()
             .context("cannot make an HTTP client")?,
     };
+    eprintln!(
+        "simulating the provider of {feed}, which delivers a message of {} every {} s for {} s; Ctrl-C ends it",
+        options.identifier, options.every, options.seconds
+    );
     let mut shown = Shown { feed: feed.to_owned(), ..Shown::default() };
     let mut accepted = BTreeSet::new();
     let delivering = async {
@@ -46,11 +51,12 @@ pub(crate) async fn run(common: &Common, options: &Simulate, feed: &str) -> Resu
             shown.deliveries += 1;
             let mut failures = 0;
             loop {
-                if work.deliver(&message).await {
+                let Err(problem) = work.deliver(&message).await else {
                     accepted.insert(number);
                     break;
-                }
+                };
                 failures += 1;
+                eprintln!("a message was not accepted: {problem}");
                 shown.failures += 1;
                 let Some(pause) = provider.wait(failures) else {
                     shown.dropped += 1;
@@ -78,26 +84,34 @@ async fn wait(options: &Simulate, seconds: i64) {
 struct Work<'a> {
     provider: &'static Provider,
     to: &'a str,
+    device: &'a str,
     client: reqwest::Client,
 }
 
 impl Work<'_> {
-    /// Makes one attempt, and gives whether the provider may forget the message.
-    async fn deliver(&self, message: &[u8]) -> bool {
+    /// Makes one attempt; the error says why the provider may not forget the message.
+    async fn deliver(&self, message: &[u8]) -> Result<()> {
         let request = match self.provider.carrier {
-            Carrier::Tcp => return self.write(message).await.is_ok(),
+            Carrier::Tcp => return Ok(self.write(message).await?),
             Carrier::Get => {
                 let query = String::from_utf8_lossy(message);
                 self.client.get(format!("{}?{query}", self.to))
             }
             Carrier::Post(content_type) => {
-                self.client.post(self.to).header("content-type", content_type).body(message.to_vec())
+                let post = self.client.post(self.to).header("content-type", content_type);
+                let named = self.provider.headers(self.device).into_iter();
+                named.fold(post, |post, (name, value)| post.header(name, value)).body(message.to_vec())
             }
         };
-        let Ok(answer) = request.send().await else { return false };
+        let answer = request.send().await?;
         let status = answer.status().as_u16();
-        let Ok(body) = answer.bytes().await else { return false };
-        self.provider.accepts(status, &body)
+        let body = answer.bytes().await?;
+        ensure!(
+            self.provider.accepts(status, &body),
+            "the server answered {status}: {}",
+            String::from_utf8_lossy(&body)
+        );
+        Ok(())
     }
 
     /// A connection for each message, without an answer.

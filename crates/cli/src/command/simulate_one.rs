@@ -30,6 +30,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Re
     let track = find_moving_track(options.seed, now_ms)
         .context("no device of this seed moves; choose another one")?;
     let end_ms = now_ms.saturating_add(i64::from(options.seconds) * 1_000);
+    eprintln!("simulating the device {device}, which reports to {}; Ctrl-C ends it", options.remote.url);
     let mut sent = 0;
     let reporting = async {
         for fix in track.take_while(|fix| fix.time_ms < end_ms) {

@@ -1,9 +1,11 @@
 //! `perigee simulate --protocol`: one tracker over a real socket, as the hardware would do it.
 
+use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use perigee_cli::tracker::{PROTOCOLS, Plan, Summary, run as run_tracker, voice_of};
+use perigee_cli::tracker::{PROTOCOLS, Plan, Step, Summary, run as run_tracker, voice_of};
 use perigee_core::time::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -40,10 +42,17 @@ pub(crate) async fn run(common: &Common, options: &Simulate, protocol: &str) -> 
         pause: PAUSE,
         outage: Duration::from_secs(options.outage.into()),
     };
+    eprintln!(
+        "simulating the {protocol} tracker {name}, which reports to {server} every {} s for {} s; Ctrl-C ends it",
+        options.every, options.seconds
+    );
     let mut acknowledged = 0;
-    let mut forget = |records: &[_]| acknowledged += records.len();
+    let mut watch = |step: Step<'_>| match step {
+        Step::Acknowledged(records) => acknowledged += records.len(),
+        Step::Failed(error) => eprintln!("{}", explain(error, server, name)),
+    };
     let done = tokio::select! {
-        done = run_tracker(plan, &mut *voice, &mut forget) => Some(done),
+        done = run_tracker(plan, &mut *voice, &mut watch) => Some(done),
         _interrupted = tokio::signal::ctrl_c() => None,
     };
     let summary = done.unwrap_or_else(|| Summary {
@@ -51,6 +60,17 @@ pub(crate) async fn run(common: &Common, options: &Simulate, protocol: &str) -> 
         ..Summary::default()
     });
     print(&Shown { protocol: protocol.to_owned(), identifier: name.to_owned(), summary }, common.json)
+}
+
+/// Why the tracker waits, and what to do about it.
+fn explain(error: &io::Error, server: SocketAddr, name: &str) -> String {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::UnexpectedEof => format!(
+            "{server} does not acknowledge: create a device with the identifier {name}, or claim it under \
+             GET /api/heardDevices; trying again"
+        ),
+        _ => format!("cannot send to {server}: {error}; trying again"),
+    }
 }
 
 #[derive(Serialize)]

@@ -8,5 +8,5 @@ mod text;
 mod voice;
 
 pub use record::Record;
-pub use run::{Plan, Summary, run};
+pub use run::{Plan, Step, Summary, run};
 pub use voice::{Expect, PROTOCOLS, Voice, voice_of};

@@ -141,7 +141,7 @@ impl Tracker<'_> {
     }
 
     /// Sends the oldest records that are kept, and forgets them once they are acknowledged.
-    async fn deliver(&mut self, forget: &mut (dyn FnMut(&[Record]) + Send)) -> io::Result<()> {
+    async fn deliver(&mut self, watch: &mut (dyn FnMut(Step<'_>) + Send)) -> io::Result<()> {
         self.connect().await?;
         while !self.kept.is_empty() {
             let batch: Vec<Record> = self.kept.iter().take(self.voice.batch_max()).copied().collect();
@@ -154,15 +154,24 @@ impl Tracker<'_> {
             self.tried -= batch.len();
             if expect != Expect::Nothing {
                 self.summary.acknowledged += u32::try_from(batch.len()).unwrap_or(u32::MAX);
-                forget(&batch);
+                watch(Step::Acknowledged(&batch));
             }
         }
         Ok(())
     }
 }
 
-/// Runs a tracker until all its records are delivered. `forget` is told which the server let it forget.
-pub async fn run(plan: Plan, voice: &mut dyn Voice, forget: &mut (dyn FnMut(&[Record]) + Send)) -> Summary {
+/// What happens while a tracker runs.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// The server let it forget these records.
+    Acknowledged(&'a [Record]),
+    /// It could not connect, or got no acknowledgement in time; it tries again after a pause.
+    Failed(&'a io::Error),
+}
+
+/// Runs a tracker until all its records are delivered.
+pub async fn run(plan: Plan, voice: &mut dyn Voice, watch: &mut (dyn FnMut(Step<'_>) + Send)) -> Summary {
     let mut tracker =
         Tracker { plan, voice, link: None, kept: VecDeque::new(), tried: 0, summary: Summary::default() };
     let began = Instant::now();
@@ -179,7 +188,11 @@ pub async fn run(plan: Plan, voice: &mut dyn Voice, forget: &mut (dyn FnMut(&[Re
                 tracker.link = None;
             }
         }
-        if !tracker.kept.is_empty() && now >= out_of_reach && tracker.deliver(forget).await.is_err() {
+        if !tracker.kept.is_empty()
+            && now >= out_of_reach
+            && let Err(error) = tracker.deliver(watch).await
+        {
+            watch(Step::Failed(&error));
             tracker.link = None;
             sleep(plan.pause).await;
             continue;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use perigee_cli::tracker::{PROTOCOLS, Plan, Summary, run, voice_of};
+use perigee_cli::tracker::{PROTOCOLS, Plan, Step, Summary, run, voice_of};
 use perigee_core::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -95,12 +95,13 @@ fn what_trackers_may_forget_is_stored_once() {
             let (mut voice, forgotten) =
                 (voice_of(protocol, &name_of(protocol, index)).unwrap(), forgotten.clone());
             runtime.spawn(async move {
-                let mut forget = |records: &[perigee_cli::tracker::Record]| {
+                let mut watch = |step: Step<'_>| {
+                    let Step::Acknowledged(records) = step else { return };
                     for record in records {
                         forgotten.send((index, record.time_s)).unwrap();
                     }
                 };
-                run(plan, &mut *voice, &mut forget).await
+                run(plan, &mut *voice, &mut watch).await
             })
         })
         .collect();

@@ -6,6 +6,7 @@ use super::Result;
 use crate::actor::{Actor, Origin, Scope};
 use crate::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use crate::id::{AccountId, AlertId, DeviceId, NotificationId};
+use crate::idempotency::{Created, IdempotencyKey};
 use crate::location::{History, HistoryRequest, Outcome};
 
 /// The result of each submitted alert, in their order.
@@ -51,7 +52,13 @@ pub trait Alerts: Send + Sync {
     ) -> Result<StoredAlert>;
 
     /// Stores a note about an alert. Refused if it has [`AlertNote::PER_ALERT_MAX`].
-    async fn add_alert_note(&self, actor: &Actor, id: AlertId, text: String) -> Result<AlertNote>;
+    async fn add_alert_note(
+        &self,
+        actor: &Actor,
+        id: AlertId,
+        text: String,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<AlertNote>>;
 
     /// Lists the notes about an alert in the scope, the oldest first.
     async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>>;

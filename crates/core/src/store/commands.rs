@@ -34,7 +34,7 @@ pub trait Commands: Send + Sync {
     /// Finds a command to a device in the scope.
     async fn find_command(&self, scope: Scope, id: CommandId) -> Result<Option<Command>>;
 
-    /// Takes a command out of the queue, so that it fails. Refused with `AlreadySent` if it is not queued.
+    /// Takes a command out of the queue, so that it fails. Refused with `NotQueued` if it is not queued.
     async fn cancel_command(&self, actor: &Actor, id: CommandId) -> Result<Command>;
 
     /// The commands that wait for this device and whose deadline is not over, oldest first.

@@ -75,7 +75,13 @@ pub trait Devices: Send + Sync {
     ) -> Result<Device>;
 
     /// Sets the photo of a device in the scope in place of the present one, or removes it.
-    async fn set_photo(&self, actor: &Actor, id: DeviceId, photo: Option<NewPhoto>) -> Result<Device>;
+    async fn set_photo(
+        &self,
+        actor: &Actor,
+        id: DeviceId,
+        seen: Option<Revision>,
+        photo: Option<NewPhoto>,
+    ) -> Result<Device>;
 
     /// Deletes a device with its history. Refused if a user is limited to it.
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()>;

@@ -42,7 +42,12 @@ pub trait Users: Send + Sync {
     async fn delete_user(&self, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<()>;
 
     /// Stores display preferences. Does not change the user's revision or modification time.
-    async fn set_preferences(&self, id: UserId, preferences: Preferences) -> Result<()>;
+    async fn set_preferences(
+        &self,
+        id: UserId,
+        seen: Option<Preferences>,
+        preferences: Preferences,
+    ) -> Result<()>;
 
     /// Makes a user an operator of the server, or no longer.
     async fn set_operator(&self, id: UserId, operator: bool) -> Result<User>;

@@ -51,10 +51,10 @@ impl From<AccessError> for ApiError {
     fn from(error: AccessError) -> Self {
         match error {
             AccessError::UnknownToken => {
-                invalid_token("The token is not one this service issued. Get one from POST /api/Auth/Token.")
+                invalid_token("The token was not issued by this service. Get one from POST /api/Auth/Token.")
             }
             AccessError::KeyReplaced => invalid_token(
-                "The API key of this token was replaced or deleted. Get a token with the present key from POST /api/Auth/Token.",
+                "The API key of this token was replaced or deleted. Get a token with the current key from POST /api/Auth/Token.",
             ),
             AccessError::TokenExpired => challenged(
                 ErrorCode::TokenExpired,
@@ -83,6 +83,11 @@ fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<(
 
 fn too_many_bad_tokens(rated: Rated) -> ApiError {
     too_many(rated, "Too many requests with a bad token came from this address.")
+}
+
+/// Whether a request brings a token or a session, valid or not.
+pub fn has_credentials(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::AUTHORIZATION) || cookie(headers).is_some()
 }
 
 /// The secret of the session cookie, if one was sent.
@@ -114,13 +119,13 @@ pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
     }
     Err(ApiError::new(
         ErrorCode::ForeignOrigin,
-        "Changes with a session are taken from the console's own pages only.",
+        "With a session cookie, changes are accepted only from the console's own pages. Programs should send a token.",
     ))
 }
 
 /// The session ended, or its user is gone.
 pub fn session_over() -> ApiError {
-    ApiError::new(ErrorCode::Unauthenticated, "The session is over. Sign in again with POST /api/session.")
+    ApiError::new(ErrorCode::Unauthenticated, "The session has ended. Sign in again with POST /api/session.")
         .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 

@@ -36,7 +36,7 @@ impl Cursor {
         Self::decode(list, text).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::InvalidCursor,
-                "The cursor is not one this list gave. Start without a cursor and use \"nextCursor\" as it is.",
+                "The cursor does not belong to this list. Start without a cursor, and send \"nextCursor\" back unchanged.",
             )
         })
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
+use perigee_core::command::CommandState;
 use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
 use super::error_code::ErrorCode;
@@ -65,7 +66,7 @@ impl ApiError {
 pub fn not_found(kind: Kind) -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
-        format!("There is no such {kind}, or you may not see it. Check the id."),
+        format!("The {kind} does not exist, or you may not see it. Check the ID."),
     )
 }
 
@@ -114,7 +115,7 @@ pub fn internal(cause: impl Into<Cause>) -> ApiError {
 pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
         ErrorCode::Unavailable,
-        "The service is busy or its store cannot be reached. Send the request again shortly; that is safe.",
+        "The service is busy or its store cannot be reached. Send the request again in a moment; this is safe.",
     )
     .with_header(http::header::RETRY_AFTER, "1")
     .with_cause(cause)
@@ -124,8 +125,8 @@ pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
 pub fn unknown(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
         ErrorCode::Unavailable,
-        "It is not known whether this was done, because the store did not confirm it. Look before you send it again, or \
-         send it with the same Idempotency-Key; locations may always be sent again.",
+        "The store did not confirm the change, so it may or may not have been made. Check before you send it again, or \
+         send it with the same Idempotency-Key. Locations can always be sent again.",
     )
     .with_header(http::header::RETRY_AFTER, "5")
     .with_cause(cause)
@@ -153,16 +154,16 @@ impl From<Exhausted> for ApiError {
         let error = match exhausted.bound {
             Bound::Total => Self::new(
                 ErrorCode::Unavailable,
-                format!("The service is busy with other requests. Wait {wait} s and send this one again; nothing was stored."),
+                format!("The service is busy with other requests, and nothing was stored. Wait {wait} s and send this request again."),
             )
             .with_cause(exhausted),
             Bound::Address => Self::new(
                 ErrorCode::RateLimited,
-                format!("Too many requests from this address are under way. Wait {wait} s, or send fewer at once."),
+                format!("Too many requests from this address are running. Wait {wait} s, or send fewer at the same time."),
             ),
             Bound::Account => Self::new(
                 ErrorCode::RateLimited,
-                format!("Too many requests of this account are under way. Wait {wait} s, or send fewer at once."),
+                format!("Too many requests of this account are running. Wait {wait} s, or send fewer at the same time."),
             ),
         };
         error.with_header(http::header::RETRY_AFTER, &wait.to_string())
@@ -198,15 +199,24 @@ pub(super) fn chain(cause: &dyn std::error::Error) -> String {
     text
 }
 
+/// Why another object of this kind is not created.
+fn too_many(kind: Kind, most: u32) -> String {
+    match kind {
+        Kind::Command => format!(
+            "The device has {most} queued commands, the maximum. Wait until it has connected, or cancel one."
+        ),
+        Kind::AlertNote => format!("The alert has {most} notes, the maximum."),
+        kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound(kind) => not_found(kind),
             StoreError::RevisionMismatch(kind) => Self::new(
                 ErrorCode::PreconditionFailed,
-                format!(
-                    "The {kind} was changed meanwhile. Read it again and repeat your change on what you find."
-                ),
+                format!("The {kind} was changed in the meantime. Read it again and repeat your change."),
             ),
             StoreError::Taken(Unique::Email) => {
                 Self::new(ErrorCode::EmailTaken, "Another user has this e-mail address. Choose another one.")
@@ -217,7 +227,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::LicenseExhausted(_) => Self::new(
                 ErrorCode::LicenseExhausted,
-                "Every licence of the account is used. Let a device expire, delete one, or ask the operator for more licences.",
+                "Every licence of the account is in use. Let a device expire, delete one, or ask the operator for more licences.",
             ),
             StoreError::LicensesInUse { used } => Self::new(
                 ErrorCode::LicensesInUse,
@@ -227,50 +237,48 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::DeviceExpired(_) => Self::new(
                 ErrorCode::DeviceExpired,
-                "The device is expired and takes no data. Give it a later expiration date, or switch its expiry off, to bring it back.",
+                "The device is expired and accepts no data. To reactivate it, set a later expiration date, or set \"expires\" to false.",
             ),
             StoreError::AdminDevicesExhausted(limit) => Self::new(
                 ErrorCode::DeviceQuotaReached,
                 format!(
-                    "You may have created at most {limit} devices at a time. Delete one, or ask for a larger adminDevices."
+                    "You have created {limit} devices, the maximum that your \"adminDevices\" allows. Delete one, or ask an administrator for a higher number."
                 ),
             ),
             StoreError::LastOwner => Self::new(
                 ErrorCode::LastOwner,
-                "The account would be left without an owner who can act. Make another user an owner first.",
+                "The account would have no active owner. Make another user an owner first.",
             ),
-            StoreError::InUse(Kind::Geofence) => Self::new(
-                ErrorCode::InUse,
-                "Some rule looks at this geofence. Change or delete that rule first.",
-            ),
+            StoreError::InUse(Kind::Geofence) => {
+                Self::new(ErrorCode::InUse, "A rule uses this geofence. Change or delete that rule first.")
+            }
             StoreError::InUse(Kind::Webhook) => Self::new(
                 ErrorCode::InUse,
-                "Alerts are routed to this webhook. Take it out of every alertRouting first.",
+                "Alerts are sent to this webhook. Remove it from every alertRouting first.",
+            ),
+            StoreError::InUse(Kind::ContactGroup) => Self::new(
+                ErrorCode::InUse,
+                "An alertRouting or a rule notifies this contact group. Remove the group from it first.",
             ),
             StoreError::InUse(kind) => Self::new(
                 ErrorCode::InUse,
                 format!(
-                    "Some user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
+                    "A user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
                 ),
             ),
             StoreError::OutOfReach(kind) => forbidden(format!(
-                "This {kind} reaches beyond the devices you see. Ask somebody who sees the whole account to do this."
+                "This {kind} also concerns devices that you may not see. Ask a user who sees the whole account."
             )),
-            StoreError::TooMany { kind, most } => Self::new(
-                ErrorCode::TooMany,
-                format!(
-                    "The account may have at most {most} of these ({kind}). Delete one that is not needed any more."
-                ),
-            ),
+            StoreError::TooMany { kind, most } => Self::new(ErrorCode::TooMany, too_many(kind, most)),
             StoreError::TooManyPositions(most) => Self::new(
                 ErrorCode::TooMany,
                 format!(
-                    "The geofences of the account may have at most {most} positions in all. Delete one that is not needed any more, or draw it with fewer positions."
+                    "The geofences of an account have at most {most} positions in total. Delete a geofence, or use fewer positions."
                 ),
             ),
             StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {
                 pointer: Pointer::root(),
-                detail: format!("There is no {kind} {id} in this account."),
+                detail: format!("This account has no {kind} {id}."),
             }]),
             StoreError::IdempotencyMismatch => Self::new(
                 ErrorCode::IdempotencyMismatch,
@@ -278,11 +286,19 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::AlreadySent => Self::new(
                 ErrorCode::AlreadySent,
-                "The message was sent. Only one that was suppressed, failed or is unclear can be sent again.",
+                "The message was sent. Only a message that was suppressed, has failed or is unclear can be sent again.",
+            ),
+            StoreError::NotQueued(CommandState::Sent | CommandState::Answered) => Self::new(
+                ErrorCode::AlreadySent,
+                "The command was sent to the device and can no longer be cancelled.",
+            ),
+            StoreError::NotQueued(state) => Self::new(
+                ErrorCode::AlreadyEnded,
+                format!("The command is {}: it will not be sent and needs no cancelling.", state.name()),
             ),
             StoreError::CursorExpired => Self::new(
                 ErrorCode::CursorExpired,
-                "The cursor points before what is still kept. Load everything anew and start with the cursor you get then.",
+                "The cursor points to events that are no longer stored. Load everything again and continue with the new cursor.",
             ),
             StoreError::Unavailable(cause) => unavailable(cause),
             StoreError::Unknown(cause) => unknown(cause),

@@ -67,7 +67,7 @@ codes! {
     ForeignOrigin = "foreign-origin", FORBIDDEN, "The request came from another origin";
     /// Only a console session may do this, not a token.
     SessionRequired = "session-required", FORBIDDEN, "A console session is needed";
-    /// There is no such thing, or it is out of sight.
+    /// The resource does not exist, or the caller may not see it.
     NotFound = "not-found", NOT_FOUND, "Not found";
     /// The device has no location yet.
     NoLocation = "no-location", NOT_FOUND, "There is no location yet";
@@ -92,9 +92,9 @@ codes! {
     /// The account would be left without an owner.
     LastOwner = "last-owner", CONFLICT, "The last owner must stay";
     /// The account has as many of these as it may.
-    TooMany = "too-many", CONFLICT, "There are too many of these";
+    TooMany = "too-many", CONFLICT, "The maximum number is reached";
     /// Some user is bound to the thing, or some rule looks at it.
-    InUse = "in-use", CONFLICT, "The thing is in use";
+    InUse = "in-use", CONFLICT, "The resource is in use";
     /// The licences cannot be fewer than are used.
     LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";
     /// A `test` operation of a JSON Patch failed.
@@ -102,13 +102,15 @@ codes! {
     /// The first request with this idempotency key is still running.
     IdempotencyInProgress = "idempotency-in-progress", CONFLICT, "The first request is still running";
     /// The second factor is on already, or not begun.
-    TotpConflict = "totp-conflict", CONFLICT, "The second factor is not in the state for this";
-    /// The message was sent, so that it cannot be sent again.
-    AlreadySent = "already-sent", CONFLICT, "The message was sent";
+    TotpConflict = "totp-conflict", CONFLICT, "The second factor is not in the right state";
+    /// The message was sent, so that it cannot be sent again; or the command was sent, so that it cannot be cancelled.
+    AlreadySent = "already-sent", CONFLICT, "It was sent already";
+    /// The command has failed, was cancelled or is expired, so that it cannot be cancelled.
+    AlreadyEnded = "already-ended", CONFLICT, "It has ended already";
     /// The cursor points before what is still kept.
     CursorExpired = "cursor-expired", GONE, "The cursor is expired";
     /// `If-Match` names another revision.
-    PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The thing was changed meanwhile";
+    PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The resource was changed in the meantime";
     /// The body is larger than is taken here.
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
     /// The address is longer than is taken.

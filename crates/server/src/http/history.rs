@@ -31,8 +31,8 @@ input! {
     pub struct RangeInput {
         /// The beginning of the time range, inclusive.
         from: InstantOrNever, required, example "2026-05-01T00:00:00Z";
-        /// The end of the time range, inclusive.
-        to: InstantOrNever, required, example "2026-05-02T00:00:00Z";
+        /// The end of the time range, inclusive; null or empty for no end.
+        to: InstantOrNever, nullable, example "2026-05-02T00:00:00Z";
         /// The most items to answer; the answer is paged then.
         limit: Whole<1, LIMIT_MAX>, nullable, example 1000;
         /// Where to go on: `nextCursor` of the page before.
@@ -118,7 +118,8 @@ impl HistoryPart {
     /// Reads a [`RangeInput`] from a body and refuses other members.
     pub fn of_body(fields: Fields<'_>, name: &str, device: DeviceId) -> ApiResult<Self> {
         let (range, limit, cursor) = read_fields(fields, &[], |input: RangeInput, fields| {
-            let (from, to) = (input.from?.or_max(), input.to?.or_max());
+            let from = input.from?.or_max();
+            let to = input.to.map_or(Timestamp::MAX, InstantOrNever::or_max);
             if to < from {
                 fields.refuse("to", "must not be before \"from\"");
             }

@@ -110,7 +110,7 @@ pub async fn resolve_names(
             _ => {}
         }
         if names.len() > NAMES_MAX {
-            let detail = format!("\"{member}\" holds more than {NAMES_MAX} names. Give ids instead.");
+            let detail = format!("\"{member}\" has more than {NAMES_MAX} names. Use IDs instead.");
             return Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]));
         }
     }
@@ -143,7 +143,7 @@ pub async fn resolve_names(
 
 /// The error for a name that several devices or groups have.
 fn ambiguous(name: &Value, named: Named) -> String {
-    format!("Several {} are called {name}. Give the id of one.", named.plural())
+    format!("Several {} are called {name}. Use the ID of one.", named.plural())
 }
 
 /// Reads a query parameter that names a device by id, identifier or name.

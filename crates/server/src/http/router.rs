@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 
 use super::compress::compressing;
 use super::document::document;
-use super::middleware::{CanonicalPaths, Framing, KnownParameters, frame};
+use super::middleware::{CanonicalPaths, Framing, KnownOperations, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
@@ -105,6 +105,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(alerts::all::acknowledge_alert))
         .routes(routes!(alerts::all::end_alert))
         .routes(routes!(alerts::notes::list_alert_notes, alerts::notes::create_alert_note))
+        .routes(routes!(alerts::notes::get_alert_note))
         .routes(routes!(alert_recipients::list_alert_recipients))
         .routes(routes!(alert_recipients::test_alert_recipients))
         .routes(routes!(
@@ -155,7 +156,7 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(session_password::replace_password))
         .routes(routes!(session_password::reset_password))
         .routes(routes!(session_password::ask_for_password_mail))
-        .routes(routes!(session_preferences::update_preferences))
+        .routes(routes!(session_preferences::get_preferences, session_preferences::update_preferences))
         .routes(routes!(session_totp::begin_totp, session_totp::confirm_totp, session_totp::delete_totp))
         .routes(routes!(account::get_account, account::update_account))
         .routes(routes!(usage::get_usage))
@@ -257,7 +258,7 @@ pub fn router(app: App) -> Router {
                 .layer(Extension(Console::new(&app.base_url, &app.layers.direct_origins(&app.config.map)))),
         )
         .layer(axum::middleware::from_fn_with_state(
-            Framing { app: app.clone(), known: KnownParameters::of(&document) },
+            Framing { app: app.clone(), known: KnownOperations::of(&document) },
             frame,
         ))
         .with_state(app);

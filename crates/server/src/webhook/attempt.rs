@@ -57,10 +57,7 @@ async fn post(
 ) -> Result<Response, String> {
     let url =
         Url::parse(&webhook.settings.url).map_err(|error| format!("The address cannot be used: {error}."))?;
-    client
-        .guard
-        .check_url(&url)
-        .map_err(|refused| format!("Nothing is sent there: the address {refused}."))?;
+    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the address {refused}."))?;
     let seconds = now.as_seconds();
     let request = client
         .http
@@ -107,7 +104,8 @@ pub(super) fn explain(client: &Client, error: &reqwest::Error) -> String {
     if error.is_timeout() {
         format!("No answer came within {} seconds.", client.timeout.as_secs())
     } else if error.is_connect() {
-        "No connection came about: nobody listens, or the certificate is not valid.".to_owned()
+        "No connection was possible: the receiver does not answer, or its certificate is not valid."
+            .to_owned()
     } else {
         "The connection broke before an answer came.".to_owned()
     }

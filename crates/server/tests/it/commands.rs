@@ -16,6 +16,8 @@ on_both_engines!(
     an_engine_is_not_stopped_at_speed,
     a_queued_command_is_cancelled_or_expires,
     the_older_form_is_a_custom_command,
+    the_older_form_has_a_format_and_no_sms,
+    a_number_may_be_text_and_a_queue_is_bounded,
     by_udp_a_command_goes_to_where_the_device_last_reported_from,
     by_udp_an_address_gets_no_more_bytes_than_it_sent,
 );
@@ -124,6 +126,9 @@ async fn commands_are_refused_with_a_reason(engine: Engine) {
     };
     refused(json!({"type": "engineStop"}), "/confirm", "must be true").await;
     refused(json!({"type": "positionPeriodic", "values": {"frequency": 0}}), "/values", "1 to 86400").await;
+    refused(json!({"type": "positionPeriodic"}), "/values", "frequency is required: a whole number").await;
+    refused(json!({"type": "positionPeriodic", "values": {"frequency": "often"}}), "/values", "whole number")
+        .await;
     refused(json!({"type": "explode"}), "/type", "positionSingle").await;
     refused(json!({"type": "rebootDevice", "deadline": "2020-01-01T00:00:00Z"}), "/deadline", "future").await;
     // What is not known of a tracker that was never heard is known afterwards.
@@ -184,7 +189,8 @@ async fn a_queued_command_is_cancelled_or_expires(engine: Engine) {
     let cancelled = send(&on, &format!("DELETE {path}"), &Value::Null, 200).await;
     assert_eq!(cancelled["state"], "failed");
     let twice = send(&on, &format!("DELETE {path}"), &Value::Null, 409).await;
-    assert_eq!(twice["code"], "already-sent");
+    assert_eq!(twice["code"], "already-ended");
+    assert!(twice["error"].as_str().unwrap().starts_with("The command is failed"), "{twice}");
     on.app.clock().advance_seconds(60);
     perigee_server::background::run_commands(&on.app.app).await;
     let expired = read(&on, &second).await;
@@ -208,6 +214,47 @@ async fn the_older_form_is_a_custom_command(engine: Engine) {
     let mut tracker = on.log_in().await;
     let wanted = order("VERSION#");
     assert_eq!(tracker.receive(wanted.len()).await, wanted);
+    on.listeners.stop().await;
+}
+
+async fn the_older_form_has_a_format_and_no_sms(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    on.device().await;
+    let line = format!("POST /api/devices/{IMEI}/sendCommand");
+    for (body, values) in [
+        (json!({"command": "VERSION#", "format": "Text", "sms": false}), json!({"data": "VERSION#"})),
+        (json!({"command": "VERSION#", "format": "", "sms": null}), json!({"data": "VERSION#"})),
+        (json!({"command": "0102ff", "format": "HEX"}), json!({"hex": "0102ff"})),
+    ] {
+        assert_eq!(send(&on, &line, &body, 201).await["values"], values, "{body}");
+    }
+    for (body, pointer) in [
+        (json!({"command": "VERSION#", "sms": true}), "/sms"),
+        (json!({"command": "VERSION#", "format": "morse"}), "/format"),
+        (json!({"command": "VERSION#", "type": "custom"}), "/command"),
+        (json!({"command": "0g", "format": "hex"}), "/values"),
+        (json!({}), "/command"),
+    ] {
+        let refused = send(&on, &line, &body, 400).await;
+        assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+    }
+    on.listeners.stop().await;
+}
+
+async fn a_number_may_be_text_and_a_queue_is_bounded(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let periodic = json!({"type": "positionPeriodic", "values": {"frequency": "60"}});
+    assert_eq!(give(&on, &device, &periodic).await["values"], json!({"frequency": 60}));
+    for _ in 1..100 {
+        give(&on, &device, &json!({"type": "positionSingle"})).await;
+    }
+    let body = json!({"type": "positionSingle"});
+    let more = send(&on, &format!("POST /api/devices/{device}/commands"), &body, 409).await;
+    assert_eq!(more["code"], "too-many");
+    let expect =
+        "The device has 100 queued commands, the maximum. Wait until it has connected, or cancel one.";
+    assert_eq!(more["error"], expect);
     on.listeners.stop().await;
 }
 

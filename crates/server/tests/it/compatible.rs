@@ -137,6 +137,13 @@ async fn storing_and_asking_in_one_body(engine: Engine) {
     let range = post(&json!({"from": from, "to": to, "location": null})).await.expect(200);
     assert_eq!(times(&range).len(), 3);
     assert!(range.get("accepted").is_none(), "{range}");
+    let empty = post(&json!({"from": from, "to": to, "location": {}, "locations": []})).await.expect(200);
+    assert_eq!((times(&empty).len(), empty.get("accepted")), (3, None), "{empty}");
+    for open in [json!({"from": from, "to": ""}), json!({"from": from, "to": null}), json!({"from": from})] {
+        assert_eq!(times(&post(&open).await.expect(200)).len(), 4, "{open} has no end");
+    }
+    let no_begin = post(&json!({"from": "", "to": to})).await.expect_error(400, "invalid-body");
+    assert_eq!(pointers(&no_begin), ["/from"]);
     let unset = post(&json!({"from": null, "to": "", "location": at(4)})).await.expect(201);
     assert!(unset.get("locations").is_none(), "{unset}");
 
@@ -227,6 +234,14 @@ async fn users_in_the_words_of_the_original(engine: Engine) {
         (&json!(null), &json!(null), &json!(null))
     );
     assert_eq!(made["from"], "2026-04-30T22:00:00Z");
+    // The original names the group of those who see everything.
+    let line = format!("PATCH /api/users/{}", made["id"].as_str().unwrap());
+    let own = it.app.group(&it.person, &json!({"name": "North"})).await;
+    assert_eq!(it.send(&line, &json!({"group": "North"})).await.expect(200)["group"], json!(own));
+    assert_eq!(it.send(&line, &json!({"group": "administrators"})).await.expect(200)["group"], json!(null));
+    let own = it.app.group(&it.person, &json!({"name": "Administrators"})).await;
+    assert_eq!(it.send(&line, &json!({"group": "Administrators"})).await.expect(200)["group"], json!(own));
+    assert_eq!(it.send(&line, &json!({"group": ""})).await.expect(200)["group"], json!(null));
     body["email"] = json!("eva@acme.test");
     body["privileges"] = json!(["read"]);
     assert_eq!(it.send("POST /api/users", &body).await.expect(201)["privileges"], json!([]));

@@ -124,6 +124,10 @@ async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
         },
     });
     let rule_id = on.make("POST /api/rules", &rule).await;
+    let line = format!("DELETE /api/contactGroups/{group}");
+    let refused = on.app.call(&line).by(&on.owner).send().await.expect_error(409, "in-use");
+    let expect = "An alertRouting or a rule notifies this contact group. Remove the group from it first.";
+    assert_eq!(refused["error"], expect);
     let read = on.app.get(&on.owner, &format!("/api/rules/{rule_id}")).await;
     assert_eq!(read["then"]["users"][0]["id"], user);
     let path = format!("PUT /api/rules/{rule_id}");
@@ -272,7 +276,7 @@ async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
     on.app.clock().advance_seconds(3 * 86_400 + 60);
     let late = on.post_form(&link, "name=Eva").await;
     assert_eq!(late.status, 400);
-    assert!(text_of(&late).contains("This link is over."), "{}", text_of(&late));
+    assert!(text_of(&late).contains("This link is expired."), "{}", text_of(&late));
 }
 
 async fn a_test_message_reaches_everybody(engine: Engine) {

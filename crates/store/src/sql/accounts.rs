@@ -100,6 +100,7 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
     let owner = NewUser {
         profile: UserProfile {
             language: new.owner_language,
+            country: new.owner_country,
             ..owner_profile(new.owner_email, account.settings.time_zone.clone())
         },
         password_hash: Some(new.owner_password_hash),

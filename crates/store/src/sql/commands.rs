@@ -148,11 +148,11 @@ async fn cancel(tx: &Tx, actor: Actor, id: CommandId) -> Result<Command> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let found = find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Command))?;
     if found.state != CommandState::Queued {
-        return Err(StoreError::AlreadySent);
+        return Err(StoreError::NotQueued(found.state));
     }
     let failed = change(tx, account, id, Step::Failed(CANCELLED)).await?;
     audit::record(tx, account, &actor.origin, "command.cancel", Some(id.to_string())).await?;
-    failed.ok_or(StoreError::AlreadySent)
+    failed.ok_or(StoreError::NotQueued(found.state))
 }
 
 /// A change of a command's state.

@@ -118,10 +118,23 @@ async fn set_operator(tx: &Tx, id: UserId, operator: bool) -> Result<User> {
     Ok(User { operator, ..user })
 }
 
-async fn set_preferences(tx: &Tx, id: UserId, preferences: Preferences) -> Result<()> {
+async fn set_preferences(
+    tx: &Tx,
+    id: UserId,
+    seen: Option<Preferences>,
+    preferences: Preferences,
+) -> Result<()> {
     tx.keep_device_cache_valid();
     let text = user_rows::preferences_text(&preferences)?;
     let account = directory::account_of(tx, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
+    if let Some(seen) = seen {
+        accounts::lock(tx, account).await?;
+        let sql = "SELECT preferences FROM account_user WHERE account_id = ?1 AND id = ?2";
+        let row = tx.query_one(sql, params![account, id]).await?;
+        if user_rows::preferences(&row)? != seen {
+            return Err(StoreError::RevisionMismatch(Kind::Preferences));
+        }
+    }
     tx.execute(
         "UPDATE account_user SET preferences = ?3 WHERE account_id = ?1 AND id = ?2",
         params![account, id, text],
@@ -225,8 +238,13 @@ impl Users for Database {
         self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
     }
 
-    async fn set_preferences(&self, id: UserId, preferences: Preferences) -> Result<()> {
-        self.write(move |tx| set_preferences(tx, id, preferences).boxed()).await
+    async fn set_preferences(
+        &self,
+        id: UserId,
+        seen: Option<Preferences>,
+        preferences: Preferences,
+    ) -> Result<()> {
+        self.write(move |tx| set_preferences(tx, id, seen, preferences).boxed()).await
     }
 
     async fn set_operator(&self, id: UserId, operator: bool) -> Result<User> {

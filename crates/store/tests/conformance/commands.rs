@@ -107,7 +107,7 @@ pub(crate) async fn a_command_is_sent_once_and_in_order(on: Fixture) {
     on.store.settle_command(&tracker, first.id, CommandEnd::Failed("why".into())).await.unwrap();
     assert_eq!(state(&on, &tenant, &first).await, CommandState::Failed);
     let cancelled = on.store.cancel_command(&tenant.actor(), first.id).await;
-    assert_fails!(cancelled, StoreError::AlreadySent);
+    assert_fails!(cancelled, StoreError::NotQueued(CommandState::Failed));
 }
 
 pub(crate) async fn a_queue_is_bounded_and_old_commands_are_forgotten(on: Fixture) {

@@ -11,6 +11,7 @@ use perigee_core::location::Outcome;
 use perigee_core::message_contents::MessageContents;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::RecordRetention;
+use perigee_core::revision::Revision;
 use perigee_core::store::{DeviceFiles as _, Devices as _, Gateways as _, Maintenance as _};
 
 use crate::assert_fails;
@@ -134,13 +135,17 @@ pub(crate) async fn a_photo_is_set_replaced_and_removed(on: Fixture) {
     let (tracker, other) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "other").await);
     let (scope, id) = (tenant.scope(), tracker.device);
     let new = |last: u8| NewPhoto::of(vec![0xff, 0xd8, 0xff, last]).unwrap();
-    let set = async |photo| on.store.set_photo(&tenant.actor(), id, photo).await;
+    let set = async |photo| on.store.set_photo(&tenant.actor(), id, None, photo).await;
     let before = set(None).await.unwrap();
     assert_eq!((before.photo, before.revision.0), (None, 1), "nothing to remove");
 
     on.clock().advance_seconds(1);
     let first = set(Some(new(1))).await.unwrap();
     assert_eq!((first.revision.0, first.last_modified), (2, on.now()));
+    for photo in [Some(new(9)), None] {
+        let outdated = on.store.set_photo(&tenant.actor(), id, Some(Revision::FIRST), photo).await;
+        assert_fails!(outdated, StoreError::RevisionMismatch(Kind::Device));
+    }
     let event = on.events(&tenant).await.pop().unwrap();
     assert_eq!((event.kind, event.device), (EventKind::DeviceUpdated, Some(id)));
     let entry = on.audits(&tenant).await.swap_remove(0);
@@ -152,7 +157,7 @@ pub(crate) async fn a_photo_is_set_replaced_and_removed(on: Fixture) {
     for scope in [foreign.scope(), tenant.scope().limited_to(Reach::Device(other.device))] {
         assert_eq!(on.store.find_file(scope, id, photo).await.unwrap(), None);
     }
-    let denied = on.store.set_photo(&foreign.actor(), id, Some(new(9))).await;
+    let denied = on.store.set_photo(&foreign.actor(), id, None, Some(new(9))).await;
     assert_fails!(denied, StoreError::NotFound(Kind::Device));
 
     let second = set(Some(new(2))).await.unwrap().photo.unwrap();

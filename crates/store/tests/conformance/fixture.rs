@@ -171,6 +171,7 @@ pub(crate) fn new_account(name: &str) -> NewAccount {
         licenses: 10,
         owner_email: format!("owner@{name}.example").parse().expect("an address"),
         owner_language: None,
+        owner_country: None,
         owner_password_hash: "owner-hash".into(),
     }
 }

@@ -391,6 +391,7 @@ conformance! {
         steps_count_against_the_limits_of_the_device,
         the_clock_set_back_delays_no_step,
         people_without_an_account_acknowledge_once,
+        a_note_that_is_sent_twice_is_stored_once,
         a_test_reaches_everybody_and_is_bounded,
     }
     webhooks {

@@ -287,18 +287,22 @@ pub(crate) async fn preferences_are_kept_beside_the_user(on: Fixture) {
         theme: Theme::Dark,
     };
     let events = on.events(&tenant).await.len();
-    on.store.set_preferences(user.id, chosen.clone()).await.unwrap();
+    on.store.set_preferences(user.id, None, chosen.clone()).await.unwrap();
     assert_eq!(on.events(&tenant).await.len(), events);
     let after = login().await;
     let mut expect = user.clone();
     expect.profile.language = chosen.language;
     assert_eq!((&after.preferences, &after.user), (&chosen, &expect), "the user is as before");
+    let seen = Some(Preferences::default());
+    let outdated = on.store.set_preferences(user.id, seen, Preferences::default()).await;
+    assert_fails!(outdated, StoreError::RevisionMismatch(Kind::Preferences));
+    on.store.set_preferences(user.id, Some(chosen.clone()), chosen.clone()).await.unwrap();
     let english = UserProfile { language: Some(ConsoleLanguage::English), ..expect.profile };
     replace(&on, &tenant, &user, english).await.unwrap();
     let expect = Preferences { language: Some(ConsoleLanguage::English), ..chosen };
     assert_eq!(login().await.preferences, expect, "an administrator changes the language alone");
     on.sql("UPDATE account_user SET preferences = '{\"units\":\"furlongs\"}'", &[]).await;
     assert_eq!(login().await.preferences, Preferences::default(), "what is not known is as not chosen");
-    let unknown = on.store.set_preferences(UserId::from_i64(1), Preferences::default()).await;
+    let unknown = on.store.set_preferences(UserId::from_i64(1), None, Preferences::default()).await;
     assert_fails!(unknown, StoreError::NotFound(Kind::User));
 }

@@ -6,6 +6,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::escalation::{Escalation, EscalationRepeat, EscalationStep};
 use perigee_core::event::EventKind;
 use perigee_core::id::{AlertId, ContactGroupId, DeviceId, NotificationId, UserId};
+use perigee_core::idempotency::Created;
 use perigee_core::notification::{Channel, NotificationState, Source};
 use perigee_core::page::PageRequest;
 use perigee_core::preference::{ConsoleLanguage, Preferences as ConsolePreferences};
@@ -107,7 +108,7 @@ pub(crate) async fn users_and_contact_groups_are_told_once_each(on: Fixture) {
         units: Units::Nautical,
         ..ConsolePreferences::default()
     };
-    on.store.set_preferences(ana.id, chosen).await.unwrap();
+    on.store.set_preferences(ana.id, None, chosen).await.unwrap();
     let group = contact_group(&on, &tenant, &["b@example.com", ana.profile.email.as_str()]).await;
     let routing = AlertRouting {
         users: vec![routed_user(ana.id), routed_user(gone.id)],
@@ -263,6 +264,20 @@ pub(crate) async fn the_clock_set_back_delays_no_step(on: Fixture) {
     assert_eq!(escalate(&on).await, 1);
     let next = on.store.next_step_due().await.unwrap().unwrap();
     assert!(next <= on.now().plus_seconds(600), "{next}");
+}
+
+pub(crate) async fn a_note_that_is_sent_twice_is_stored_once(on: Fixture) {
+    let (tenant, device) = escalating(&on).await;
+    on.raise(&tenant, device, "SOSButton").await;
+    let alert = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items[0].id;
+    let add = async |text: &str, body: u8| {
+        let once = tenant.once("POST notes", "key", body);
+        on.store.add_alert_note(&tenant.actor(), alert, text.to_owned(), Some(once)).await
+    };
+    let Created::Now(note) = add("On my way", 1).await.unwrap() else { panic!("it is new") };
+    assert_eq!(add("On my way", 1).await.unwrap(), Created::Before(note.clone()));
+    assert_fails!(add("Or not", 2).await, StoreError::IdempotencyMismatch);
+    assert_eq!(on.store.list_alert_notes(tenant.scope(), alert).await.unwrap(), [note]);
 }
 
 pub(crate) async fn people_without_an_account_acknowledge_once(on: Fixture) {

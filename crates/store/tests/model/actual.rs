@@ -31,6 +31,7 @@ impl Actual {
             licenses: 1_000,
             owner_email: "owner@model.example".parse().unwrap(),
             owner_language: None,
+            owner_country: None,
             owner_password_hash: "hash".into(),
         };
         let account = store.create_account(&Origin::command(), new).await.unwrap().0.id;

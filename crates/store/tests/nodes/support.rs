@@ -48,6 +48,7 @@ impl Nodes {
             licenses: 100,
             owner_email: format!("owner@{name}.example").parse().unwrap(),
             owner_language: None,
+            owner_country: None,
             owner_password_hash: "hash".into(),
         };
         Actor::operator(self.all[0].create_account(&Origin::command(), new).await.unwrap().0.id)

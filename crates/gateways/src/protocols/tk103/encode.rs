@@ -27,7 +27,7 @@ fn usual(command: &Command) -> Result<String, EncodeError> {
         "positionStop" => "AR0000000000".to_owned(),
         "engineStop" => "AV010".to_owned(),
         "engineResume" => "AV011".to_owned(),
-        "outputControl" => format!("AV00{}", command.text("data")?),
+        "outputControl" => format!("AV00{}", command.integer("data")?),
         _ => return Err(EncodeError::Unsupported),
     })
 }

@@ -127,6 +127,7 @@ impl Operation<'_> {
         if self.method == "patch" {
             self.offer_merge_patch();
         }
+        self.mark_binary_bodies();
         // Locations and alerts are told apart by what they are.
         let by_content = self.path.ends_with("/locations") || self.path.ends_with("/alerts");
         let creates = self.method == "post" && self.body.pointer("/responses/201").is_some();
@@ -155,12 +156,13 @@ impl Operation<'_> {
         }
     }
 
-    /// Whether it changes one thing that has an entity tag. Histories and commands have none.
+    /// Whether it changes one resource that has an entity tag. Histories, commands and credentials have none.
     fn changes_a_revision(&self, access: Access) -> bool {
-        access == Access::Any
-            && matches!(self.method, "put" | "patch" | "delete")
-            && !self.path.ends_with("/locations")
-            && !self.path.starts_with("/api/commands/")
+        let is_without_tag = self.path.ends_with("/locations")
+            || self.path.starts_with("/api/commands/")
+            || ["/api/session", "/api/session/password", "/api/session/totp", "/api/account/apiKey"]
+                .contains(&self.path);
+        access != Access::Open && matches!(self.method, "put" | "patch" | "delete") && !is_without_tag
     }
 
     /// Points every 2xx JSON answer to a copy of its schema with the envelope in front.
@@ -205,6 +207,16 @@ impl Operation<'_> {
             let is_named = |named: &Value| named.get("content").is_none();
             if responses.get(status.to_string()).map_or(applies, is_named) {
                 responses[status.to_string()] = problem_reference(status);
+            }
+        }
+    }
+
+    /// Describes images as bytes; a handler can only call them a text.
+    fn mark_binary_bodies(&mut self) {
+        let content = self.body.pointer_mut("/requestBody/content").and_then(Value::as_object_mut);
+        for (media_type, said) in content.into_iter().flatten() {
+            if media_type.starts_with("image/") || media_type == "application/octet-stream" {
+                said["schema"] = json!({ "type": "string", "format": "binary" });
             }
         }
     }

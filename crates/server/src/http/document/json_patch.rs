@@ -23,8 +23,10 @@ pub(super) fn offer(paths: &mut Value, schemas: &mut Value) {
     for operation in operations {
         let Some(content) = operation.pointer_mut("/requestBody/content") else { continue };
         let example = example(&content["application/json"]["example"]);
-        content[JSON_PATCH] =
-            json!({ "schema": { "$ref": "#/components/schemas/JsonPatch" }, "example": example });
+        // Two schemas instead of one: openapi-python-client writes code that fails for every kind of body if one of
+        // them is an array, and leaves an array out that is combined by `allOf`.
+        let schema = json!({ "allOf": [{ "$ref": "#/components/schemas/JsonPatch" }, { "maxItems": OPERATIONS_MAX }] });
+        content[JSON_PATCH] = json!({ "schema": schema, "example": example });
     }
 }
 
@@ -66,7 +68,6 @@ fn add_schemas(schemas: &mut Value) {
     schemas["JsonPatch"] = json!({
         "type": "array",
         "description": "A JSON Patch (RFC 6902): operations applied in order, all of them or none.",
-        "maxItems": OPERATIONS_MAX,
         "items": { "$ref": reference("JsonPatchOperation") },
     });
 }

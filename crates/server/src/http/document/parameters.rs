@@ -2,8 +2,8 @@
 //! by their [statements](crate::http::input).
 
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId, GeofenceId,
-    GroupId, MessageId, NotificationId, RuleId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId,
+    GeofenceId, GroupId, MessageId, NotificationId, RuleId, ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -47,6 +47,7 @@ fn limits(place: (&str, &str)) -> Option<Value> {
         ("path", "geofenceId") => id_pattern(GeofenceId::PREFIX),
         ("path", "groupId") => id_pattern(GroupId::PREFIX),
         ("path", "messageId") => id_pattern(MessageId::PREFIX),
+        ("path", "noteId") => id_pattern(AlertNoteId::PREFIX),
         ("path", "notificationId") => id_pattern(NotificationId::PREFIX),
         ("path", "ruleId") | ("query", "rule") => id_pattern(RuleId::PREFIX),
         ("path", "shareId") => id_pattern(ShareId::PREFIX),

@@ -83,7 +83,7 @@ const fn describe(status: u16) -> &'static str {
         400 => "The body, a parameter or a header is not valid; `errors` says where.",
         401 => "No token, a bad or expired one, or one whose key was replaced.",
         403 => "The user may not do this, is disabled, or is not valid at this time.",
-        404 => "There is no such thing, or it is out of sight.",
+        404 => "The resource does not exist, or the caller may not see it.",
         405 => "The method is not allowed here.",
         406 => "None of the accepted media types can be answered.",
         408 => "The body came too slowly.",

@@ -80,7 +80,7 @@ impl FromRequestParts<App> for SessionCaller {
         let session = caller.session.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::SessionRequired,
-                "This needs a console session, not a token. Sign in with POST /api/session and send its cookie.",
+                "This operation needs a console session, not a token. Sign in with POST /api/session and send the cookie.",
             )
         })?;
         Ok(Self { caller, session })
@@ -93,11 +93,12 @@ fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
         UserStatus::Disabled => {
             (ErrorCode::UserDisabled, "This user is disabled. Ask an administrator of the account.")
         }
-        UserStatus::NotYetValid => {
-            (ErrorCode::UserExpired, "This user is not valid yet. Ask an administrator of the account.")
-        }
+        UserStatus::NotYetValid => (
+            ErrorCode::UserExpired,
+            "This user is not active yet (\"from\"). Ask an administrator of the account.",
+        ),
         UserStatus::Expired => {
-            (ErrorCode::UserExpired, "This user's validity is over. Ask an administrator of the account.")
+            (ErrorCode::UserExpired, "This user is expired. Ask an administrator of the account.")
         }
     };
     let told = user.profile.disabled_message.as_deref().filter(|_| code == ErrorCode::UserDisabled);
@@ -205,7 +206,7 @@ impl Caller {
             return Ok(());
         }
         Err(forbidden(format!(
-            "This needs the privilege \"{privilege}\". Ask an administrator of the account for it."
+            "This operation needs the privilege \"{privilege}\". Ask an administrator of the account for it."
         )))
     }
 
@@ -214,7 +215,9 @@ impl Caller {
         if self.scope().reach == Reach::Account {
             return Ok(());
         }
-        Err(forbidden("This needs a user who sees the whole account; you see a group or a device only."))
+        Err(forbidden(
+            "This operation needs a user who sees the whole account. You see only a group or a device.",
+        ))
     }
 
     /// A successful answer with the account's usage in its envelope.

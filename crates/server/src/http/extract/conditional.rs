@@ -96,7 +96,9 @@ impl Preconditions {
         }
         Err(ApiError::new(
             ErrorCode::PreconditionFailed,
-            format!("The {kind} is now at {tag}. Read it again and repeat your change on what you find."),
+            format!(
+                "The entity tag of the {kind} is now {tag}. Read the {kind} again and repeat your change."
+            ),
         ))
     }
 

@@ -23,7 +23,8 @@ impl FromRequest<App> for ImageBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _app: &App) -> ApiResult<Self> {
-        expect_media_type(request.headers(), &NewPhoto::MEDIA_TYPES.map(MediaType::name))?;
+        let [jpeg, png, webp] = NewPhoto::MEDIA_TYPES.map(MediaType::name);
+        expect_media_type(request.headers(), &[jpeg, png, webp, "application/octet-stream"])?;
         expect_no_coding(request.headers())?;
         let payer = payer(request.extensions())?;
         Ok(Self { body: request.into_body(), payer })
@@ -41,7 +42,7 @@ impl ImageBody {
         let photo = NewPhoto::of(bytes.to_vec()).ok_or_else(|| {
             ApiError::new(
                 ErrorCode::UnsupportedMediaType,
-                "The body is no JPEG, PNG or WebP image, whatever its Content-Type says. Send a photo in one of these formats.",
+                "The body is not a JPEG, PNG or WebP image. Send a photo in one of these formats.",
             )
         })?;
         Ok((photo, permit))

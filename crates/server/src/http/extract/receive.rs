@@ -75,13 +75,13 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
             Some(Err(error)) if caused_by::<SlowBody>(&error) => {
                 return Err(ApiError::new(
                     ErrorCode::RequestTimeout,
-                    "The body came too slowly. Send it again over a better connection, or in parts.",
+                    "The body arrived too slowly. Send it again over a faster connection, or in parts.",
                 ));
             }
             Some(Err(error)) => {
                 return Err(ApiError::new(
                     ErrorCode::MalformedJson,
-                    "The body broke off before its end. Send the request again; nothing was stored.",
+                    "The body is incomplete, and nothing was stored. Send the request again.",
                 )
                 .with_cause(error));
             }
@@ -93,7 +93,7 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
 pub(super) fn too_large(limit: usize) -> ApiError {
     ApiError::new(
         ErrorCode::BodyTooLarge,
-        format!("The body is larger than the {limit} bytes taken here. Send it in parts."),
+        format!("The body is larger than {limit} bytes, the maximum here. Send it in parts."),
     )
 }
 

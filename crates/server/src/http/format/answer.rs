@@ -66,7 +66,7 @@ fn read_fields(params: &mut Params, format: Format) -> Selection {
     if !format.has_fields() {
         params.refuse(
             "fields",
-            "The parameter \"fields\" goes with the formats json, ndjson and csv. Leave it out.",
+            "The parameter \"fields\" works only with the formats json, ndjson and csv. Leave it out.",
         );
         return Selection::ALL;
     }
@@ -76,7 +76,7 @@ fn read_fields(params: &mut Params, format: Format) -> Selection {
             Some(field) => chosen.push(*field),
             None => params.refuse(
                 "fields",
-                format!("A location has no field \"{name}\". Name fields as they stand in locations, with commas between."),
+                format!("A location has no field \"{name}\". Give names of fields, separated by commas."),
             ),
         }
     }
@@ -87,7 +87,7 @@ fn read_tolerance(params: &mut Params) -> Option<f64> {
     if params.has("simplify") && (params.has("limit") || params.has("cursor")) {
         params.refuse(
             "simplify",
-            "The parameter \"simplify\" goes with a complete history. Leave \"limit\" and \"cursor\" out.",
+            "The parameter \"simplify\" works only on a complete history. Leave \"limit\" and \"cursor\" out.",
         );
     }
     let must_be = "metres, more than 0 and at most 1000000";

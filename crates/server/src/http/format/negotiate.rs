@@ -99,7 +99,7 @@ impl Format {
             let types: Vec<&str> =
                 Self::ALL.iter().filter_map(|format| format.media_types().first()).copied().collect();
             let message = format!(
-                "Accept names nothing that can be answered here. Send one of {}, or \"?format=\".",
+                "None of the media types in Accept is available here. Send one of {}, or use \"?format=\".",
                 types.join(", ")
             );
             ApiError::new(ErrorCode::NotAcceptable, message)

@@ -152,7 +152,7 @@ impl<'v> Fields<'v> {
     /// An instant within the range of [`Timestamp`].
     pub fn instant(&mut self, name: &'static str) -> Field<'_, 'v, Timestamp> {
         self.when(name)
-            .convert(|when| when.instant().ok_or_else(|| "must not be so far in the future".into()))
+            .convert(|when| when.instant().ok_or_else(|| "must be before 9999-12-31T23:59:59Z".into()))
     }
 
     /// An instant, or a time in the far future that means "never".
@@ -295,7 +295,7 @@ impl<'v> Fields<'v> {
         if self.problems.is_empty() {
             match make() {
                 Some(whole) => return Ok(whole),
-                None => self.problem(self.place.clone(), "Something required is missing here.".to_owned()),
+                None => self.problem(self.place.clone(), "A required member is missing.".to_owned()),
             }
         }
         Err(self.problems)

@@ -90,7 +90,7 @@ fn explain(error: &serde_json::Error) -> String {
     } else if text.starts_with("control character") {
         format!("The string at {at} has a bare control character. Send it escaped, such as \\n.")
     } else if text.starts_with("trailing characters") {
-        format!("Something follows the JSON document at {at}. Send one document and nothing else.")
+        format!("The body has more text after the JSON document, at {at}. Send one document only.")
     } else {
         format!("The body is not valid JSON: {text}.")
     }
@@ -175,7 +175,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
 
     fn visit_string<E: Error>(self, text: String) -> Result<Value, E> {
         if text.contains('\0') {
-            return Err(self.0.refuse("The string has a NUL character (\\u0000). Leave it out."));
+            return Err(self.0.refuse("The string has a NUL character (\\u0000). Remove it."));
         }
         Ok(Value::String(text))
     }
@@ -203,9 +203,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             if name.contains('\0') {
-                return Err(
-                    walk.refuse(format!("The name {} has a NUL character. Leave it out.", quote(&name)))
-                );
+                return Err(walk.refuse(format!("The name {} has a NUL character. Remove it.", quote(&name))));
             }
             let before = walk.place.enter(&name);
             if object.contains_key(&name) {
@@ -259,7 +257,7 @@ mod tests {
             "/1/x",
             "The number at line 1 column 15 is too large. Send a smaller one.",
         );
-        check(r#"{"a/b": ["\u0000"]}"#, "/a~1b/0", "The string has a NUL character (\\u0000). Leave it out.");
+        check(r#"{"a/b": ["\u0000"]}"#, "/a~1b/0", "The string has a NUL character (\\u0000). Remove it.");
         check(r#"{"\u0000": 1}"#, "", "The name \"\\0\" has a NUL character. Leave it out.");
         check(
             "{\"a\": 1} x",

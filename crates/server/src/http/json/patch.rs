@@ -203,8 +203,7 @@ impl<'p> Operation<'p> {
         if paid.map_err(|none_left| self.out_of_steps(none_left))? {
             return Ok(());
         }
-        let detail =
-            format!("tested {} and found another value. Read the resource again", quote(path.as_str()));
+        let detail = format!("expected another value at {}. Read the resource again", quote(path.as_str()));
         Err(PatchProblem::TestFailed(self.problem(&detail)))
     }
 

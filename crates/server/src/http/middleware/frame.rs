@@ -4,7 +4,7 @@ use std::any::Any;
 use std::panic::AssertUnwindSafe;
 
 use axum::body::HttpBody;
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{FromRequestParts as _, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
@@ -15,13 +15,15 @@ use tracing::Instrument;
 
 use super::cors::CrossOrigin;
 use super::problem;
-use super::query::KnownParameters;
+use super::query::KnownOperations;
 use super::redact::{method_label, redacted_path};
 use crate::app::App;
 use crate::http::accept::Accept;
+use crate::http::authenticate::has_credentials;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, chain, internal, invalid_header};
 use crate::http::error_code::ErrorCode;
+use crate::http::extract::Caller;
 use crate::http::format::is_negotiated;
 use crate::serve::HostInDoubt;
 
@@ -41,8 +43,8 @@ const ADDRESS_MAX: usize = 8_192;
 pub struct Framing {
     /// Settings, limits and metrics of the service.
     pub app: App,
-    /// The query parameters that operations know, by method and route.
-    pub known: KnownParameters,
+    /// The operations of the document, by method and route.
+    pub known: KnownOperations,
 }
 
 /// Handles everything that all requests share. It is a single layer because each layer costs allocations per
@@ -61,9 +63,13 @@ pub async fn frame(
 
     let cross_origin = CrossOrigin::of(&request, &app.config.server.cors_origins);
     let route_name = route.as_deref();
-    let checked = check_head(&request)
+    let mut checked = check_head(&request)
         .and_then(|()| check_accept(&request, route_name))
         .and_then(|()| known.check(&request, route_name));
+    let is_unanswered = checked.is_err() || known.is_unanswered(&request, route_name);
+    if is_unanswered && known.counts(&request, route_name) {
+        checked = identify(&app, &mut request).await.and(checked);
+    }
     let mut response = match (checked, cross_origin.preflight(&request)) {
         (Err(error), _) => error.into_response(),
         (Ok(()), Some(preflight)) => preflight,
@@ -98,6 +104,18 @@ pub async fn frame(
         .record(elapsed.as_secs_f64());
     log_answer(&context, &method, &path, status, error.as_ref(), elapsed);
     response
+}
+
+/// Authenticates and counts a request that no handler answers, so that its error has the usage figures of every other. A
+/// request without a token or a session is left as it is.
+async fn identify(app: &App, request: &mut Request) -> ApiResult<()> {
+    if !has_credentials(request.headers()) {
+        return Ok(());
+    }
+    let (mut parts, body) = std::mem::take(request).into_parts();
+    let caller = Caller::from_request_parts(&mut parts, app).await;
+    *request = Request::from_parts(parts, body);
+    caller.map(drop)
 }
 
 /// Runs the handler. A panic fails this request with 500 and no other.

@@ -11,4 +11,4 @@ mod redact;
 pub use frame::{Framing, frame};
 pub use path::CanonicalPaths;
 pub use problem::{ProblemBody, TOKEN_PATH, TokenRefusal, nothing_here, refuse_unreadable};
-pub use query::KnownParameters;
+pub use query::KnownOperations;

@@ -21,7 +21,7 @@ pub struct ProblemBody<'a> {
     #[schema(example = false)]
     success: bool,
     /// A sentence for a person that says what to do.
-    #[schema(example = "There is no such device, or you may not see it. Check the id.")]
+    #[schema(example = "The device does not exist, or you may not see it. Check the ID.")]
     error: &'a str,
     /// A URN that identifies the error's code.
     #[serde(rename = "type")]
@@ -133,7 +133,7 @@ fn render_problem(error: &ApiError, context: &RequestContext) -> http::Response<
 pub fn nothing_here() -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
-        "There is nothing at this address. The reference at /api/docs lists what there is.",
+        "This path does not exist. The reference at /api/docs lists every path.",
     )
 }
 
@@ -143,10 +143,10 @@ pub(super) fn of_bare_status(status: StatusCode) -> Option<ApiError> {
         StatusCode::NOT_FOUND => return Some(nothing_here()),
         StatusCode::METHOD_NOT_ALLOWED => (
             ErrorCode::MethodNotAllowed,
-            "This address does not take this method. The Allow header lists those it takes.",
+            "This path does not support this method. The Allow header lists the supported methods.",
         ),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            (ErrorCode::BodyTooLarge, "The body is larger than is taken here. Send it in parts.")
+            (ErrorCode::BodyTooLarge, "The body is too large for this address. Send it in parts.")
         }
         StatusCode::REQUEST_TIMEOUT => {
             (ErrorCode::RequestTimeout, "The request took too long to arrive. Send it again.")

@@ -228,7 +228,7 @@ pub async fn update_account(
         let is_operator = caller.user().operator;
         if !is_operator && wanted.pointer("/licenses/total") != Some(&view.licenses.total.into()) {
             return Err(forbidden(
-                "Licences are set by operators of the server alone. Leave \"licenses\" out, or ask an operator.",
+                "Only operators of the server can set licences. Leave \"licenses\" out, or ask an operator.",
             ));
         }
         let wanted = read_account(wanted, is_operator).map_err(|error| change.place(error))?;

@@ -63,7 +63,7 @@ async fn open(
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many links that lead nowhere were tried from here."));
+        return Err(too_many(rated, "Too many invalid links were opened from this address."));
     }
     let Some(link) = app.alert_links.read(token) else {
         app.rates.bad_token(context.address(), true);

@@ -44,7 +44,7 @@ const ENGLISH: PageText = PageText {
     ended: "This alert ended at {time}.",
     open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it: the others then know, and no \
            further people are called.",
-    over: "This link is over. Sign in, or ask somebody of {account} to acknowledge the alert.",
+    over: "This link is expired. Sign in, or ask somebody of {account} to acknowledge the alert.",
     name: "Your name",
     note: "Note (optional)",
     acknowledge: "Acknowledge",

@@ -185,7 +185,7 @@ async fn of_device(
 
 fn read_feed(name: Option<&str>) -> Result<Option<&'static Feed>, Problem> {
     let Some(name) = name else { return Ok(None) };
-    find_feed(name).map(Some).ok_or_else(|| problem("feed", "There is no such feed."))
+    find_feed(name).map(Some).ok_or_else(|| problem("feed", "This feed does not exist."))
 }
 
 /// Decode messages.
@@ -195,7 +195,7 @@ fn read_feed(name: Option<&str>) -> Result<Option<&'static Feed>, Problem> {
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
         (status = 200, description = "What the messages say.", body = DecodedMessages),
-        (status = 404, description = "There is no such message."),
+        (status = 404, description = "The message does not exist, or the caller may not see it."),
     ))]
 pub async fn decode_messages(
     State(app): State<App>,
@@ -210,7 +210,7 @@ pub async fn decode_messages(
     let feed = read_feed(input.feed.as_deref()).map_err(refuse)?;
     let protocol = input.protocol.filter(|name| !name.is_empty());
     if protocol.as_deref().is_some_and(|name| find_protocol(name).is_none()) {
-        return Err(refuse(problem("protocol", "There is no such protocol.")));
+        return Err(refuse(problem("protocol", "This protocol does not exist.")));
     }
     let model = input.model.filter(|model| !model.is_empty());
     let now = app.clock.now();
@@ -238,7 +238,12 @@ pub async fn decode_messages(
             let work = move || preview_message(&message, feed, &settings);
             app.budget.run(payer, memory, work).await?
         }
-        _ => return Err(refuse(problem("text", "Give either a text or the id of a stored message."))),
+        _ => {
+            return Err(refuse(problem(
+                "text",
+                "Give either a text or the ID of a stored message, not both.",
+            )));
+        }
     };
     Ok(caller.reply(DecodedMessages { messages }))
 }

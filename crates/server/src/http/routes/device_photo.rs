@@ -1,42 +1,61 @@
 //! The photo of a device that users set.
 
 use axum::extract::State;
+use perigee_core::device::DeviceRef;
+use perigee_core::error::Kind;
+use perigee_core::id::DeviceId;
 use perigee_core::privilege::Privilege;
+use perigee_core::revision::Revision;
 
 use super::devices::view::OneDevice;
-use super::devices::{find_device_id, reply_device};
+use super::devices::{find_device, reply_device};
 use crate::app::App;
 use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, DevicePath, ImageBody, Params};
+use crate::http::extract::{Caller, DevicePath, ImageBody, Preconditions};
 use crate::http::reply::Reply;
+
+/// The device that the caller may change, and the revision that it must still have when it is changed.
+async fn find_seen(
+    app: &App,
+    caller: &Caller,
+    device: Option<&DeviceRef>,
+    preconditions: &Preconditions,
+) -> ApiResult<(DeviceId, Option<Revision>)> {
+    let present = find_device(app, caller, device).await?;
+    caller.require(Privilege::DevicesWrite)?;
+    preconditions.check(Kind::Device, present.revision)?;
+    Ok((present.id, preconditions.names_revision().then_some(present.revision)))
+}
 
 /// Set the photo of a device.
 ///
-/// In place of the present one, as a JPEG, PNG or WebP image of up to 1 MiB, told by its first bytes. Read it as the file whose
-/// id `photo` of the device is. It is kept until it is removed or the device is deleted.
+/// Replaces the current photo with a JPEG, PNG or WebP image of at most 1 MiB. The format is recognized by the first bytes, so
+/// that `application/octet-stream` is accepted too. Read the photo as the file whose ID is `photo` of the device. It is
+/// kept until it is removed or the device is deleted. Counts as a change of the device. Needs `devices.write`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
 ), request_body(content(
     (String = "image/jpeg", example = json!("the bytes of the photo")),
     (String = "image/png", example = json!("the bytes of the photo")),
     (String = "image/webp", example = json!("the bytes of the photo")),
+    (String = "application/octet-stream", example = json!("the bytes of the photo")),
 )), responses((status = 200, description = "The device with its photo.", body = OneDevice)))]
 pub async fn replace_device_photo(
     State(app): State<App>,
     caller: Caller,
     DevicePath(device): DevicePath,
-    params: Params,
+    preconditions: Preconditions,
     body: ImageBody,
 ) -> ApiResult<Reply<OneDevice>> {
-    params.finish()?;
-    let device = find_device_id(&app, &caller, device.as_ref()).await?;
-    caller.require(Privilege::DevicesWrite)?;
+    let (device, seen) = find_seen(&app, &caller, device.as_ref(), &preconditions).await?;
     let (photo, _permit) = body.receive(&app).await?;
-    let device = app.store.set_photo(&caller.actor(), device, Some(photo)).await?;
+    let device = app.store.set_photo(&caller.actor(), device, seen, Some(photo)).await?;
     Ok(reply_device(&caller, device))
 }
 
 /// Remove the photo of a device.
+///
+/// Counts as a change of the device, if it had a photo. Needs `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
 ), responses((status = 200, description = "The device without a photo.", body = OneDevice)))]
@@ -44,11 +63,9 @@ pub async fn delete_device_photo(
     State(app): State<App>,
     caller: Caller,
     DevicePath(device): DevicePath,
-    params: Params,
+    preconditions: Preconditions,
 ) -> ApiResult<Reply<OneDevice>> {
-    params.finish()?;
-    let device = find_device_id(&app, &caller, device.as_ref()).await?;
-    caller.require(Privilege::DevicesWrite)?;
-    let device = app.store.set_photo(&caller.actor(), device, None).await?;
+    let (device, seen) = find_seen(&app, &caller, device.as_ref(), &preconditions).await?;
+    let device = app.store.set_photo(&caller.actor(), device, seen, None).await?;
     Ok(reply_device(&caller, device))
 }

@@ -36,7 +36,7 @@ pub async fn receive_gateway_request(
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many addresses that do not exist were tried from here."));
+        return Err(too_many(rated, "Too many invalid gateway addresses were called from this address."));
     }
     let Some((feed, gateway)) = find(&app, &feed, &secret).await? else {
         app.rates.bad_token(context.address(), true);

@@ -24,13 +24,13 @@ const ENGLISH: PageText = PageText {
     language: "en",
     title: "E-mails from {account}",
     active: "You get e-mails from {account}, alerts among them.",
-    ended: "You get no e-mails from {account} any more, not even of critical alerts.",
+    ended: "You no longer get e-mails from {account}, not even for critical alerts.",
     asked: "{account} wants to send you e-mails. You get none until you confirm.",
     end: "End these e-mails",
     resume: "Get e-mails again",
     confirm: "Confirm",
     no_link: "This link is not valid. Open the link of a mail you received, whole.",
-    unclear: "It is not clear what you want. Open the link again and use a button of the page.",
+    unclear: "The request is incomplete. Open the link again and use a button of the page.",
 };
 const SPANISH: PageText = PageText {
     language: "es",

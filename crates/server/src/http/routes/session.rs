@@ -241,7 +241,7 @@ pub async fn create_session(
             let reason =
                 if let Err(Denial::Refused(reason)) = proof { reason } else { "nobody has this name" };
             attempt.fail(Via::Session, "session.create", login, reason).await;
-            Err(refused("The e-mail address, the password or the code is not right."))
+            Err(refused("The e-mail address, the password or the code is wrong."))
         }
     }
 }

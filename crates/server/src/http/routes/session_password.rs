@@ -136,7 +136,7 @@ pub(super) async fn confirm_password(
         return Ok(login);
     }
     attempt.fail(Via::Session, action, Some(login), "the password is wrong").await;
-    Err(refused("The password is not right. Send the one you sign in with."))
+    Err(refused("The password is wrong. Send the one that you sign in with."))
 }
 
 /// Change one's own password.
@@ -277,5 +277,5 @@ pub async fn reset_password(
         }
     }
     attempt.fail(Via::Link, "link.redeem", None, "the link is void").await;
-    Err(refused("The link is not valid, is used up or is over. Ask for a new one."))
+    Err(refused("The link is invalid, was used already or is expired. Ask for a new one."))
 }

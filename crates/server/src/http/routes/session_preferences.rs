@@ -1,18 +1,21 @@
 //! A user's own preferences for the console: language, units, time zone, theme.
 
 use axum::extract::State;
+use perigee_core::error::Kind;
 use perigee_core::preference::{ConsoleLanguage, Preferences, Theme};
+use perigee_core::revision::Revision;
 use perigee_core::routing::Units;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::session::find_self;
 use crate::app::App;
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Change, SessionCaller};
+use crate::http::edit::{ENVELOPE, retry_changed};
+use crate::http::error::{ApiResult, internal};
+use crate::http::extract::{Caller, Change, Params, SessionCaller};
 use crate::http::input::{Word, input, read_body, words};
 use crate::http::reply::Reply;
 
@@ -87,9 +90,35 @@ fn read_preferences(body: &Value) -> ApiResult<Preferences> {
     })
 }
 
-/// Change how the console looks to you.
+/// Identifies the content: preferences have no counter of changes.
+fn revision(preferences: &Preferences) -> ApiResult<Revision> {
+    let text = serde_json::to_vec(&PreferencesView::from(preferences.clone())).map_err(internal)?;
+    let number =
+        Sha256::digest(&text).iter().take(6).fold(0, |number, byte| (number << 8) | i64::from(*byte));
+    Ok(Revision(number))
+}
+
+fn answer(caller: &Caller, preferences: Preferences) -> ApiResult<Reply<PreferencesAnswer>> {
+    let revision = revision(&preferences)?;
+    let view = PreferencesView::from(preferences);
+    Ok(caller.reply(PreferencesAnswer { preferences: view }).revision(revision))
+}
+
+/// Read your preferences for the console.
+#[utoipa::path(get, path = "/api/session/preferences", tag = "authentication", security(("session" = [])),
+    responses((status = 200, description = "Your preferences.", body = PreferencesAnswer)))]
+pub async fn get_preferences(
+    State(app): State<App>,
+    SessionCaller { caller, .. }: SessionCaller,
+    params: Params,
+) -> ApiResult<Reply<PreferencesAnswer>> {
+    params.finish()?;
+    answer(&caller, find_self(&app, caller.user_id()).await?.preferences)
+}
+
+/// Change your preferences for the console.
 ///
-/// What is null or left out of a whole object is as it is for somebody who never chose. `GET /api/session` tells it.
+/// A member that is null has its default. `GET /api/session` answers the preferences too.
 #[utoipa::path(patch, path = "/api/session/preferences", tag = "authentication", request_body = PreferencesInput,
     security(("session" = [])),
     responses((status = 200, description = "The preferences as they are now.", body = PreferencesAnswer)))]
@@ -99,9 +128,14 @@ pub async fn update_preferences(
     change: Change,
 ) -> ApiResult<Reply<PreferencesAnswer>> {
     let change = change.nested("preferences");
-    let present = find_self(&app, caller.user_id()).await?.preferences;
-    let wanted = read_preferences(&change.apply(&PreferencesView::from(present)).await?);
-    let wanted = wanted.map_err(|error| change.place(error))?;
-    app.store.set_preferences(caller.user_id(), wanted.clone()).await?;
-    Ok(caller.reply(PreferencesAnswer { preferences: PreferencesView::from(wanted) }))
+    let wanted = retry_changed(&change.preconditions, || async {
+        let present = find_self(&app, caller.user_id()).await?.preferences;
+        change.preconditions.check(Kind::Preferences, revision(&present)?)?;
+        let wanted = read_preferences(&change.apply(&PreferencesView::from(present.clone())).await?);
+        let wanted = wanted.map_err(|error| change.place(error))?;
+        let set = app.store.set_preferences(caller.user_id(), Some(present), wanted.clone()).await;
+        Ok(set.map(|()| wanted))
+    })
+    .await?;
+    answer(&caller, wanted)
 }

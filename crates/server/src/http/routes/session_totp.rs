@@ -109,11 +109,11 @@ fn conflict(message: &str) -> ApiError {
 }
 
 fn already_on() -> ApiError {
-    conflict("The second factor is on already. Remove it with DELETE /api/session/totp first.")
+    conflict("The second factor is already on. Remove it with DELETE /api/session/totp first.")
 }
 
 fn begun_anew() -> ApiError {
-    conflict("The second factor was begun anew meanwhile. Send a code of the newest secret.")
+    conflict("The second factor was started again in the meantime. Send a code of the newest secret.")
 }
 
 fn not_begun() -> ApiError {
@@ -216,5 +216,5 @@ fn code_required() -> ApiError {
 }
 
 fn wrong_code() -> ApiError {
-    refused("The code is not right. Check the clock of your device and send a fresh code.")
+    refused("The code is wrong. Check the clock of your device and send a new code.")
 }

@@ -152,7 +152,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
         if let (Some(from), Some(until)) = (input.from, until)
             && until <= from
         {
-            fields.refuse("until", "must lie in the future and after \"from\"");
+            fields.refuse("until", "must be in the future and after \"from\"");
         }
         let target = input.device.map(ShareTarget::Device).or(input.group.map(ShareTarget::Group))?;
         let secret = Secret::generate().expose().to_owned();
@@ -171,7 +171,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
 fn check_end(link: &NewShare, now: Timestamp) -> ApiResult<()> {
     let latest = now.plus_seconds(AHEAD_MAX_S);
     let detail = if link.until <= now {
-        "\"until\" must lie in the future and after \"from\".".to_owned()
+        "\"until\" must be in the future and after \"from\".".to_owned()
     } else if link.until > latest {
         format!("\"until\" must be {latest} or earlier.")
     } else {

@@ -232,14 +232,14 @@ pub async fn get_shared(
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many addresses that show nothing were tried from here."));
+        return Err(too_many(rated, "Too many invalid share links were opened from this address."));
     }
     let share = match Secret::parse(&secret) {
         Some(secret) => {
             let rated = app.rates.view(secret.expose(), context.address());
             if !rated.allowance.allowed {
                 context.set_rated(rated);
-                return Err(too_many(rated, "Share links are opened too often."));
+                return Err(too_many(rated, "Share links are opened too often from this address."));
             }
             app.store.find_open_share(secret.expose()).await?.map(|share| (share, rated))
         }
@@ -264,7 +264,7 @@ pub async fn get_shared(
         Err(PageError::Exhausted(exhausted)) => Err(exhausted.into()),
         Err(PageError::Busy) => Err(ApiError::new(
             ErrorCode::RateLimited,
-            "Too many open this link at once. Wait a moment and open it again.",
+            "This link is opened too often. Wait a moment and open it again.",
         )
         .with_header(header::RETRY_AFTER, "2")),
     }

@@ -43,8 +43,8 @@ pub(super) fn require_within_bounds(caller: &Caller, user: &User) -> ApiResult<(
     match caller.user().profile.bound_exceeded_by(&user.profile, caller.now()) {
         None => Ok(()),
         Some(bound) => Err(forbidden(format!(
-            "This user's \"{}\" reaches further than yours, so you cannot set their password. Ask an administrator \
-             without this bound.",
+            "This user's \"{}\" allows more than yours, so you cannot set their password. Ask an administrator \
+             without this limit.",
             bound.member()
         ))),
     }
@@ -63,13 +63,10 @@ fn refuse(exceeded: Option<Bound>) -> ApiResult<()> {
     let message = match exceeded {
         None => return Ok(()),
         Some(Bound::From(from)) => {
-            format!("\"from\" cannot be before {}, from when you are valid yourself.", until(from))
+            format!("\"from\" cannot be before {}, your own \"from\".", until(from))
         }
         Some(Bound::Expires(expires)) => {
-            format!(
-                "\"expires\" cannot be left out or later than {}, when you expire yourself.",
-                until(expires)
-            )
+            format!("\"expires\" is required and cannot be after {}, your own \"expires\".", until(expires))
         }
         Some(Bound::AdminDevices(most)) => format!(
             "You may have at most {most} devices yourself (\"adminDevices\"), so users to whom you give \

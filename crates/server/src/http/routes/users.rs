@@ -13,6 +13,7 @@ use perigee_core::store::Result as StoreResult;
 use perigee_core::user::{NewUser, User, UserFilter, UserProfile};
 use secrecy::SecretString;
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::user_bounds::{
@@ -31,6 +32,21 @@ use crate::http::reply::{Done, Reply};
 
 /// The members that name other things.
 const NAMES: &[(&str, Named)] = &[("group", Named::Group), ("deviceId", Named::Device)];
+
+/// The group of users who see the whole account, in the words of the original. A group of the account that has this name
+/// goes first.
+const EVERYTHING: &str = "Administrators";
+
+/// Replaces names of the group and the device that a user sees by their ids.
+async fn resolve_scope(app: &App, caller: &Caller, body: &mut Value) -> ApiResult<()> {
+    resolve_names(app, caller, body, NAMES).await?;
+    if let Some(group) = body.get_mut("group")
+        && group.as_str().is_some_and(|name| name.eq_ignore_ascii_case(EVERYTHING))
+    {
+        *group = Value::Null;
+    }
+    Ok(())
+}
 
 /// A list of users.
 #[derive(Serialize, ToSchema)]
@@ -203,7 +219,7 @@ pub async fn create_user(
 ) -> ApiResult<Reply<UserView>> {
     caller.require(Privilege::UsersWrite)?;
     caller.require_whole_account()?;
-    resolve_names(&app, &caller, &mut body.value, NAMES).await?;
+    resolve_scope(&app, &caller, &mut body.value).await?;
     let mut wanted = read_user(&body.value, None, caller.zone())?;
     require_held(&caller, &wanted.profile)?;
     inherit_bounds(&caller, &mut wanted.profile);
@@ -271,7 +287,7 @@ async fn change_user(
         require_power_over(&caller, &present)?;
         change.preconditions.check(Kind::User, present.revision)?;
         let mut wanted = change.apply(&UserView::from(present.clone())).await?;
-        resolve_names(&app, &caller, &mut wanted, NAMES).await?;
+        resolve_scope(&app, &caller, &mut wanted).await?;
         let wanted = read_user(&wanted, Some(&present), caller.zone())?;
         require_held(&caller, &wanted.profile)?;
         require_same_bounds(&caller, &present, &wanted.profile)?;

@@ -127,7 +127,8 @@ input! {
         /// What they may do, by the names of privileges in any letter case, or by `read` (nothing more), `write` (every
         /// `.write` privilege but `users.write`) and `execute` (`commands.send`). Nobody can give what they do not have.
         privileges: PrivilegeWords, nullable, example ["devices.write", "api"];
-        /// The only group they see, by id or by a name that only one has; null or empty for none.
+        /// The only group whose devices they see, by ID or by a name that only one has. Null, empty, or `Administrators` if no
+        /// group has this name: the whole account.
         group: ByName<GroupId>, nullable, example null;
         /// The only device they see, by id, identifier or a name that only one has; null or empty for none.
         device as "deviceId": ByName<DeviceId>, nullable, example null;

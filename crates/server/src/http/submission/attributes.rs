@@ -82,7 +82,7 @@ pub fn check_texts(fields: &mut Fields<'_>, bytes: usize) {
     if bytes > most {
         fields.refuse(
             "attributes",
-            &format!("and all other texts must have at most {most} bytes together, not {bytes}; send fewer or shorter ones"),
+            &format!("and all other texts must have at most {most} bytes in total, not {bytes}; send fewer or shorter ones"),
         );
     }
 }

@@ -1,7 +1,8 @@
 //! How the document describes a submission: the layouts that [`ItemKind`] reads.
 
 use utoipa::openapi::schema::{
-    AdditionalProperties, AnyOfBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+    AdditionalProperties, AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType,
+    Type,
 };
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
@@ -67,14 +68,23 @@ impl BodySchema {
         RefOr::T(Schema::Object(object))
     }
 
-    /// A time range, beside which items may be null: some clients send every member they know.
+    /// A time range, beside which items may be null or empty: some clients send every member they know.
     fn range_alone<T>(&self, kind: &ItemKind<T>) -> RefOr<Schema> {
         let mut range = (self.range)();
         if let RefOr::T(Schema::Object(object)) = &mut range {
-            for name in [kind.one, kind.many] {
-                let null = ObjectBuilder::new().schema_type(Type::Null).description(Some("Ignored."));
-                object.properties.insert(name.to_owned(), null.into());
+            if let Some(end) = object.properties.get_mut("to") {
+                *end = or_null(end.clone());
             }
+            let one = ObjectBuilder::new()
+                .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
+                .max_properties(Some(0))
+                .description(Some("Ignored."));
+            object.properties.insert(kind.one.to_owned(), one.into());
+            let many = ArrayBuilder::new()
+                .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+                .max_items(Some(0))
+                .description(Some("Ignored."));
+            object.properties.insert(kind.many.to_owned(), many.into());
         }
         range
     }

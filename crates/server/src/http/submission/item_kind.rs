@@ -88,6 +88,16 @@ fn has_range(body: &Map<String, Value>) -> bool {
     RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null()))
 }
 
+/// Whether a value says nothing.
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
 /// For items beside which a time range says nothing.
 pub fn ignore_range(fields: &mut Fields<'_>) {
     fields.ignore(&RANGE_ENDS);
@@ -133,11 +143,12 @@ impl<T> ItemKind<T> {
             Value::Object(mut body) if !body.contains_key("dateTime") => {
                 let asks_range = RANGE_ENDS.iter().any(|name| body.contains_key(*name));
                 if asks_range {
-                    // Beside a time range, a null item counts as absent.
-                    body.retain(|name, value| !(value.is_null() && (name == self.one || name == self.many)));
+                    // Beside a time range, a null or empty item counts as absent: some clients send every member.
+                    body.retain(|name, value| !(is_empty(value) && (name == self.one || name == self.many)));
+                    // An empty end counts as absent, too.
+                    body.retain(|name, value| !(*value == "" && RANGE_ENDS.contains(&name.as_str())));
                 }
                 if body.contains_key(self.many) || body.contains_key(self.one) {
-                    body.retain(|name, value| !(*value == "" && RANGE_ENDS.contains(&name.as_str())));
                     let items = self.unwrap(&mut body)?;
                     range = has_range(&body).then_some(body);
                     items
@@ -185,13 +196,11 @@ impl<T> ItemKind<T> {
         match count {
             0 => Err(invalid_body(vec![Problem {
                 pointer: Pointer::root(),
-                detail: format!("The body brings no {many}. Send at least one."),
+                detail: format!("The body has no {many}. Send at least one."),
             }])),
             count if count > *most => Err(ApiError::new(
                 ErrorCode::BodyTooLarge,
-                format!(
-                    "The body brings {count} {many}; at most {most} are taken at a time. Send them in parts."
-                ),
+                format!("The body has {count} {many}; the maximum is {most}. Send them in parts."),
             )),
             _ => Ok(()),
         }
@@ -264,12 +273,8 @@ mod tests {
 
     #[test]
     fn refuses_other_wrappings() {
-        refuses(&json!([]), ErrorCode::InvalidBody, "The body brings no alerts. Send at least one.");
-        refuses(
-            &json!({"alerts": []}),
-            ErrorCode::InvalidBody,
-            "The body brings no alerts. Send at least one.",
-        );
+        refuses(&json!([]), ErrorCode::InvalidBody, "The body has no alerts. Send at least one.");
+        refuses(&json!({"alerts": []}), ErrorCode::InvalidBody, "The body has no alerts. Send at least one.");
         refuses(&json!({"alerts": {}}), ErrorCode::InvalidBody, "\"alerts\" must be an array.");
         refuses(
             &json!({"alert": null}),
@@ -284,7 +289,7 @@ mod tests {
         refuses(
             &json!([0, 1, 2, 3]),
             ErrorCode::BodyTooLarge,
-            "The body brings 4 alerts; at most 3 are taken at a time. Send them in parts.",
+            "The body has 4 alerts; the maximum is 3. Send them in parts.",
         );
     }
 }

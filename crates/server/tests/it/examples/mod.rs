@@ -4,6 +4,7 @@
 
 mod prepared;
 mod request;
+mod uniform;
 
 use perigee_server::http::router::api_document;
 use serde_json::{Value, json};

@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 use super::request::Request;
 use crate::support::{Answer, Person, Tenant, TestApp};
 
+/// The smallest body that is recognized as a PNG image.
+pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
 /// Who signs in in the examples.
 const EMAIL: &str = "ana@example.com";
 const PASSWORD: &str = "correct horse battery staple";
@@ -43,9 +46,17 @@ impl Prepared {
         let device = make("/api/devices", json!({"name": "Star"})).await;
         let alert = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "RPM"});
         let alert = app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
+        let alert = alert["ids"][0].as_str().unwrap().to_owned();
+        let share =
+            json!({"deviceId": device, "until": app.app.clock.now().plus_seconds(86_400).to_string()});
+        let command =
+            make(&format!("/api/devices/{device}/commands"), json!({"type": "positionSingle"})).await;
         let ids = BTreeMap::from([
             ("acc_", tenant.account.id.to_string()),
-            ("alr_", alert["ids"][0].as_str().unwrap().to_owned()),
+            ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
+            ("shr_", make("/api/shares", share).await),
+            ("cmd_", command),
+            ("alr_", alert),
             ("dev_", device),
             ("grp_", make("/api/groups", json!({"name": "Boats"})).await),
             ("usr_", make("/api/users", user).await),
@@ -79,7 +90,8 @@ impl Prepared {
             Value::String(lines) if request.media_type == "application/x-ndjson" => lines.into_bytes(),
             // The example says what is sent; the smallest that is told as it are its first bytes.
             _ if request.media_type == "image/jpeg" => b"\xff\xd8\xff\xe0".to_vec(),
-            _ if request.media_type == "image/png" => b"\x89PNG\r\n\x1a\n".to_vec(),
+            _ if request.media_type == "image/png" => PNG.to_vec(),
+            _ if request.media_type == "application/octet-stream" => PNG.to_vec(),
             _ if request.media_type == "image/webp" => b"RIFF\0\0\0\0WEBP".to_vec(),
             body => body.to_string().into_bytes(),
         };
@@ -92,8 +104,23 @@ impl Prepared {
         call.send().await
     }
 
+    /// Who may do everything.
+    pub(super) fn owner(&self) -> &Person {
+        &self.tenant.owner
+    }
+
+    /// The owner's console session.
+    pub(super) fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
+    /// The id of a thing of this account in place of an example's.
+    pub(super) fn id_for(&self, example: &str) -> String {
+        self.fill(&json!(example), None).as_str().unwrap_or_default().to_owned()
+    }
+
     /// The example with ids of this account, and with Ana's secrets.
-    fn fill(&self, example: &Value, ana: Option<&Ana>) -> Value {
+    pub(super) fn fill(&self, example: &Value, ana: Option<&Ana>) -> Value {
         match example {
             Value::Object(members) => {
                 let fill = |(name, value): (&String, &Value)| {
@@ -130,7 +157,7 @@ impl Prepared {
 }
 
 /// The user of the examples, as far on the way to a second factor as the request wants her.
-struct Ana {
+pub(super) struct Ana {
     cookie: String,
     /// By the name of the member that holds them.
     secrets: BTreeMap<&'static str, String>,

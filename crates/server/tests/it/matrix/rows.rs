@@ -88,7 +88,7 @@ impl Row {
         match self.operation {
             "GET /api/devices/{deviceId}/lastLocation" => &["no-location"],
             // The first request cancels it, and a queue of a hundred is full.
-            "DELETE /api/commands/{commandId}" => &["already-sent"],
+            "DELETE /api/commands/{commandId}" => &["already-ended"],
             "POST /api/devices/{deviceId}/commands" | "POST /api/devices/{deviceId}/sendCommand" => {
                 &["too-many", "invalid-body"]
             }
@@ -221,6 +221,7 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/session/totp", Session, None, password),
     row("PUT /api/session/totp", Session, None, code),
     row("DELETE /api/session/totp", Session, None, password),
+    row("GET /api/session/preferences", Session, None, none),
     row("PATCH /api/session/preferences", Session, None, preferences),
     row("POST /api/session/passwordReset", Open, None, none),
     row("GET /api/account", Whole, None, none),
@@ -275,6 +276,7 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/alerts/{alertId}/acknowledge", With(Privilege::AlertsWrite), Alert, none),
     row("POST /api/alerts/{alertId}/end", With(Privilege::AlertsWrite), Alert, none),
     row("GET /api/alerts/{alertId}/notes", Read, Alert, none),
+    row("GET /api/alerts/{alertId}/notes/{noteId}", Read, Alert, none),
     row("POST /api/alerts/{alertId}/notes", With(Privilege::AlertsWrite), Alert, note),
     row("GET /api/devices/{deviceId}/alertRecipients", Read, Device, none),
     row("POST /api/devices/{deviceId}/alertRecipients/test", With(Privilege::DevicesWrite), Device, none),

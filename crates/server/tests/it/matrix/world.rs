@@ -14,7 +14,7 @@ use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
 use perigee_core::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::group::GroupSettings;
 use perigee_core::id::{
-    AlertId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
+    AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
 use perigee_core::location::{DuplicateRule, Latitude, Longitude};
 use perigee_core::message_contents::MessageContents;
@@ -279,6 +279,10 @@ impl World {
             Some((before, after)) => format!("{before}{}{after}", self.delivery_of(&path).await),
             None => path,
         };
+        let path = match path.split_once("{noteId}") {
+            Some((before, after)) => format!("{before}{}{after}", self.note_of(&path).await),
+            None => path,
+        };
         let path = match path.split_once("{fileId}") {
             Some((before, after)) => format!("{before}{}{after}", self.file_of(&path).await),
             None => path,
@@ -365,6 +369,20 @@ impl World {
     }
 
     /// A file of the device a path names, if there is that device.
+    /// The id of a note about the alert in this path; of none if there is no such alert.
+    async fn note_of(&self, path: &str) -> AlertNoteId {
+        let alert = path.split('/').nth(3).and_then(|text| text.parse::<AlertId>().ok());
+        for tenant in [&self.first, &self.second] {
+            let Some(alert) = alert else { break };
+            let actor = Actor::operator(tenant.account.id);
+            let made = self.app.store.add_alert_note(&actor, alert, "Seen".to_owned(), None).await;
+            if let Ok(made) = made {
+                return made.into_inner().id;
+            }
+        }
+        AlertNoteId::from_i64(1)
+    }
+
     async fn file_of(&self, path: &str) -> String {
         let device = path.split('/').find_map(|part| part.parse::<DeviceId>().ok());
         for tenant in [&self.first, &self.second] {

@@ -10,7 +10,7 @@ pub(crate) mod stream;
 pub(crate) mod things;
 
 pub(crate) use app::TestApp;
-pub(crate) use call::Answer;
+pub(crate) use call::{Answer, Call};
 pub(crate) use people::{Person, Tenant};
 pub(crate) use perigee_store::{Engine, on_both_engines};
 pub(crate) use things::{bare_error, pointers};

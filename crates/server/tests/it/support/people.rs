@@ -56,6 +56,7 @@ impl TestApp {
             licenses,
             owner_email: email.parse().expect("an address"),
             owner_language: None,
+            owner_country: None,
             owner_password_hash: self.password_hash().await,
         };
         let (account, user) =

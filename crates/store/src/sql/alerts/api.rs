@@ -6,6 +6,7 @@ use perigee_core::actor::{Actor, Origin, Scope};
 use perigee_core::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::location::{History, HistoryRequest};
 use perigee_core::store::{Alerts, Result, SubmittedAlerts};
 
@@ -88,9 +89,15 @@ impl Alerts for Database {
         self.write(move |tx| change::acknowledge(tx, actor, id, note).boxed()).await
     }
 
-    async fn add_alert_note(&self, actor: &Actor, id: AlertId, text: String) -> Result<AlertNote> {
+    async fn add_alert_note(
+        &self,
+        actor: &Actor,
+        id: AlertId,
+        text: String,
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<AlertNote>> {
         let actor = actor.clone();
-        self.write(move |tx| notes::add(tx, actor, id, text).boxed()).await
+        self.write(move |tx| notes::add(tx, actor, id, text, once).boxed()).await
     }
 
     async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>> {

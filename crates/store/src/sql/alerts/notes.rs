@@ -5,11 +5,12 @@ use perigee_core::alert::{AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, AlertNoteId, NotificationId, UserId};
+use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::routing::Preferences;
 use perigee_core::store::Result;
 use perigee_core::zone::Zone;
 
-use super::super::{audit, column, events, ids, outbox, user_rows};
+use super::super::{audit, column, events, idempotency, ids, outbox, user_rows};
 use super::read;
 use crate::{Row, Tx, params};
 
@@ -69,15 +70,25 @@ pub(super) async fn insert(
 }
 
 /// Stores what a user writes about an alert.
-pub(super) async fn add(tx: &Tx, actor: Actor, id: AlertId, text: String) -> Result<AlertNote> {
+pub(super) async fn add(
+    tx: &Tx,
+    actor: Actor,
+    id: AlertId,
+    text: String,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<AlertNote>> {
     let account = actor.scope.account;
     tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Alert))?;
+    if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
+        return Ok(Created::Before(made));
+    }
     let author = Author::of(tx, &actor).await?;
     let note = insert(tx, account, id, author, Some(text), false).await?;
     audit::record(tx, account, &actor.origin, "alert.note", Some(id.to_string())).await?;
-    Ok(note)
+    idempotency::keep(tx, account, once.as_ref(), &note).await?;
+    Ok(Created::Now(note))
 }
 
 /// The notes about an alert, the oldest first.

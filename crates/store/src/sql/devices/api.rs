@@ -111,9 +111,15 @@ impl Devices for Database {
         announce_if_exhausted(self, replaced).await
     }
 
-    async fn set_photo(&self, actor: &Actor, id: DeviceId, photo: Option<NewPhoto>) -> Result<Device> {
+    async fn set_photo(
+        &self,
+        actor: &Actor,
+        id: DeviceId,
+        seen: Option<Revision>,
+        photo: Option<NewPhoto>,
+    ) -> Result<Device> {
         let actor = actor.clone();
-        self.write(move |tx| photo::set(tx, actor, id, photo).boxed()).await
+        self.write(move |tx| photo::set(tx, actor, id, seen, photo).boxed()).await
     }
 
     async fn delete_device(&self, actor: &Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {

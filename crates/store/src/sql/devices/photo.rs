@@ -7,6 +7,7 @@ use perigee_core::device_photo::NewPhoto;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, FileId};
+use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
 use super::super::{accounts, audit, editions, ids};
@@ -14,11 +15,20 @@ use super::change::{append_event, reread};
 use super::read;
 use crate::{Tx, params};
 
-pub(super) async fn set(tx: &Tx, actor: Actor, id: DeviceId, photo: Option<NewPhoto>) -> Result<Device> {
+pub(super) async fn set(
+    tx: &Tx,
+    actor: Actor,
+    id: DeviceId,
+    seen: Option<Revision>,
+    photo: Option<NewPhoto>,
+) -> Result<Device> {
     let account = accounts::lock(tx, actor.scope.account).await?;
     editions::follow_up_device(tx, account.id, id).await?;
     let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;
     let before = found.ok_or(StoreError::NotFound(Kind::Device))?;
+    if seen.is_some_and(|seen| seen != before.revision) {
+        return Err(StoreError::RevisionMismatch(Kind::Device));
+    }
     if photo.is_none() && before.photo.is_none() {
         return Ok(before);
     }

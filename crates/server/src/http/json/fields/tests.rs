@@ -206,7 +206,7 @@ fn rules_between_members_and_bodies_that_are_no_objects() {
     let problems = Fields::of(&json!([])).unwrap_err();
     assert_eq!(problems[0].detail, "The body must be a JSON object, not an array.");
     let incomplete = Fields::of(&json!({})).unwrap().finish(|| None::<()>).unwrap_err();
-    assert_eq!(incomplete[0].detail, "Something required is missing here.");
+    assert_eq!(incomplete[0].detail, "A required member is missing.");
 }
 
 #[test]

@@ -285,7 +285,8 @@ impl Part for EscalationStepInput {
             contact_groups: self.contact_groups.unwrap_or_default(),
         };
         if step.recipients.is_empty() && step.users.is_empty() && step.contact_groups.is_empty() {
-            fields.refuse("recipients", "must name somebody, or \"users\" or \"contactGroups\" must");
+            fields
+                .refuse("recipients", "must have a recipient unless \"users\" or \"contactGroups\" has one");
         }
         Some(step)
     }

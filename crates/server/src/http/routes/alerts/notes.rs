@@ -1,9 +1,9 @@
 //! Notes about alerts.
 
 use axum::extract::State;
-use http::StatusCode;
 use perigee_core::alert::AlertNote;
-use perigee_core::id::AlertId;
+use perigee_core::error::Kind;
+use perigee_core::id::{AlertId, AlertNoteId};
 use perigee_core::privilege::Privilege;
 use perigee_core::text::Lines;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use utoipa::ToSchema;
 use super::all::find;
 use crate::app::App;
 use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, IdPath, JsonBody, Params};
+use crate::http::error::{ApiResult, not_found};
+use crate::http::extract::{Caller, IdPath, IdsPath, JsonBody, Once, Params};
 use crate::http::input::{input, read_body};
 use crate::http::reply::Reply;
 
@@ -91,6 +91,24 @@ pub async fn list_alert_notes(
     Ok(caller.reply(AlertNoteList { notes: notes.into_iter().map(AlertNoteView::from).collect() }))
 }
 
+/// Read a note about an alert.
+#[utoipa::path(get, path = "/api/alerts/{alertId}/notes/{noteId}", tag = "alerts", params(
+    ("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9"),
+    ("noteId" = String, Path, description = "The note's id.", example = "nte_01jc2m8k4n5p6"),
+), responses((status = 200, description = "The note.", body = AlertNoteView)))]
+pub async fn get_alert_note(
+    State(app): State<App>,
+    caller: Caller,
+    IdsPath(id, note): IdsPath<AlertId, AlertNoteId>,
+    params: Params,
+) -> ApiResult<Reply<AlertNoteView>> {
+    params.finish()?;
+    let alert = find(&app, &caller, id).await?;
+    let notes = app.store.list_alert_notes(caller.scope(), alert.id).await?;
+    let note = notes.into_iter().find(|written| Some(written.id) == note);
+    Ok(caller.reply(AlertNoteView::from(note.ok_or_else(|| not_found(Kind::AlertNote))?)))
+}
+
 /// Write a note about an alert.
 ///
 /// At most 200 for each alert. Needs `alerts.write`.
@@ -100,12 +118,16 @@ pub async fn list_alert_notes(
 pub async fn create_alert_note(
     State(app): State<App>,
     caller: Caller,
+    once: Once,
     IdPath(id): IdPath<AlertId>,
     body: JsonBody,
 ) -> ApiResult<Reply<AlertNoteView>> {
     let alert = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
     let text = read_note(&body.value)?;
-    let note = app.store.add_alert_note(&caller.actor(), alert.id, text).await?;
-    Ok(caller.reply(AlertNoteView::from(note)).status(StatusCode::CREATED))
+    let held = once.hold(&app, &caller, &body)?;
+    let made = app.store.add_alert_note(&caller.actor(), alert.id, text, held.key.clone()).await?;
+    let note = made.into_inner();
+    let address = app.base_url.join(&format!("/api/alerts/{}/notes/{}", alert.id, note.id));
+    Ok(caller.reply(AlertNoteView::from(note)).created(address))
 }

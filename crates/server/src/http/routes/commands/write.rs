@@ -5,10 +5,12 @@ use perigee_core::command::{CommandKind, NewCommand};
 use perigee_core::device::{Device, DeviceRef};
 use perigee_core::id::CommandId;
 use perigee_core::privilege::Privilege;
+use perigee_core::time::Timestamp;
+use perigee_core::zone::Zone;
 use perigee_gateways::{Command as Order, EncodeError, encode_command, find_protocol, supported_commands};
 use serde_json::Value;
 
-use super::input::{CommandInput, modernise, read_command};
+use super::input::{CommandInput, SendCommandInput, read_command, read_sent_command};
 use super::read::{find, settings_of, target};
 use super::view::CommandView;
 use crate::app::App;
@@ -26,7 +28,7 @@ fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()>
         Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]))
     };
     let Some(protocol) = find_protocol(name) else {
-        return refuse("type", format!("The device reports by {name}, which takes no commands."));
+        return refuse("type", format!("The device uses {name}, which has no commands."));
     };
     let settings = settings_of(app, device, protocol);
     let target = target(device, &settings, device.creation);
@@ -40,9 +42,12 @@ fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()>
             let names: Vec<&str> =
                 supported_commands(protocol, &target).into_iter().map(CommandKind::name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            refuse("type", format!("Devices that speak {name} do not take this command. They take: {known}."))
+            refuse(
+                "type",
+                format!("Devices that use {name} do not support this command. They support: {known}."),
+            )
         }
-        Err(problem) => refuse("values", format!("The command cannot be written for {name}: {problem}.")),
+        Err(problem) => refuse("values", format!("The command cannot be encoded for {name}: {problem}.")),
     }
 }
 
@@ -53,11 +58,11 @@ async fn queue(
     once: Once,
     device: Option<&DeviceRef>,
     body: &JsonBody,
-    value: &Value,
+    read: fn(&Value, &Zone, Timestamp) -> ApiResult<NewCommand>,
 ) -> ApiResult<Reply<CommandView>> {
     let device = find_device(app, caller, device).await?;
     caller.require(Privilege::CommandsSend)?;
-    let new = read_command(value, caller.zone(), caller.now())?;
+    let new = read(&body.value, caller.zone(), caller.now())?;
     check_protocol(app, &device, &new)?;
     if new.kind == CommandKind::EngineStop
         && let Some(speed) = app.ingest.speed_above_limit(caller.scope(), device.id).await?
@@ -88,15 +93,19 @@ pub async fn create_command(
     DevicePath(device): DevicePath,
     body: JsonBody,
 ) -> ApiResult<Reply<CommandView>> {
-    queue(&app, &caller, once, device.as_ref(), &body, &body.value).await
+    queue(&app, &caller, once, device.as_ref(), &body, read_command).await
 }
 
 /// Give a device a command, by its older name.
 ///
-/// As `POST /api/devices/{deviceId}/commands`. `{"command": "text"}` is short for a custom command with this text.
+/// As `POST /api/devices/{deviceId}/commands`. `{"command": "text"}` is short for a custom command with this text;
+/// beside it, `"format": "hex"` sends the bytes that the text holds as hexadecimal digits. `sms` must be false: commands
+/// are sent over the device's connection.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
     params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
+    request_body(content = SendCommandInput, examples(
+        ("By type" = (value = json!({"type": "positionPeriodic", "values": {"frequency": 60}}))),
+        ("By text" = (value = json!({"command": "STATUS#", "format": "text", "sms": false}))))),
     responses((status = 201, description = "The command, queued.", body = CommandView)))]
 pub async fn send_command(
     State(app): State<App>,
@@ -105,8 +114,7 @@ pub async fn send_command(
     DevicePath(device): DevicePath,
     body: JsonBody,
 ) -> ApiResult<Reply<CommandView>> {
-    let value = modernise(body.value.clone());
-    queue(&app, &caller, once, device.as_ref(), &body, &value).await
+    queue(&app, &caller, once, device.as_ref(), &body, read_sent_command).await
 }
 
 /// Cancel a command.

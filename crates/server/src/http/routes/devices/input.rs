@@ -117,11 +117,11 @@ impl Member for Identifier {
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, String> {
         Line::<1, SHORT_MAX>::read(fields, name).check(|text| {
             if text.starts_with(DeviceId::PREFIX) {
-                Err("must not begin with \"dev_\", which our own ids begin with".into())
+                Err("must not begin with \"dev_\", which is reserved for IDs".into())
             } else if text.trim() != text {
-                Err("must not begin or end with a blank, which nobody would see".into())
+                Err("must not begin or end with a space".into())
             } else if matches!(text.as_str(), "." | "..") {
-                Err("must not be \".\" or \"..\", which cannot stand in an address".into())
+                Err("must not be \".\" or \"..\", which cannot be part of a URL".into())
             } else {
                 Ok(())
             }

@@ -47,7 +47,7 @@ pub async fn create_device(
         Reach::Group(group) => &[group],
         Reach::Device(_) => {
             return Err(forbidden(
-                "You see one device only and cannot add others. Ask a user who sees more.",
+                "You see only one device and cannot create others. Ask a user who sees the whole account.",
             ));
         }
     };

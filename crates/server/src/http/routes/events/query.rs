@@ -17,7 +17,7 @@ pub fn read_filter(params: &mut Params) -> EventFilter {
         let some = kinds_named(name);
         if some.is_empty() {
             let detail = format!(
-                "\"{name}\" is no type of event. Leave \"types\" out, or give types such as \"alert.created\" or \"device.*\"."
+                "\"{name}\" is not a type of event. Leave \"types\" out, or give types such as \"alert.created\" or \"device.*\"."
             );
             params.refuse("types", detail);
         }
@@ -30,7 +30,7 @@ pub fn read_filter(params: &mut Params) -> EventFilter {
             devices.insert(device);
         } else {
             let detail = format!(
-                "\"{id}\" is no id of a device. Give ids such as \"dev_01jc2m8k4n5p7\", with commas between them."
+                "\"{id}\" is not the ID of a device. Give IDs such as \"dev_01jc2m8k4n5p7\", separated by commas."
             );
             params.refuse("devices", detail);
         }

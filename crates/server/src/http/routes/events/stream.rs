@@ -112,10 +112,10 @@ fn reply_stream(events: EventStream<StreamCaller>, opening: Bytes) -> Response {
 fn too_many_streams(reached: LimitReached) -> ApiError {
     let message = match reached {
         LimitReached::User(most) => {
-            format!("This user has {most} streams open, which is the most. Close one first.")
+            format!("This user has {most} streams open, the maximum. Close one first.")
         }
         LimitReached::Account(most) => {
-            format!("The users of this account have {most} streams open, which is the most. Close one first.")
+            format!("The users of this account have {most} streams open, the maximum. Close one first.")
         }
     };
     ApiError::new(ErrorCode::TooManyStreams, message).with_header(header::RETRY_AFTER, RETRY_AFTER_S)

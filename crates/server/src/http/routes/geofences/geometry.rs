@@ -48,7 +48,7 @@ fn place(value: &Value) -> Read<Position> {
     };
     let wrong = || {
         format!(
-            "has a position off the earth: [{longitude}, {latitude}]; longitudes go from -180 to 180 and latitudes from -90 to 90"
+            "has an invalid position [{longitude}, {latitude}]: a longitude is between -180 and 180, a latitude between -90 and 90"
         )
     };
     Ok(Position {

@@ -204,7 +204,7 @@ fn refuse_metres(properties: &GeofencePropertiesInput, kind: Option<GeometryKind
             fields
                 .refuse(member, &format!("is required for a {of}: metres, more than 0 and at most 1000000"));
         } else if kind.is_some_and(|kind| kind != owner) && given {
-            fields.refuse(member, &format!("belongs to a {of} alone; leave it out"));
+            fields.refuse(member, &format!("is only for a {of}; leave it out"));
         }
     }
 }

@@ -82,16 +82,17 @@ pub async fn create_operator_account(
     OperatorCaller(caller): OperatorCaller,
     body: JsonBody,
 ) -> ApiResult<Reply<OperatorAccountMade>> {
-    let (wanted, owner_email, owner_language) = read_new(&body.value)?;
-    if is_taken(&app, &owner_email, None).await? {
+    let (wanted, owner) = read_new(&body.value)?;
+    if is_taken(&app, &owner.email, None).await? {
         return Err(at_the_address(StoreError::Taken(Unique::Email)));
     }
     let unknown = app.passwords.hash_for(caller.payer(), password::generate()).await?;
     let new = NewAccount {
         settings: wanted.first_settings(),
         licenses: wanted.licenses,
-        owner_email,
-        owner_language,
+        owner_email: owner.email,
+        owner_language: owner.language,
+        owner_country: owner.country,
         owner_password_hash: unknown,
     };
     let (account, owner) = app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;

@@ -1,6 +1,7 @@
 //! Accounts as operators see and set them.
 
 use perigee_core::account::AccountSettings;
+use perigee_core::country::Country;
 use perigee_core::preference::ConsoleLanguage;
 use perigee_core::store::AccountOverview;
 use perigee_core::text::{Email, Name};
@@ -136,6 +137,8 @@ input! {
         owner_email as "ownerEmail": OwnerEmail, required, example "owner@example.com";
         /// Language of their invitation, mails and console, which they can change; that of their browser unless given.
         owner_language as "ownerLanguage": Word<ConsoleLanguage>, nullable, example "es";
+        /// Country of the owner: an ISO 3166-1 code or an English name. Default: not known.
+        owner_country as "ownerCountry": Country, nullable, example "ES";
     }
 }
 
@@ -170,10 +173,22 @@ pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
     })
 }
 
-/// Reads the account to be made, and the address and language of its owner.
-pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, Email, Option<ConsoleLanguage>)> {
+/// The first owner of a new account.
+pub(super) struct NewOwner {
+    pub(super) email: Email,
+    pub(super) language: Option<ConsoleLanguage>,
+    pub(super) country: Option<Country>,
+}
+
+/// Reads the account to be made, and its owner.
+pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, NewOwner)> {
     read_body(body, &[], |input: OperatorAccountNew, _| {
         let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
-        Some((Wanted { name, time_zone, licenses }, input.owner_email?, input.owner_language))
+        let owner = NewOwner {
+            email: input.owner_email?,
+            language: input.owner_language,
+            country: input.owner_country,
+        };
+        Some((Wanted { name, time_zone, licenses }, owner))
     })
 }

@@ -268,7 +268,7 @@ fn read_level(fields: &mut Fields<'_>) -> Option<Level> {
     };
     let behind = |clear: f64| if crossing == Crossing::Below { clear >= limit } else { clear <= limit };
     if clear.is_some_and(|clear| !behind(clear)) {
-        fields.refuse("clear", "must lie on the other side of the limit");
+        fields.refuse("clear", "must be on the other side of the limit: the alert ends there");
         return None;
     }
     Some(Level { crossing, limit, clear })
@@ -290,7 +290,7 @@ fn read_attribute(fields: &mut Fields<'_>) -> Option<Condition> {
             .as_i64()
             .map(Attribute::Integer)
             .or_else(|| number.as_f64().map(Attribute::Real))
-            .ok_or_else(|| "must be a number of ordinary size".into()),
+            .ok_or_else(|| "must be a number".into()),
         _ => Err("must be a string of at most 1000 characters, a number or a boolean".into()),
     });
     let value = value.required();

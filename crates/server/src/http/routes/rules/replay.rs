@@ -138,7 +138,7 @@ pub async fn test_rule(
     ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
 ), responses(
     (status = 200, description = "What it would have raised.", body = RuleTest),
-    (status = 404, description = "There is no such device."),
+    (status = 404, description = "The device does not exist, or the caller may not see it."),
 ))]
 pub async fn test_new_rule(
     State(app): State<App>,

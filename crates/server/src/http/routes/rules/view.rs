@@ -204,7 +204,7 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
 /// Silence is judged alone and at once.
 fn refuse_mixed_silence(settings: &RuleSettings, fields: &mut Fields<'_>) {
     if settings.conditions.len() > 1 {
-        fields.refuse("conditions", "must have \"offline\" or \"late\" alone: no location tells of silence");
+        fields.refuse("conditions", "must have only one condition if that is \"offline\" or \"late\": these are not evaluated on locations");
     }
     if settings.for_s > 0 || settings.cool_down_s > 0 {
         fields.refuse("forSeconds", "and \"coolDownSeconds\" must be 0 for \"offline\" and \"late\"");
