@@ -12,8 +12,9 @@ use crate::http::reply::Reply;
 
 /// Set the photo of a device.
 ///
-/// In place of the present one, as a JPEG, PNG or WebP image of up to 1 MiB, told by its first bytes. Read it as the file whose
-/// id `photo` of the device is. It is kept until it is removed or the device is deleted.
+/// Replaces the current one. Accepts a JPEG, PNG or WebP image of up to 1 MiB, 8,192 pixels on a side and 32 million pixels,
+/// recognized by its first bytes. Metadata such as the place where the photo was taken is removed. Read it as the file whose
+/// id `photo` of the device is. It is kept until it is removed or the device is deleted. Requires `devices.write`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
 ), request_body(content(
