@@ -29,6 +29,7 @@ pub mod geofence;
 pub mod group;
 pub mod id;
 pub mod idempotency;
+pub mod image;
 pub mod license;
 pub mod limits;
 pub mod location;

@@ -13,8 +13,8 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{
-    Authenticator, CodeBackoff, HourlyCalls, Identities, RateLimits, RefusalCounter, RunningKeys,
-    ShareViewCounter, UsageCounter, read_keys,
+    Authenticator, CodeBackoff, HourlyCalls, Identities, KnownNetworks, RateLimits, RefusalCounter,
+    RunningKeys, ShareViewCounter, UsageCounter, read_keys,
 };
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
@@ -86,6 +86,8 @@ pub struct Parts {
     pub budget: Budget,
     /// Back-off after wrong codes of the second factor.
     pub code_backoff: CodeBackoff,
+    /// Networks that users signed in from.
+    pub known_networks: KnownNetworks,
     /// Calls by account, not yet saved.
     pub usage: UsageCounter,
     /// Calls by user and hour, not yet saved.
@@ -226,6 +228,7 @@ impl App {
             clock,
             passwords,
             code_backoff: CodeBackoff::default(),
+            known_networks: KnownNetworks::default(),
             usage: UsageCounter::default(),
             hours: HourlyCalls::default(),
             views: ShareViewCounter::default(),

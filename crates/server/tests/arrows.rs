@@ -25,13 +25,13 @@ const SERVER: &[Row] = &[
     ("tiles", &["config"]),
     ("map_layers", &["budget", "config", "tiles"]),
     ("auth", &["budget", "cache"]),
-    ("access", &["auth", "cache", "config"]),
+    ("access", &["auth", "budget", "cache", "config"]),
     ("live", &["budget", "cache", "config", "event_format", "signals"]),
     ("ingest", &["access", "budget", "cache", "signals"]),
     ("listen", &["budget", "cache", "config", "ingest", "serve"]),
     ("senders", &["cache", "config"]),
     ("webhook", &["config", "event_format", "serve", "signals"]),
-    ("poll", &["budget", "config", "ingest", "webhook"]),
+    ("poll", &["budget", "cache", "config", "ingest", "webhook"]),
     (
         "app",
         &[

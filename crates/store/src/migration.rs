@@ -100,6 +100,7 @@ migrations! {
     26 "device_photo" "0026_device_photo.sql";
     27 "licence_beside_state" "0027_licence_beside_state.sql";
     28 "age_by_time" "0028_age_by_time.sql";
+    29 "poll_turns" "0029_poll_turns.sql";
 }
 
 impl Migration {

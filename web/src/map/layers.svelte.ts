@@ -20,6 +20,8 @@ const key = 'perigee.layer'
 const overlaysKey = 'perigee.overlays'
 
 class MapLayers {
+  /** The secret of the share link whose page this is: tiles that the server fetches are for its viewers too. */
+  share: string | null = null
   /** The operator's maps, best first. */
   operator: OperatorLayer[] = $state([])
   overlays: OperatorLayer[] = $state([])
@@ -146,7 +148,8 @@ async function pmtiles(url: string): Promise<string> {
 /** The whole address; placeholders in braces stay as they are. */
 function absolute(url: string): string {
   if (!url.startsWith('api/')) return new URL(url, root).href.replaceAll('%7B', '{').replaceAll('%7D', '}')
-  return address(url).replaceAll('%7B', '{').replaceAll('%7D', '}')
+  const query = mapLayers.share ? `?share=${encodeURIComponent(mapLayers.share)}` : ''
+  return address(url).replaceAll('%7B', '{').replaceAll('%7D', '}') + query
 }
 
 /** The map renders attributions as HTML; the operator's text is escaped. */

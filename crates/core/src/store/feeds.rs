@@ -9,6 +9,11 @@ use crate::gateway::{MessageResult, NewMessage};
 use crate::id::{AccountId, GatewayId};
 use crate::time::Timestamp;
 
+/// Polls of one account at the same time, on all nodes together.
+pub const POLLS_PER_ACCOUNT: i64 = 2;
+/// Polls at the same time, on all nodes together, of gateways whose last poll failed. Of one account: one.
+pub const FAILING_POLLS: i64 = 4;
+
 /// A gateway that one poller may poll until its lease ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeasedPoll {
@@ -51,8 +56,15 @@ pub trait Feeds: Send + Sync {
     /// Announces gateways that are late, each once until it is heard again. Gives how many.
     async fn announce_late_gateways(&self) -> Result<u64>;
 
-    /// Leases a gateway of one of these feeds whose poll is due.
-    async fn lease_poll(&self, feeds: &[&'static str], lease_ms: i64) -> Result<Option<LeasedPoll>>;
+    /// Leases a gateway of one of these feeds whose poll is due. Accounts take turns by id, beginning with the one after
+    /// `after`; none has more than [`POLLS_PER_ACCOUNT`] at the same time. Gateways whose last poll failed have
+    /// [`FAILING_POLLS`] of all, so that those that answer do not wait for them.
+    async fn lease_poll(
+        &self,
+        feeds: &[&'static str],
+        lease_ms: i64,
+        after: AccountId,
+    ) -> Result<Option<LeasedPoll>>;
 
     /// Stores answer and cursor of a poll in one transaction, and ends its lease. Gives whether the lease was still valid;
     /// nothing is stored otherwise.

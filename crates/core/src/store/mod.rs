@@ -40,7 +40,7 @@ pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
 pub use escalations::{DueStep, Escalations};
-pub use feeds::{Feeds, LeasedPoll, PollSettlement};
+pub use feeds::{FAILING_POLLS, Feeds, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement};
 pub use gateways::Gateways;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};

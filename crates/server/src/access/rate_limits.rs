@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 
-use perigee_core::id::{AccountId, KeyId};
+use perigee_core::id::{AccountId, KeyId, ShareId, UserId};
 use perigee_core::time::{Clock, Monotonic};
 
 use super::token_bucket::{Allowance, Quota, TokenBuckets};
@@ -23,6 +23,8 @@ pub struct RateLimits {
     key_uses: TokenBuckets<KeyId>,
     viewers: TokenBuckets<IpAddr>,
     views: TokenBuckets<String>,
+    tile_readers: TokenBuckets<TileReader>,
+    tiles: TokenBuckets<AccountId>,
     unknown_devices: TokenBuckets<IpAddr>,
     datagrams: TokenBuckets<IpAddr>,
 }
@@ -31,6 +33,11 @@ pub struct RateLimits {
 const VIEWER: (u32, u32) = (10, 100);
 /// Openings of one share link by all addresses together: rate per second and burst.
 const VIEWED: (u32, u32) = (100, 500);
+
+/// Map tiles that one reader may have fetched from tile servers: rate per second and burst. A screen shows some fifty.
+const TILE_READER: (u32, u32) = (30, 600);
+/// Of all readers of an account together.
+const TILES: (u32, u32) = (100, 2_000);
 
 /// Unknown devices that one address may name in a minute. A real one has few; the rest are guesses.
 const UNKNOWN_DEVICES_PER_MINUTE: u32 = 60;
@@ -46,6 +53,15 @@ pub struct Rated {
     pub quota: Quota,
     /// Whether there was a token, and how many are left.
     pub allowance: Allowance,
+}
+
+/// Who asks for map tiles of tile servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TileReader {
+    /// A signed-in user.
+    User(UserId),
+    /// A viewer of a share link, by address.
+    Link(ShareId, IpAddr),
 }
 
 /// The address failures are counted by. One customer has a whole /64 of IPv6 and could fail from each of its
@@ -79,6 +95,8 @@ impl RateLimits {
             key_uses: TokenBuckets::new(Quota::per_minute(1)),
             viewers: TokenBuckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
             views: TokenBuckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
+            tile_readers: TokenBuckets::new(Quota::per_second(TILE_READER.0, TILE_READER.1)),
+            tiles: TokenBuckets::new(Quota::per_second(TILES.0, TILES.1)),
             unknown_devices: TokenBuckets::new(Quota::per_minute(UNKNOWN_DEVICES_PER_MINUTE)),
             datagrams: TokenBuckets::new(Quota::per_second(DATAGRAMS.0, DATAGRAMS.1)),
         }
@@ -172,6 +190,22 @@ impl RateLimits {
         } else {
             Rated { policy: "link", quota: self.views.quota(), allowance: by_link }
         }
+    }
+
+    /// Takes a token for a map tile from the buckets of the reader and of the account that the reader belongs to, or whose
+    /// devices the link shows.
+    pub fn tile(&self, reader: TileReader, account: AccountId) -> Rated {
+        let reader = match reader {
+            TileReader::Link(link, address) => TileReader::Link(link, source(address)),
+            user @ TileReader::User(_) => user,
+        };
+        let own = self.tile_readers.take(&reader, self.now());
+        if !own.allowed {
+            return Rated { policy: "tiles", quota: self.tile_readers.quota(), allowance: own };
+        }
+        let all = self.tiles.take(&account, self.now());
+        let allowance = if all.allowed { own } else { all };
+        Rated { policy: "tiles", quota: self.tile_readers.quota(), allowance }
     }
 
     /// Whether this address may name one more device that nobody knows.

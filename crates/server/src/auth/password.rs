@@ -105,6 +105,7 @@ impl Passwords {
             memory: usize::MAX,
             waiting: usize::MAX,
             waiting_each: usize::MAX,
+            strangers: None,
         };
         Ok(Self {
             argon2: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
@@ -236,7 +237,14 @@ mod tests {
 
     #[tokio::test]
     async fn waits_for_its_turn_in_the_queue() {
-        let limits = QueueLimits { running: 1, running_each: 1, memory: 0, waiting: 1, waiting_each: 1 };
+        let limits = QueueLimits {
+            running: 1,
+            running_each: 1,
+            memory: 0,
+            waiting: 1,
+            waiting_each: 1,
+            strangers: None,
+        };
         let queue = Queue::new("test", limits);
         let passwords = cheap().in_queue(Arc::clone(&queue));
         let taken = queue.try_acquire(Payer::own(), 0).unwrap();

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use perigee_core::notification::Channel;
 use perigee_store::Database;
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::feeds::Polls;
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
     escalate, forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed,
@@ -31,8 +31,6 @@ const REPLAY_CLAIMED_EVERY: Duration = Duration::from_secs(5);
 /// A command that was given on another node reaches its device within this time.
 const RUN_COMMANDS_EVERY: Duration = Duration::from_secs(2);
 const WATCH_FEEDS_EVERY: Duration = Duration::from_secs(5);
-/// Polls that a node makes at the same time: a provider that hangs does not delay those of others.
-const POLLS_AT_ONCE: usize = 4;
 const TRIM_EVERY: Duration = Duration::from_mins(10);
 const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
@@ -157,10 +155,10 @@ impl Jobs {
             watch_feeds(&app).await;
             WATCH_FEEDS_EVERY
         });
-        let (polls, tasks) = (Arc::new(Semaphore::new(POLLS_AT_ONCE)), self.tasks.clone());
+        let (polls, tasks) = (Arc::new(Polls::default()), self.tasks.clone());
         self.run(app, "poll-feeds", WATCH_FEEDS_EVERY, move |app| {
             let (polls, tasks) = (Arc::clone(&polls), tasks.clone());
-            async move { poll_feeds(&app, polls, &tasks).await }
+            async move { poll_feeds(&app, &polls, &tasks).await }
         });
     }
 

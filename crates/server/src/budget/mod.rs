@@ -20,8 +20,8 @@ mod shares;
 mod steps;
 
 pub use exhausted::{Bound, Exhausted, RunError};
-pub use payer::Payer;
+pub use payer::{Payer, wide_network};
 pub use pool::{Permit, Pool};
-pub use queue::{Queue, QueueLimits, Slot};
+pub use queue::{Queue, QueueLimits, Slot, StrangerLimits};
 pub use root::Budget;
 pub use steps::{OutOfSteps, Steps};

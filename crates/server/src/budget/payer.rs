@@ -1,6 +1,6 @@
 //! The address and account whose share of a budget a request uses.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perigee_core::id::AccountId;
 
@@ -20,7 +20,19 @@ pub(super) enum Key {
     Own,
 }
 
+impl Key {
+    /// Whether it is of a client that has not proved who it is.
+    pub(super) const fn is_stranger(self) -> bool {
+        matches!(self, Self::Address(_))
+    }
+}
+
 impl Payer {
+    /// A client that signs in, known by its network: who attacks passwords has many addresses of few networks.
+    pub fn signing_in(address: IpAddr) -> Self {
+        Self { address: Some(wide_network(address)), account: None }
+    }
+
     /// A client that has not proved who it is, or an account's client.
     pub fn client(address: IpAddr, account: Option<AccountId>) -> Self {
         Self { address: Some(network(address)), account }
@@ -58,6 +70,14 @@ fn network(address: IpAddr) -> IpAddr {
     }
 }
 
+/// The network of an organisation or a provider's customers: a /24 of IPv4, a /56 of IPv6.
+pub fn wide_network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 72 << 72)),
+        IpAddr::V4(four) => IpAddr::V4(Ipv4Addr::from_bits(four.to_bits() >> 8 << 8)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +88,14 @@ mod tests {
         assert_eq!(payer("2001:db8:1:2::1"), payer("2001:db8:1:2:3:4:5:6"));
         assert_ne!(payer("2001:db8:1:2::1"), payer("2001:db8:1:3::1"));
         assert_eq!(payer("::ffff:192.0.2.1"), payer("192.0.2.1"));
+    }
+
+    #[test]
+    fn networks_of_sign_ins_are_wide() {
+        let payer = |address: &str| Payer::signing_in(address.parse().unwrap());
+        assert_eq!(payer("192.0.2.1"), payer("::ffff:192.0.2.200"));
+        assert_ne!(payer("192.0.2.1"), payer("192.0.3.1"));
+        assert_eq!(payer("2001:db8:1:2::1"), payer("2001:db8:1:ff::1"));
+        assert_ne!(payer("2001:db8:1:2::1"), payer("2001:db8:1:102::1"));
     }
 }

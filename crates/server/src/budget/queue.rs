@@ -30,6 +30,17 @@ pub struct QueueLimits {
     pub waiting: usize,
     /// The same for one account, or for one address without an account.
     pub waiting_each: usize,
+    /// Bounds of clients without an account, who then also wait behind all accounts; `None` if nobody is preferred.
+    pub strangers: Option<StrangerLimits>,
+}
+
+/// The bounds of clients without an account.
+#[derive(Clone, Copy, Debug)]
+pub struct StrangerLimits {
+    /// Pieces of their work that run at the same time.
+    pub running: usize,
+    /// Addresses or networks that may wait. They take turns, so that this bounds how long one of them waits.
+    pub lanes: usize,
 }
 
 /// A queue that serves accounts and addresses in turn: a client that sends much waits behind its own work only.
@@ -44,6 +55,7 @@ pub struct Queue {
 struct State {
     running: usize,
     running_by: HashMap<Key, usize>,
+    strangers_running: usize,
     memory: usize,
     waiting: usize,
     next_id: u64,
@@ -174,6 +186,11 @@ impl Queue {
             return Some(Bound::Total);
         }
         let own = state.lanes.get(&key).map_or(0, VecDeque::len);
+        if let Some(strangers) = self.limits.strangers.filter(|_| own == 0 && key.is_stranger())
+            && state.turns.iter().filter(|waiting| waiting.is_stranger()).count() >= strangers.lanes
+        {
+            return Some(Bound::Total);
+        }
         let bound = if matches!(key, Key::Account(_)) { Bound::Account } else { Bound::Address };
         (own >= self.limits.waiting_each).then_some(bound)
     }
@@ -185,12 +202,17 @@ impl Queue {
     }
 
     fn is_at_bound(&self, state: &State, key: Key) -> bool {
+        let strangers = self.limits.strangers.filter(|_| key.is_stranger());
+        if strangers.is_some_and(|strangers| state.strangers_running >= strangers.running) {
+            return true;
+        }
         state.running_by.get(&key).is_some_and(|running| *running >= self.limits.running_each)
     }
 
     fn start(self: &Arc<Self>, state: &mut State, key: Key, memory: usize) -> Slot {
         let memory = if memory <= SMALL { 0 } else { memory };
         state.running += 1;
+        state.strangers_running += usize::from(key.is_stranger());
         *state.running_by.entry(key).or_default() += 1;
         state.memory += memory;
         Slot { queue: Arc::clone(self), key, memory }
@@ -212,7 +234,11 @@ impl Queue {
     /// limit is skipped.
     fn next(&self, state: &mut State) -> Option<(Key, Waiter)> {
         let mut overtaken = false;
-        let turn = (0..state.turns.len()).find(|turn| {
+        let prefers = self.limits.strangers.is_some();
+        let is_later = |turn: &usize| prefers && state.turns.get(*turn).is_some_and(|key| key.is_stranger());
+        let all = 0..state.turns.len();
+        let (first, later) = (all.clone().filter(|turn| !is_later(turn)), all.filter(is_later));
+        let turn = first.chain(later).find(|turn| {
             let Some(key) = state.turns.get(*turn).filter(|key| !self.is_at_bound(state, **key)) else {
                 return false;
             };
@@ -244,6 +270,7 @@ impl Drop for Slot {
         {
             let mut state = self.queue.lock();
             state.running -= 1;
+            state.strangers_running -= usize::from(self.key.is_stranger());
             state.memory -= self.memory;
             if let Some(running) = state.running_by.get_mut(&self.key) {
                 *running -= 1;

@@ -7,7 +7,7 @@ use super::exhausted::RunError;
 use super::metrics;
 use super::payer::Payer;
 use super::pool::Pool;
-use super::queue::{Queue, QueueLimits};
+use super::queue::{Queue, QueueLimits, StrangerLimits};
 use crate::config::BudgetSection;
 
 const MIB: usize = 1024 * 1024;
@@ -16,6 +16,10 @@ const HASHES_MEMORY: usize = 160 * MIB;
 /// Attempts to sign in that run at the same time, in all and of one address.
 const ATTEMPTS: usize = 64;
 const ATTEMPTS_EACH: usize = 4;
+/// Sign-ins of clients that are not known, for each core: those that run at the same time, and networks that may wait. A hash
+/// takes about 50 ms, so that one of these clients waits half a second at the most, and the next is told to come back.
+const STRANGERS_RUNNING: usize = 4;
+const STRANGERS_WAITING: usize = 6;
 /// Factor by which more attempts may wait than other work. They are small, and an office behind one address signs in
 /// within the same minute.
 const ATTEMPTS_WAITING: usize = 4;
@@ -50,8 +54,10 @@ pub struct Budget {
     /// Hashing of passwords, separate from other work so that neither delays the other.
     pub hashes: Arc<Queue>,
     /// Attempts to sign in. Few of one address run at the same time, so that they cannot use up its limit on failures
-    /// before the first outcome is known.
+    /// before the first outcome is known. Clients that signed in before go first.
     pub attempts: Arc<Queue>,
+    /// Attempts to get a token. They need no password hash, and must not wait for those that do.
+    pub key_attempts: Arc<Queue>,
     /// Reading of histories and lists, part by part: with the others' parts in turn, so that an account that reads
     /// much does not take all readers of the store.
     pub reads: Arc<Queue>,
@@ -80,22 +86,33 @@ impl Budget {
             memory: mib(config.work_mib),
             waiting: config.waiting,
             waiting_each: config.waiting_per_client,
+            strangers: None,
         };
-        let hashes =
-            QueueLimits { running: cores, running_each: all_but_one(cores), memory: HASHES_MEMORY, ..work };
-        let attempts = QueueLimits {
+        let hashes = QueueLimits {
+            running: cores,
+            running_each: all_but_one(cores),
+            memory: HASHES_MEMORY,
+            strangers: Some(StrangerLimits { running: usize::MAX, lanes: usize::MAX }),
+            ..work
+        };
+        let key_attempts = QueueLimits {
             running: ATTEMPTS,
             running_each: ATTEMPTS_EACH,
             memory: 0,
             waiting: config.waiting.saturating_mul(ATTEMPTS_WAITING),
             waiting_each: config.waiting,
+            strangers: None,
         };
+        let strangers =
+            StrangerLimits { running: STRANGERS_RUNNING * cores, lanes: STRANGERS_WAITING * cores };
+        let attempts = QueueLimits { strangers: Some(strangers), ..key_attempts };
         let reads = QueueLimits {
             running: READS,
             running_each: READS_EACH,
             memory: 0,
             waiting: config.waiting.saturating_mul(READS_WAITING),
             waiting_each: config.waiting,
+            strangers: None,
         };
         let page_builds = QueueLimits { running: PAGE_BUILDS, running_each: 1, memory: 0, ..work };
         let large_groups = QueueLimits { running: 1, running_each: 1, memory: 0, ..work };
@@ -105,6 +122,7 @@ impl Budget {
             memory: mib(config.work_mib) / 2,
             waiting: config.waiting.saturating_mul(TILES_WAITING),
             waiting_each: config.waiting,
+            strangers: None,
         };
         let rules = QueueLimits {
             running: cores.max(2) - 1,
@@ -112,6 +130,7 @@ impl Budget {
             memory: 0,
             waiting: RULES_WAITING,
             waiting_each: RULES_WAITING,
+            strangers: None,
         };
         Self {
             bodies: Pool::new(
@@ -129,6 +148,7 @@ impl Budget {
             work: Queue::new("work", work),
             hashes: Queue::new("hashes", hashes),
             attempts: Queue::new("attempts", attempts),
+            key_attempts: Queue::new("key_attempts", key_attempts),
             reads: Queue::new("reads", reads),
             pages: Pool::new("pages", PAGES_BYTES, PAGES_BYTES, PAGES_BYTES_EACH),
             page_builds: Queue::new("page_builds", page_builds),
@@ -156,6 +176,7 @@ impl Budget {
         metrics::publish_queue(&self.work);
         metrics::publish_queue(&self.hashes);
         metrics::publish_queue(&self.attempts);
+        metrics::publish_queue(&self.key_attempts);
         metrics::publish_queue(&self.reads);
         metrics::publish_pool(&self.pages);
         metrics::publish_queue(&self.page_builds);

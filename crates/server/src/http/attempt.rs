@@ -1,5 +1,6 @@
 //! Attempts to sign in or to prove a password or key, held to the limit on failures.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::FromRequestParts;
@@ -7,6 +8,7 @@ use http::request::Parts;
 use perigee_core::actor::Via;
 use perigee_core::audit::Refusals;
 use perigee_core::credential::Login;
+use perigee_core::id::AccountId;
 use tokio::time::Instant;
 
 use super::context::RequestContext;
@@ -14,7 +16,7 @@ use super::error::{ApiError, ApiResult};
 use super::limit::too_many;
 use crate::access::Rated;
 use crate::app::App;
-use crate::budget::{Payer, Slot};
+use crate::budget::{Payer, Queue, Slot};
 
 /// A refusal is answered no sooner than this. A lookup that finds nobody is a little faster than one that finds
 /// somebody; this is longer than either takes, so that the time tells nothing.
@@ -43,6 +45,7 @@ pub struct Attempt<'a> {
     app: &'a App,
     context: &'a RequestContext,
     name: &'a str,
+    payer: Payer,
     begun: Instant,
     /// Released before a refusal is delayed.
     slot: Option<Slot>,
@@ -51,15 +54,50 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Begins an attempt under this name, unless too many failed or are running.
+    /// Begins an attempt with a password under this name, unless too many failed or are running. Who signed in from this
+    /// network before passes all others.
     pub async fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
+        let (address, account) = (context.address(), context.caller().map(|(account, _, _)| account));
+        let payer = match account.or_else(|| app.known_networks.account_of(name, address)) {
+            Some(account) => Payer::client(address, Some(account)),
+            None => Payer::signing_in(address),
+        };
+        Self::begin_in(app, context, name, (&app.budget.attempts, payer)).await
+    }
+
+    /// Begins an attempt that needs no password hash, such as one with an API key.
+    pub async fn begin_without_hash(
+        app: &'a App,
+        context: &'a RequestContext,
+        name: &'a str,
+    ) -> ApiResult<Self> {
+        let payer = Payer::client(context.address(), None);
+        Self::begin_in(app, context, name, (&app.budget.key_attempts, payer)).await
+    }
+
+    async fn begin_in(
+        app: &'a App,
+        context: &'a RequestContext,
+        name: &'a str,
+        (queue, payer): (&Arc<Queue>, Payer),
+    ) -> ApiResult<Self> {
         let begun = Instant::now();
         let address = context.address();
         // Without failures left the answer does not wait for a slot.
         refuse_many(context, app.rates.attempt(name, address))?;
-        let slot = app.budget.attempts.acquire(Payer::client(address, None), 0).await?;
+        let slot = queue.acquire(payer, 0).await?;
         refuse_many(context, app.rates.begin_attempt(name, address))?;
-        Ok(Self { app, context, name, begun, slot: Some(slot), keeps_failure: false })
+        Ok(Self { app, context, name, payer, begun, slot: Some(slot), keeps_failure: false })
+    }
+
+    /// What the password hash of the attempt is charged to.
+    pub const fn payer(&self) -> Payer {
+        self.payer
+    }
+
+    /// Remembers that this name signed in from here.
+    pub fn succeed(&self, account: AccountId) {
+        self.app.known_networks.remember(self.name, self.context.address(), account);
     }
 
     /// Checks what was presented. A client that disconnects meanwhile has failed, because the work was done.

@@ -16,6 +16,7 @@ pub mod error_code;
 pub mod extract;
 pub mod format;
 pub mod held_answer;
+pub mod hidden_address;
 pub mod history;
 pub mod input;
 pub mod json;

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage};
-use perigee_core::id::AccountId;
+use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::store::{LeasedPoll, PollSettlement, Store};
 use perigee_core::time::{Clock, Monotonic};
 use perigee_gateways::{Feed, FeedRequest, Options, find_feed};
@@ -15,12 +16,18 @@ use tokio::sync::Mutex;
 
 use super::provider::{Context, Provider};
 use crate::budget::{Payer, Permit, Pool};
+use crate::cache::BoundedMap;
 use crate::config;
 use crate::ingest::{FeedArrival, Ingest, Page};
 use crate::webhook::{Client, ClientError, Fetched, Guard};
 
-/// How long a whole answer may take. Pages of a day have megabytes.
+/// How long a whole answer may take at the most. Pages of a day have megabytes.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
+/// How long it may take at first. A provider that took long gets more; one that failed gets twice as much with each failure,
+/// and waits for its turn among those that failed.
+const SHORTEST_LIMIT: Duration = Duration::from_secs(15);
+/// Gateways whose last answer is remembered for its time.
+const REMEMBERED: usize = 10_000;
 /// How long a poll is leased, in milliseconds: longer than fetching and storing an answer takes.
 const LEASE_MS: i64 = 5 * 60 * 1000;
 /// An unreadable answer that is longer than this many bytes may be too long: XML has a limit on elements.
@@ -39,6 +46,10 @@ pub struct Poller {
     bodies: Arc<Pool>,
     /// When the next request to a provider may be made, for providers that limit the rate over all gateways.
     spaced: Mutex<HashMap<&'static str, Monotonic>>,
+    /// The account that had the last turn.
+    last_turn: AtomicI64,
+    /// How long the last answer of a gateway took.
+    durations: std::sync::Mutex<BoundedMap<GatewayId, Duration>>,
 }
 
 /// What was fetched.
@@ -80,7 +91,17 @@ impl Poller {
     ) -> Result<Self, ClientError> {
         let guard = Guard::configured(settings);
         let client = Client::new(guard.clone(), ANSWER_WITHIN)?;
-        Ok(Self { store, clock, ingest, client, guard, bodies, spaced: Mutex::default() })
+        Ok(Self {
+            store,
+            clock,
+            ingest,
+            client,
+            guard,
+            bodies,
+            spaced: Mutex::default(),
+            last_turn: AtomicI64::new(i64::MIN),
+            durations: std::sync::Mutex::new(BoundedMap::new(REMEMBERED)),
+        })
     }
 
     /// Makes one poll that is due. Returns false if there was none.
@@ -92,7 +113,7 @@ impl Poller {
 
     /// Makes a leased poll.
     pub async fn make(&self, poll: &LeasedPoll) -> Result<(), StoreError> {
-        let fetched = self.fetch(poll).await;
+        let fetched = self.fetch_within_limit(poll).await;
         let settled = self.store(poll, fetched).await?;
         self.settle(poll, settled).await?;
         Ok(())
@@ -106,7 +127,11 @@ impl Poller {
         let is_allowed = |provider: &&Provider| spaced.get(provider.feed).is_none_or(|next| *next <= now);
         let feeds: Vec<&'static str> =
             Provider::ALL.iter().filter(is_allowed).map(|provider| provider.feed).collect();
-        let leased = self.store.lease_poll(&feeds, LEASE_MS).await?;
+        let after = AccountId::from_i64(self.last_turn.load(Ordering::Relaxed));
+        let leased = self.store.lease_poll(&feeds, LEASE_MS, after).await?;
+        if let Some(poll) = &leased {
+            self.last_turn.store(poll.gateway.account.as_i64(), Ordering::Relaxed);
+        }
         let provider = leased.as_ref().and_then(|poll| Provider::find(&poll.gateway.settings.feed));
         if let Some(provider) = provider.filter(|provider| provider.spacing_s > 0) {
             spaced.insert(provider.feed, now.plus(Duration::from_secs(provider.spacing_s)));
@@ -117,6 +142,25 @@ impl Poller {
     /// An empty permit for the memory of an answer, at the expense of this account.
     pub fn memory(&self, account: AccountId) -> Permit {
         self.bodies.empty(Payer::account(account))
+    }
+
+    /// Fetches what comes next, within the time that this gateway has.
+    async fn fetch_within_limit(&self, poll: &LeasedPoll) -> Fetch {
+        let failures = poll.gateway.state.poll.as_ref().map_or(0, |state| state.failures);
+        let durations = || self.durations.lock().unwrap_or_else(PoisonError::into_inner);
+        let limit = time_limit(failures, durations().get(&poll.gateway.id).copied());
+        let begun = self.clock.monotonic();
+        let Ok(fetched) = tokio::time::timeout(limit, self.fetch(poll)).await else {
+            let seconds = limit.as_secs();
+            return Fetch::Failed(Failure::new(format!(
+                "The provider did not answer within {seconds} s; next time it has longer."
+            )));
+        };
+        if matches!(fetched, Fetch::Body(..)) {
+            let took = self.clock.monotonic().since(begun);
+            durations().insert(poll.gateway.id, took, |took| *took > SHORTEST_LIMIT / 2);
+        }
+        fetched
     }
 
     /// Fetches what comes next.
@@ -231,6 +275,12 @@ impl Poller {
     }
 }
 
+/// How long an answer may take, after so many failures and with this time of the last one that came.
+fn time_limit(failures: u32, last: Option<Duration>) -> Duration {
+    let usual = SHORTEST_LIMIT.max(last.unwrap_or_default().saturating_mul(2));
+    usual.saturating_mul(1 << failures.min(4)).min(ANSWER_WITHIN)
+}
+
 fn parts(poll: &LeasedPoll) -> Option<(&'static Provider, &'static Feed)> {
     let name = &poll.gateway.settings.feed;
     Some((Provider::find(name)?, find_feed(name)?))
@@ -255,5 +305,25 @@ fn explain(status: u16) -> String {
         404 => "The provider answered 404: check the name or id in the options of the gateway.".to_owned(),
         429 => "The provider answered 429: it was asked too often, and is asked again later.".to_owned(),
         _ => format!("The provider answered {status}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_limits_adapt() {
+        let check = |failures, last_s: Option<u64>, expect_s| {
+            let limit = time_limit(failures, last_s.map(Duration::from_secs));
+            assert_eq!(limit.as_secs(), expect_s, "{failures} failures, last {last_s:?}");
+        };
+        check(0, None, 15);
+        check(0, Some(1), 15);
+        check(0, Some(12), 24);
+        check(0, Some(50), 60);
+        check(1, None, 30);
+        check(2, None, 60);
+        check(u32::MAX, Some(50), 60);
     }
 }

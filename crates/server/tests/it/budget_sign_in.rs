@@ -14,6 +14,7 @@ on_both_engines!(
     good_ones_at_once_are_all_let_in,
     who_goes_away_has_failed,
     what_is_refused_is_not_hashed,
+    known_users_pass_strangers_who_try_passwords,
 );
 
 async fn sign_in(app: &TestApp, address: &str, email: &str, password: &str) -> Answer {
@@ -31,9 +32,9 @@ async fn a_failure_is_taken_before_the_hash(engine: Engine) {
     let hashes = app.app.budget.hashes.clone();
     let held = fill(&hashes);
     let wrong = join_all((0..100).map(|_| sign_in(&app, "192.0.2.1", &owner.email, "wrong password")));
-    let right = sign_in(&app, "192.0.2.2", &owner.email, PASSWORD);
+    let right = sign_in(&app, "198.51.100.2", &owner.email, PASSWORD);
     let (wrong, right, ()) = tokio::join!(wrong, right, async {
-        // Four of one address and one of the other: no other attempt has reached the hash.
+        // Four of one network and one of the other: no other attempt has reached the hash.
         until_waiting(&hashes, 5).await;
         until_waiting(&app.app.budget.attempts, 96).await;
         assert_eq!(hashes.load().1, 5);
@@ -75,6 +76,39 @@ async fn good_ones_at_once_are_all_let_in(engine: Engine) {
     assert_eq!(count(&answers, 200), 40);
     let alone = token().await;
     assert_eq!(alone.header("ratelimit"), "\"failures\";r=10;t=0", "every failure was given back");
+}
+
+async fn known_users_pass_strangers_who_try_passwords(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let owner = app.tenant("acme", 10).await.owner;
+    sign_in(&app, "192.0.2.1", &owner.email, PASSWORD).await.expect(200);
+    let (hashes, attempts) = (app.app.budget.hashes.clone(), app.app.budget.attempts.clone());
+    let cores = std::thread::available_parallelism().unwrap().get();
+    let held = fill(&hashes);
+    let addresses: Vec<String> = (0..200).map(|network| format!("10.0.{network}.1")).collect();
+    let strangers =
+        join_all(addresses.iter().map(|address| sign_in(&app, address, &owner.email, "wrong password")));
+    let (strangers, known, ()) = tokio::join!(
+        strangers,
+        async {
+            until_waiting(&attempts, 6 * cores).await;
+            sign_in(&app, "192.0.2.77", &owner.email, PASSWORD).await
+        },
+        async {
+            // The known one is at the hash, beside the strangers that may run; no other stranger waits.
+            until_waiting(&hashes, 4 * cores + 1).await;
+            assert_eq!(attempts.load().1, 6 * cores);
+            let body = json!({"userName": owner.email, "apiKey": owner.api_key});
+            let token = app.call("POST /api/Auth/Token").from("10.1.1.1").json(&body).send().await;
+            token.expect(200);
+            drop(held);
+        }
+    );
+    known.expect(200);
+    let refused: Vec<_> = strangers.iter().filter(|answer| answer.status == 503).collect();
+    assert_eq!((refused.len(), count(&strangers, 401)), (200 - 10 * cores, 10 * cores));
+    assert!(refused.iter().all(|answer| answer.header("retry-after") == "1"));
+    assert_eq!((hashes.load(), attempts.load()), ((0, 0), (0, 0)));
 }
 
 async fn who_goes_away_has_failed(engine: Engine) {

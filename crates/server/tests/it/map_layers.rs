@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode, Uri};
 use perigee_server::config::MapLayer;
 use serde_json::json;
 
-use crate::support::{Engine, TestApp};
+use crate::support::{Engine, Person, TestApp};
 
 /// A tile server that counts what it is asked, and answers as it is told.
 #[derive(Clone, Default)]
@@ -96,7 +96,8 @@ async fn tiles_are_fetched_once_and_kept() {
             .await;
     let address = urls(&app).await.remove(0);
     assert!(!address.contains("secret"), "{address}");
-    let get = async |z, x, y| app.call(&tile(&address, z, x, y)).send().await;
+    let owner = app.tenant("acme", 10).await.owner;
+    let get = async |z, x, y| app.call(&tile(&address, z, x, y)).by(&owner).send().await;
 
     for _ in 0..3 {
         let answer = get("3", "4", "2").await;
@@ -110,11 +111,16 @@ async fn tiles_are_fetched_once_and_kept() {
     let again =
         app_with(data.path(), vec![layer("Sea", &format!("{url}/sea/{{z}}/{{x}}/{{y}}.png?key=secret"))])
             .await;
-    assert_eq!(again.call(&tile(&address, "3", "4", "2")).send().await.status.as_u16(), 200);
+    let tenant = again.tenant("acme", 10).await;
+    let kept = again.call(&tile(&address, "3", "4", "2")).by(&tenant.owner).send().await;
+    assert_eq!(kept.status.as_u16(), 200);
     assert_eq!(server.asked(), [] as [String; 0]);
     again.clock().advance_seconds(31 * 86_400);
+    let Person { id, email, .. } = tenant.owner;
+    let later = again.equip(&tenant.account, id, email).await;
     server.status.store(500, Ordering::SeqCst);
-    assert_eq!(again.call(&tile(&address, "3", "4", "2")).send().await.status.as_u16(), 200, "an old one");
+    let old = again.call(&tile(&address, "3", "4", "2")).by(&later).send().await;
+    assert_eq!(old.status.as_u16(), 200, "an old one");
     assert_eq!(server.asked().len(), 1);
 
     // What does not exist is told so, and remembered too.
@@ -132,6 +138,7 @@ async fn only_tiles_of_the_layer_can_be_asked_for() {
     let (server, url) = TileServer::start().await;
     let app = app_with(data.path(), vec![layer("Sea", &format!("{url}/{{z}}/{{x}}/{{y}}"))]).await;
     let address = urls(&app).await.remove(0);
+    let owner = app.tenant("acme", 10).await.owner;
     for (z, x, y) in [
         ("11", "0", "0"),
         ("3", "8", "0"),
@@ -142,9 +149,10 @@ async fn only_tiles_of_the_layer_can_be_asked_for() {
         ("03", "1", "0"),
         ("3", "1", "http:%2f%2f127.0.0.1"),
     ] {
-        app.call(&tile(&address, z, x, y)).send().await.expect_error(404, "not-found");
+        app.call(&tile(&address, z, x, y)).by(&owner).send().await.expect_error(404, "not-found");
     }
-    app.call("GET /api/map/layers/000000000000/1/0/0").send().await.expect_error(404, "not-found");
+    let unknown = app.call("GET /api/map/layers/000000000000/1/0/0").by(&owner).send().await;
+    unknown.expect_error(404, "not-found");
     let file = address.replace("{z}/{x}/{y}", "tiles.pmtiles");
     app.call(&format!("GET /{file}"))
         .header("range", "bytes=0-9")
@@ -167,8 +175,9 @@ async fn a_bad_tile_server_does_no_harm() {
     ];
     let app = app_with(data.path(), layers).await;
     let [sea, page, gone] = urls(&app).await.try_into().unwrap();
+    let owner = app.tenant("acme", 10).await.owner;
     let refused = async |url: &str, x: &str| {
-        let answer = app.call(&tile(url, "5", x, "0")).send().await;
+        let answer = app.call(&tile(url, "5", x, "0")).by(&owner).send().await;
         let body = answer.expect_error(503, "unavailable").to_string();
         assert!(!body.contains("127.0.0.1"), "{body}");
     };
@@ -184,7 +193,7 @@ async fn a_bad_tile_server_does_no_harm() {
     refused(&sea, "3").await;
     server.bytes.store(0, Ordering::SeqCst);
     assert_eq!(
-        app.call(&tile(&sea, "5", "3", "0")).send().await.status.as_u16(),
+        app.call(&tile(&sea, "5", "3", "0")).by(&owner).send().await.status.as_u16(),
         200,
         "nothing bad was kept"
     );
@@ -239,4 +248,43 @@ async fn added_layers_come_after_those_of_the_settings() {
     std::fs::write(data.path().join("map-layers.json"), "{").unwrap();
     map.layers.clear();
     assert!(Layers::open(&map, data.path()).unwrap_err().problem.contains("map-layers.json"));
+}
+
+#[tokio::test]
+async fn strangers_have_nothing_fetched_and_others_have_a_rate() {
+    let data = tempfile::tempdir().unwrap();
+    let (server, url) = TileServer::start().await;
+    let app = app_with(data.path(), vec![layer("Sea", &format!("{url}/{{z}}/{{x}}/{{y}}?key=1"))]).await;
+    let address = urls(&app).await.remove(0);
+    let line = tile(&address, "3", "4", "2");
+    app.call(&line).send().await.expect_error(401, "unauthenticated");
+    let guessed = app.call(&format!("{line}?share=q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")).send().await;
+    guessed.expect_error(404, "not-found");
+    app.call(&format!("{line}?share=")).send().await.expect_error(404, "not-found");
+    assert_eq!(server.asked(), [] as [String; 0], "nothing was fetched with the operator's key");
+
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Boat"})).await;
+    let until = app.app.clock.now().plus_seconds(3_600).to_string();
+    let body = json!({"deviceId": device, "until": until});
+    let made = app.send(&tenant.owner, "POST /api/shares", &body).await.expect(201);
+    let secret = made["url"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
+    let answer = app.call(&format!("{line}?share={secret}")).send().await;
+    assert_eq!((answer.status.as_u16(), answer.header("cache-control")), (200, "private, max-age=86400"));
+    app.clock().advance_seconds(3_601);
+    app.call(&format!("{line}?share={secret}")).send().await.expect_error(404, "not-found");
+
+    let owner = app.equip(&tenant.account, tenant.owner.id, tenant.owner.email).await;
+    let before = app.call("GET /api/account").by(&owner).send().await.expect(200)["apiUsage"].clone();
+    let mut refused = 0;
+    for _ in 0..700 {
+        let answer = app.call(&line).by(&owner).send().await;
+        if answer.status.as_u16() == 429 {
+            assert_eq!(answer.header("retry-after"), "1");
+            refused += 1;
+        }
+    }
+    assert_eq!(refused, 100, "a reader has 600 at once");
+    let after = app.call("GET /api/account").by(&owner).send().await.expect(200)["apiUsage"].clone();
+    assert_eq!(after.as_i64(), before.as_i64().map(|calls| calls + 1), "tiles are no calls of the API");
 }

@@ -264,10 +264,11 @@ async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
     for _ in 0..3 {
         let page = on.app.call(&format!("GET {link}")).send().await;
         assert!(!text_of(&page).contains("<b>Gaviota"), "a name is text");
+        assert_eq!(page.header("cache-control"), "no-store");
     }
     assert_eq!(on.alert(&alert).await["acknowledgedAt"], json!(null));
     let unnamed = on.post_form(&link, "note=hello").await;
-    assert_eq!(unnamed.status, 400);
+    assert_eq!((unnamed.status.as_u16(), unnamed.header("cache-control")), (400, "no-store"));
     assert_eq!(on.alert(&alert).await["acknowledgedAt"], json!(null));
     for wrong in ["/a/AAAA", &format!("{link}AA")[..], &link.replace("/a/", "/a/B")[..]] {
         let refused = on.post_form(wrong, "name=Eva").await;

@@ -36,13 +36,18 @@ impl Feeds for Database {
         self.write(|tx| gateway_reports::announce_late(tx).boxed()).await
     }
 
-    async fn lease_poll(&self, feeds: &[&'static str], lease_ms: i64) -> Result<Option<LeasedPoll>> {
+    async fn lease_poll(
+        &self,
+        feeds: &[&'static str],
+        lease_ms: i64,
+        after: AccountId,
+    ) -> Result<Option<LeasedPoll>> {
         // Most often there is none, which a read finds out without the writer.
         if feeds.is_empty() || !self.read(|tx| gateway_polls::is_one_due(tx).boxed()).await? {
             return Ok(None);
         }
         let feeds = feeds.to_vec();
-        self.write(move |tx| gateway_polls::lease(tx, feeds, lease_ms).boxed()).await
+        self.write(move |tx| gateway_polls::lease(tx, feeds, lease_ms, after).boxed()).await
     }
 
     async fn settle_poll(&self, poll: &LeasedPoll, settlement: PollSettlement) -> Result<bool> {

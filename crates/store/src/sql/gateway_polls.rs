@@ -2,7 +2,7 @@
 
 use perigee_core::feed_health::GatewayReport;
 use perigee_core::id::{AccountId, GatewayId};
-use perigee_core::store::{LeasedPoll, PollSettlement, Result};
+use perigee_core::store::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Result};
 
 use super::account_gateways::find_by_id;
 use super::{gateway_reports, messages};
@@ -15,18 +15,88 @@ pub(super) async fn is_one_due(tx: &Tx) -> Result<bool> {
     Ok(tx.query_opt(sql, params![tx.now()]).await?.is_some())
 }
 
-/// Leases a gateway of these feeds whose poll is due.
-pub(super) async fn lease(tx: &Tx, feeds: Vec<&'static str>, lease_ms: i64) -> Result<Option<LeasedPoll>> {
+/// The polls that are under way.
+#[derive(Default)]
+struct Running {
+    /// Accounts with one, and accounts that may have no more.
+    busy: Vec<i64>,
+    full: Vec<i64>,
+    /// Of gateways whose last poll failed.
+    failing: i64,
+}
+
+impl Running {
+    async fn load(tx: &Tx) -> Result<Self> {
+        let sql = "SELECT account_id, CAST(COUNT(*) AS BIGINT) AS polls, \
+                       CAST(SUM(CASE WHEN failures > 0 THEN 1 ELSE 0 END) AS BIGINT) AS failing \
+                   FROM gateway_state WHERE lease_until > ?1 GROUP BY account_id";
+        let mut running = Self::default();
+        for row in tx.query(sql, params![tx.now()]).await? {
+            let account = row.i64("account_id")?;
+            running.busy.push(account);
+            if row.i64("polls")? >= POLLS_PER_ACCOUNT {
+                running.full.push(account);
+            }
+            running.failing += row.i64("failing")?;
+        }
+        Ok(running)
+    }
+
+    /// The conditions to try in turn. One poll of a failing gateway goes first, so that it is not put off for ever.
+    fn choices(&self) -> Vec<String> {
+        let listed = |accounts: &[i64]| match accounts {
+            [] => String::new(),
+            some => {
+                let ids: Vec<String> = some.iter().map(i64::to_string).collect();
+                format!(" AND s.account_id NOT IN ({})", ids.join(", "))
+            }
+        };
+        let answering = format!("s.failures = 0{}", listed(&self.full));
+        let failing = format!("s.failures > 0{}", listed(&self.busy));
+        match self.failing {
+            0 => vec![failing, answering],
+            some if some < FAILING_POLLS => vec![answering, failing],
+            _ => vec![answering],
+        }
+    }
+}
+
+/// Leases a gateway of these feeds whose poll is due, of the account whose turn it is.
+pub(super) async fn lease(
+    tx: &Tx,
+    feeds: Vec<&'static str>,
+    lease_ms: i64,
+    after: AccountId,
+) -> Result<Option<LeasedPoll>> {
     tx.keep_device_cache_valid();
-    let marks: Vec<String> = (0..feeds.len()).map(|index| format!("?{}", index + 2)).collect();
+    for choice in Running::load(tx).await?.choices() {
+        for turn in [">", "<="] {
+            let condition = format!("{choice} AND s.account_id {turn} ?2");
+            if let Some(poll) = lease_one(tx, &feeds, lease_ms, &condition, after).await? {
+                return Ok(Some(poll));
+            }
+        }
+    }
+    Ok(None)
+}
+
+async fn lease_one(
+    tx: &Tx,
+    feeds: &[&'static str],
+    lease_ms: i64,
+    condition: &str,
+    after: AccountId,
+) -> Result<Option<LeasedPoll>> {
+    let marks: Vec<String> = (0..feeds.len()).map(|index| format!("?{}", index + 3)).collect();
     let due = format!(
         "SELECT s.account_id, s.gateway_id, s.fence FROM gateway_state s \
          JOIN gateway g ON g.account_id = s.account_id AND g.id = s.gateway_id \
          WHERE s.next_poll <= ?1 AND (s.lease_until IS NULL OR s.lease_until <= ?1) AND g.feed IN ({}) \
-         ORDER BY s.next_poll LIMIT 1",
+             AND {condition} \
+         ORDER BY s.account_id, s.next_poll LIMIT 1",
         marks.join(", "),
     );
-    let mut values: Vec<Value> = params![tx.now()].to_vec();
+    let mut values: Vec<Value> = params![tx.now(), after].to_vec();
     values.extend(feeds.iter().map(|feed| Value::from(*feed)));
     let sql = "UPDATE gateway_state SET lease_until = ?4, fence = fence + 1 \
                WHERE account_id = ?1 AND gateway_id = ?2 AND fence = ?3 RETURNING fence";

@@ -134,7 +134,7 @@ pub(crate) async fn a_photo_is_set_replaced_and_removed(on: Fixture) {
     let (tenant, foreign) = (on.tenant("acme").await, on.tenant("foreign").await);
     let (tracker, other) = (tracker(&on, &tenant, "imei").await, tracker(&on, &tenant, "other").await);
     let (scope, id) = (tenant.scope(), tracker.device);
-    let new = |last: u8| NewPhoto::of(vec![0xff, 0xd8, 0xff, last]).unwrap();
+    let new = |last: u8| NewPhoto { media_type: MediaType::Jpeg, bytes: vec![0xff, 0xd8, 0xff, last] };
     let set = async |photo| on.store.set_photo(&tenant.actor(), id, None, photo).await;
     let before = set(None).await.unwrap();
     assert_eq!((before.photo, before.revision.0), (None, 1), "nothing to remove");

@@ -7,12 +7,13 @@ use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
 use perigee_core::feed_health::GatewayReport;
 use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage};
+use perigee_core::id::AccountId;
 use perigee_core::location::{CompactionBudget, DuplicateRule, Location, Milli, Outcome};
 use perigee_core::message_contents::NewRequest;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LocationMaintenance as _, Locations as _,
-    PollSettlement,
+    AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LeasedPoll, LocationMaintenance as _,
+    Locations as _, PollSettlement,
 };
 
 use Outcome::{Accepted, Duplicate};
@@ -20,6 +21,9 @@ use Outcome::{Accepted, Duplicate};
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, named, until};
+
+/// The turn begins with the first account.
+const NOBODY: AccountId = AccountId::from_i64(0);
 
 async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
     let secret_hash = [u8::try_from(feed.len()).unwrap(); 32];
@@ -109,17 +113,72 @@ pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
     assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "gone");
 }
 
+async fn polled(on: &Fixture, tenant: &Tenant, number: u8) -> Gateway {
+    let (feed, options, secret_hash) = ("garmin-history".into(), "{}".into(), [number; 32]);
+    let new = NewGateway { feed, name: None, device: None, options, secret_hash, polled: true };
+    on.store.create_gateway(&tenant.actor(), new, None).await.unwrap().into_inner()
+}
+
+pub(crate) async fn accounts_take_turns_at_polls(on: Fixture) {
+    let (first, second) = (on.tenant("first").await, on.tenant("second").await);
+    let (greedy, other) =
+        if first.account.id < second.account.id { (first, second) } else { (second, first) };
+    for number in 1..=6 {
+        polled(&on, &greedy, number).await;
+    }
+    on.clock().advance_seconds(1);
+    for number in 7..=9 {
+        polled(&on, &other, number).await;
+    }
+    let lease = async |after: AccountId| {
+        let leased = on.store.lease_poll(&["garmin-history"], 60_000, after).await.unwrap();
+        leased.map(|poll| (poll.gateway.account, poll))
+    };
+    let (greedy, other) = (greedy.account.id, other.account.id);
+    let mut leased = Vec::new();
+    let mut after = NOBODY;
+    while let Some((account, poll)) = lease(after).await {
+        after = account;
+        leased.push((account, poll));
+    }
+    let order: Vec<AccountId> = leased.iter().map(|(account, _)| *account).collect();
+    assert_eq!(order, [greedy, other, greedy, other], "in turn, and two of an account at the same time");
+
+    // One that failed waits behind those that answer, and an account has one of these at a time.
+    let failed = PollSettlement {
+        cursor: None,
+        complete_to: None,
+        next: on.now(),
+        page: None,
+        messages: 0,
+        error: Some("no answer".into()),
+        refused: false,
+    };
+    for (_, poll) in leased.drain(..).filter(|(account, _)| *account == greedy) {
+        assert!(on.store.settle_poll(&poll, failed.clone()).await.unwrap());
+    }
+    let failures = |poll: &LeasedPoll| poll.gateway.state.poll.as_ref().unwrap().failures;
+    let (account, one) = lease(NOBODY).await.unwrap();
+    assert_eq!((account, failures(&one)), (greedy, 1), "one of them goes first, so that it is tried at all");
+    let (account, two) = lease(NOBODY).await.unwrap();
+    assert_eq!((account, failures(&two)), (greedy, 0));
+    assert!(lease(NOBODY).await.is_none(), "both accounts have two");
+    assert!(on.store.settle_poll(&two, PollSettlement { error: None, ..failed }).await.unwrap());
+    let (account, next) = lease(NOBODY).await.unwrap();
+    assert_eq!((account, failures(&next)), (greedy, 0), "no second one that failed");
+}
+
 pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let made = gateway(&on, &tenant, "spot-feed", true).await;
     gateway(&on, &tenant, "garmin", false).await;
     let other = on.other_node().await;
-    assert_eq!(on.store.lease_poll(&["garmin-history"], 1_000).await.unwrap(), None);
-    let first = on.store.lease_poll(&["garmin-history", "spot-feed"], 1_000).await.unwrap().unwrap();
+    assert_eq!(on.store.lease_poll(&["garmin-history"], 1_000, NOBODY).await.unwrap(), None);
+    let first = on.store.lease_poll(&["garmin-history", "spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();
     assert_eq!((first.gateway.id, first.at), (made.id, on.now()));
-    assert_eq!(other.lease_poll(&["spot-feed"], 1_000).await.unwrap(), None);
+    assert_eq!(other.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap(), None);
     on.clock().advance_seconds(2);
-    let second = other.lease_poll(&["spot-feed"], 1_000).await.unwrap().unwrap();
+    let second = other.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();
     let message = NewMessage {
         source: "spot-feed",
         peer: "x".into(),
@@ -150,9 +209,9 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     let state = on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
     let poll = state.poll.unwrap();
     assert_eq!((poll.cursor.as_str(), poll.next, poll.failures), ("next", on.now().plus_seconds(150), 0));
-    assert_eq!(on.store.lease_poll(&["spot-feed"], 1_000).await.unwrap(), None, "not due");
+    assert_eq!(on.store.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap(), None, "not due");
     on.clock().advance_seconds(150);
-    let third = on.store.lease_poll(&["spot-feed"], 1_000).await.unwrap().unwrap();
+    let third = on.store.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();
     let failed = PollSettlement {
         cursor: None,
         complete_to: None,

@@ -334,6 +334,7 @@ conformance! {
         steps_in_any_order_are_one_alert,
         a_late_cancellation_divides_two_emergencies,
         reports_of_gateways_add_up,
+        accounts_take_turns_at_polls,
         a_poll_is_leased_to_one_node,
         a_fix_that_comes_by_two_ways_is_stored_once,
     }

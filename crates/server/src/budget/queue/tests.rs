@@ -16,7 +16,14 @@ fn account(id: i64) -> Payer {
 fn queue(running: usize, waiting: usize, waiting_each: usize) -> Arc<Queue> {
     Queue::new(
         "test",
-        QueueLimits { running, running_each: running, memory: 10 * MIB, waiting, waiting_each },
+        QueueLimits {
+            running,
+            running_each: running,
+            memory: 10 * MIB,
+            waiting,
+            waiting_each,
+            strangers: None,
+        },
     )
 }
 
@@ -122,7 +129,14 @@ async fn memory_is_bounded_and_small_work_does_not_wait_for_it() {
 
 #[tokio::test]
 async fn one_client_leaves_a_place_to_others() {
-    let limits = QueueLimits { running: 2, running_each: 1, memory: MIB, waiting: 10, waiting_each: 10 };
+    let limits = QueueLimits {
+        running: 2,
+        running_each: 1,
+        memory: MIB,
+        waiting: 10,
+        waiting_each: 10,
+        strangers: None,
+    };
     let queue = Queue::new("test", limits);
     let first = queue.try_acquire(account(1), 0).unwrap();
     let mut second = pin!(queue.acquire(account(1), 0));
@@ -161,4 +175,29 @@ async fn the_next_part_of_admitted_work_waits_where_new_work_is_refused() {
     drop(running);
     drop(waiting.await.unwrap().unwrap());
     assert!(next.await.is_ok());
+}
+
+#[tokio::test]
+async fn accounts_pass_strangers_who_are_bounded_by_network() {
+    let strangers = Some(StrangerLimits { running: 1, lanes: 2 });
+    let limits =
+        QueueLimits { running: 2, running_each: 2, memory: 0, waiting: 100, waiting_each: 9, strangers };
+    let queue = Queue::new("test", limits);
+    let stranger = |network: u8| Payer::signing_in(std::net::IpAddr::from([10, 0, network, 1]));
+    let first = queue.acquire(stranger(1), 0).await.unwrap();
+    let mut waiting: Vec<_> = [2, 3, 3].map(|network| wait(&queue, stranger(network), 0)).into();
+    tokio::task::yield_now().await;
+    let refused = queue.acquire(stranger(4), 0).await.unwrap_err();
+    assert_eq!(refused.bound, Bound::Total, "a third network does not wait");
+    let known = queue.acquire(account(1), 0).now_or_never().unwrap().unwrap();
+    let next_known = wait(&queue, account(2), 0);
+    tokio::task::yield_now().await;
+    drop(first);
+    let next_known = next_known.await.unwrap().unwrap();
+    assert_eq!(queue.load(), (2, 3), "the account came before three strangers who asked earlier");
+    drop((known, next_known));
+    for waiter in waiting.drain(..) {
+        drop(waiter.await.unwrap().unwrap());
+    }
+    assert_eq!(queue.load(), (0, 0));
 }

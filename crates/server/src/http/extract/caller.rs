@@ -87,7 +87,8 @@ impl FromRequestParts<App> for SessionCaller {
     }
 }
 
-fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
+/// Refuses a user who is disabled, expired or not valid yet.
+pub(super) fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
     let (code, otherwise) = match user.profile.status(now) {
         UserStatus::Active => return Ok(()),
         UserStatus::Disabled => {

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use perigee_core::device_file::MediaType;
 use perigee_core::device_photo::NewPhoto;
+use perigee_core::image::{ImageError, PIXELS_MAX, SIDE_MAX};
 
 use super::body::{expect_media_type, expect_no_coding, payer};
 use super::receive::{Received, read_body};
@@ -39,13 +40,26 @@ impl ImageBody {
             read_body(self.body, limit, &app.budget.bodies, self.payer).await.map_err(smaller)?;
         // For the copy that the store gets.
         permit.grow(bytes.len())?;
-        let photo = NewPhoto::of(bytes.to_vec()).ok_or_else(|| {
-            ApiError::new(
-                ErrorCode::UnsupportedMediaType,
-                "The body is not a JPEG, PNG or WebP image. Send a photo in one of these formats.",
-            )
-        })?;
+        let photo = NewPhoto::of(&bytes).map_err(refusal)?;
         Ok((photo, permit))
+    }
+}
+
+fn refusal(error: ImageError) -> ApiError {
+    match error {
+        ImageError::Unreadable => ApiError::new(
+            ErrorCode::UnsupportedMediaType,
+            "The body is no complete JPEG, PNG or WebP image, whatever its Content-Type says, or it is an animation. \
+             Send a photo in one of these formats.",
+        ),
+        ImageError::TooLarge(width, height) => ApiError::new(
+            ErrorCode::BodyTooLarge,
+            format!(
+                "The photo has {width} x {height} pixels; at most {SIDE_MAX} on a side and {} million in all are \
+                 accepted. Scale it down and send it again.",
+                PIXELS_MAX / 1_000_000
+            ),
+        ),
     }
 }
 

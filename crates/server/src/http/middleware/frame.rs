@@ -93,6 +93,9 @@ pub async fn frame(
     }
     if path.starts_with("/api") {
         add_api_headers(response.headers_mut(), &app, &context);
+    } else if route_name.is_some_and(has_secret) {
+        // Shared computers and proxies must not keep what a secret link shows.
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     add_common_headers(response.headers_mut(), &context, app.base_url.is_secure());
     cross_origin.add_headers(response.headers_mut());
@@ -116,6 +119,11 @@ async fn identify(app: &App, request: &mut Request) -> ApiResult<()> {
     let caller = Caller::from_request_parts(&mut parts, app).await;
     *request = Request::from_parts(parts, body);
     caller.map(drop)
+}
+
+/// Whether the path of this route holds a secret that shows something by itself.
+fn has_secret(route: &str) -> bool {
+    ["/a/{", "/mail/{", "/gateways/{", "/password"].iter().any(|start| route.starts_with(start))
 }
 
 /// Runs the handler. A panic fails this request with 500 and no other.

@@ -1,6 +1,9 @@
 //! Who would be told of an alert of a device, and test messages to them.
 
+use std::collections::HashSet;
+
 use axum::extract::State;
+use perigee_core::actor::Reach;
 use perigee_core::device::Device;
 use perigee_core::error::Kind;
 use perigee_core::id::RuleId;
@@ -9,10 +12,13 @@ use perigee_core::notification::{
     SuppressedReason,
 };
 use perigee_core::privilege::Privilege;
+use perigee_core::routing::{AlertRouting, RoutingHolder};
+use perigee_core::rule::Rule;
 use perigee_core::severity::Severity;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::alert_routing::named_addresses;
 use super::alert_routing::view::RoutedWebhookView;
 use super::alerts::view::{ChannelName, SeverityName};
 use crate::app::App;
@@ -20,6 +26,7 @@ use crate::config::SmsGateway;
 use crate::http::error::{ApiError, ApiResult, not_found};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, DevicePath, Params};
+use crate::http::hidden_address::{hidden, is_visible};
 use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 use crate::http::schedule::ScheduleView;
@@ -46,10 +53,12 @@ pub struct AlertRecipientView {
     /// How they are reached: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// An e-mail address, or a telephone number in international form.
+    /// An e-mail address, or a telephone number in international form. Users of one group or device get only the first
+    /// characters, such as `a***`, of addresses that neither the routing of that group or device nor the rule names: those of
+    /// contact groups, users and the account's routing.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// What they are called, if it is known.
+    /// Name of the recipient; null if it is not known or the address is hidden.
     #[schema(example = "Ana")]
     name: Option<String>,
     /// What names them: `rule`, `device`, `group`, `account` or `watchList`.
@@ -131,11 +140,35 @@ impl SendingCheck {
     }
 }
 
+/// The addresses that a user of one group or device can read elsewhere: what the routing of that group or of the device, and
+/// the rule, name themselves. `None` for users who see the whole account.
+async fn readable(
+    app: &App,
+    caller: &Caller,
+    device: &Device,
+    rule: Option<&Rule>,
+) -> ApiResult<Option<HashSet<String>>> {
+    let scope = caller.scope();
+    let mut holders = vec![RoutingHolder::Device(device.id)];
+    match scope.reach {
+        Reach::Account => return Ok(None),
+        Reach::Group(group) => holders.push(RoutingHolder::Group(group)),
+        Reach::Device(_) => {}
+    }
+    let mut routings: Vec<AlertRouting> = Vec::new();
+    for holder in holders {
+        routings.extend(app.store.find_routing(scope, holder).await?.routing);
+    }
+    routings.extend(rule.map(|rule| rule.settings.routing.clone()));
+    let named = routings.iter().flat_map(named_addresses);
+    Ok(Some(named.map(|(address, _)| address.as_str().to_lowercase()).collect()))
+}
+
 async fn view(
     app: &App,
     caller: &Caller,
     device: &Device,
-    audience: &Audience,
+    (audience, readable): (&Audience, Option<HashSet<String>>),
     severity: Severity,
 ) -> ApiResult<AlertRecipientsView> {
     let check = SendingCheck::of(app, caller).await?;
@@ -162,10 +195,13 @@ async fn view(
                 check.problem(device, (addressee.channel, addressee.address), consent, severity)
             }
         };
+        let is_shown = is_visible(caller, addressee.address)
+            || readable.as_ref().is_none_or(|named| named.contains(&addressee.address.to_lowercase()));
+        let address = addressee.address;
         recipients.push(AlertRecipientView {
             channel: addressee.channel.name(),
-            address: addressee.address.to_owned(),
-            name: shown.preferences.name.clone(),
+            address: if is_shown { address.to_owned() } else { hidden(address) },
+            name: shown.preferences.name.clone().filter(|_| is_shown),
             named_by: named_by.into_iter().map(Source::name).collect(),
             minimum_severity: shown.minimum_severity.name(),
             schedule: shown.schedule.clone().map(ScheduleView::from),
@@ -178,14 +214,11 @@ async fn view(
     Ok(AlertRecipientsView { recipients, webhooks, nobody })
 }
 
-async fn read_rule(app: &App, caller: &Caller, params: &mut Params) -> ApiResult<Option<RuleId>> {
-    let rule = params.parsed("rule", "a rule's id such as rul_01jc2m8k4n5p6");
-    if let Some(rule) = rule
-        && app.store.find_rule(caller.scope(), rule).await?.is_none()
-    {
-        return Err(not_found(Kind::Rule));
-    }
-    Ok(rule)
+async fn read_rule(app: &App, caller: &Caller, params: &mut Params) -> ApiResult<Option<Rule>> {
+    let Some(rule) = params.parsed::<RuleId>("rule", "a rule's id such as rul_01jc2m8k4n5p6") else {
+        return Ok(None);
+    };
+    app.store.find_rule(caller.scope(), rule).await?.ok_or_else(|| not_found(Kind::Rule)).map(Some)
 }
 
 /// List who would be told of an alert of a device.
@@ -206,8 +239,11 @@ pub async fn list_alert_recipients(
     let device = find_device(&app, &caller, device.as_ref()).await?;
     let rule = read_rule(&app, &caller, &mut params).await?;
     params.finish()?;
-    let audience = app.store.find_audience(caller.scope(), device.id, rule).await?;
-    let body = view(&app, &caller, &device, &audience, severity.unwrap_or(Severity::Critical)).await?;
+    let audience =
+        app.store.find_audience(caller.scope(), device.id, rule.as_ref().map(|rule| rule.id)).await?;
+    let readable = readable(&app, &caller, &device, rule.as_ref()).await?;
+    let severity = severity.unwrap_or(Severity::Critical);
+    let body = view(&app, &caller, &device, (&audience, readable), severity).await?;
     Ok(caller.reply(body))
 }
 
@@ -229,6 +265,7 @@ pub async fn test_alert_recipients(
     let rule = read_rule(&app, &caller, &mut params).await?;
     params.finish()?;
     caller.require(Privilege::DevicesWrite)?;
+    let rule = rule.map(|rule| rule.id);
     let written = app.store.send_test_messages(&caller.actor(), device.id, rule).await?;
     let messages = written.ok_or_else(|| {
         ApiError::new(ErrorCode::RateLimited, "Too many test messages. Wait an hour and try again.")

@@ -5,8 +5,10 @@ use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, header};
 use perigee_core::device_file::{DeviceFile, MediaType};
+use perigee_core::device_photo::NewPhoto;
 use perigee_core::error::Kind;
 use perigee_core::id::FileId;
+use perigee_core::image::strip;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -140,6 +142,11 @@ pub async fn get_device_file(
     // Before the bytes are read: many requests at once would hold many files.
     let permit = hold_parts(&app, caller.payer(), DeviceFile::BYTES_MAX)?;
     let (file, bytes) = app.store.find_file(caller.scope(), device, id).await?.ok_or_else(missing)?;
+    let bytes = match file.source.as_str() {
+        // Those set before metadata was removed still have it.
+        NewPhoto::SOURCE => strip(&bytes).unwrap_or(bytes),
+        _ => bytes,
+    };
     let mut response = Response::new(Body::from(permit.attach(bytes)));
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value: HeaderValue| headers.insert(name, value);

@@ -29,9 +29,10 @@ async fn find_seen(
 
 /// Set the photo of a device.
 ///
-/// Replaces the current photo with a JPEG, PNG or WebP image of at most 1 MiB. The format is recognized by the first bytes, so
-/// that `application/octet-stream` is accepted too. Read the photo as the file whose ID is `photo` of the device. It is
-/// kept until it is removed or the device is deleted. Counts as a change of the device. Needs `devices.write`.
+/// Replaces the current photo with a JPEG, PNG or WebP image of at most 1 MiB, 8,192 pixels on a side and 32 million pixels. The
+/// format is recognized by the first bytes, so that `application/octet-stream` is accepted too. Metadata such as the place
+/// where the photo was taken is removed. Read the photo as the file whose ID is `photo` of the device. It is kept until it
+/// is removed or the device is deleted. Counts as a change of the device. Needs `devices.write`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
 ), request_body(content(

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{Caller, DevicePath, IdPath, Params};
+use crate::http::hidden_address::{is_visible, shown_address};
 use crate::http::list::answer_list;
 use crate::http::names::device_param;
 use crate::http::reply::Reply;
@@ -48,10 +49,11 @@ pub struct NotificationView {
     /// How it is sent: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// The address or number it goes to.
+    /// E-mail address or telephone number of the recipient. Users of one group or device get only the first characters, such as
+    /// `a***`, unless it is their own.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// The recipient's name, if the routing has one.
+    /// Name of the recipient; null if the routing has none or the address is hidden.
     #[schema(example = "Ana")]
     recipient: Option<String>,
     /// Whether it waits, was sent, or failed.
@@ -125,8 +127,10 @@ pub struct NotificationAnswer {
     notification: NotificationView,
 }
 
-impl From<Notification> for NotificationView {
-    fn from(message: Notification) -> Self {
+impl NotificationView {
+    /// The message as the caller may see it.
+    fn of(message: Notification, caller: &Caller) -> Self {
+        let is_shown = is_visible(caller, &message.address);
         let waits = message.state == NotificationState::Waiting;
         Self {
             id: message.id.to_string(),
@@ -136,8 +140,8 @@ impl From<Notification> for NotificationView {
             critical: message.critical,
             step: message.step,
             channel: message.channel.name(),
-            address: message.address,
-            recipient: message.preferences.name,
+            address: shown_address(caller, message.address),
+            recipient: message.preferences.name.filter(|_| is_shown),
             state: message.state.name(),
             reason: message.reason,
             attempts: message.attempts,
@@ -181,7 +185,9 @@ async fn answer(
         let (store, filter) = (store.clone(), filter.clone());
         async move { store.list_notifications(scope, &filter, page).await }
     };
-    answer_list(app, caller, "notifications", part, fetch, NotificationView::from).await
+    let reader = caller.clone();
+    let show = move |message| NotificationView::of(message, &reader);
+    answer_list(app, caller, "notifications", part, fetch, show).await
 }
 
 /// List messages to people.
@@ -247,7 +253,7 @@ pub async fn get_notification(
     params: Params,
 ) -> ApiResult<Reply<NotificationAnswer>> {
     params.finish()?;
-    let notification = find(&app, &caller, id).await?.into();
+    let notification = NotificationView::of(find(&app, &caller, id).await?, &caller);
     Ok(caller.reply(NotificationAnswer { notification }))
 }
 
@@ -267,6 +273,7 @@ pub async fn resend_notification(
     params.finish()?;
     let message = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
-    let notification = app.store.resend_notification(&caller.actor(), message.id).await?.into();
+    let resent = app.store.resend_notification(&caller.actor(), message.id).await?;
+    let notification = NotificationView::of(resent, &caller);
     Ok(caller.reply(NotificationAnswer { notification }))
 }

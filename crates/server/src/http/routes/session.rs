@@ -219,24 +219,29 @@ pub async fn create_session(
 ) -> ApiResult<Reply<SessionView>> {
     let given = read_sign_in(&body.value)?;
     let mut attempt = Attempt::begin(&app, &context, &given.email).await?;
+    let payer = attempt.payer();
     let (login, proof) = attempt
         .judge(async {
             let login = find_login(&app, &given.email).await?;
-            let proof = prove(&app, context.payer(), login.as_ref(), &given).await?;
+            let proof = prove(&app, payer, login.as_ref(), &given).await?;
             Ok((login, proof))
         })
         .await?;
     match (proof, login) {
         (Ok(()), Some(login)) => {
+            attempt.succeed(login.account.id);
             renew_hash(&app, &login, given.password);
             end_session_before(&app, &context, &reached).await?;
             open_session(&app, &context, &reached, login.user.id).await
         }
-        (Err(Denial::NeedsCode), _) => Err(ApiError::new(
-            ErrorCode::TotpRequired,
-            "The second factor is on. Send the code your authenticator shows as \"totp\" too.",
-        )
-        .with_header(header::WWW_AUTHENTICATE, CHALLENGE)),
+        (Err(Denial::NeedsCode), login) => {
+            login.inspect(|login| attempt.succeed(login.account.id));
+            Err(ApiError::new(
+                ErrorCode::TotpRequired,
+                "The second factor is on. Send the code your authenticator shows as \"totp\" too.",
+            )
+            .with_header(header::WWW_AUTHENTICATE, CHALLENGE))
+        }
         (proof, login) => {
             let reason =
                 if let Err(Denial::Refused(reason)) = proof { reason } else { "nobody has this name" };

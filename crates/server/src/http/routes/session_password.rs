@@ -214,7 +214,7 @@ pub async fn ask_for_password_mail(
     Credentials(body): Credentials,
 ) -> ApiResult<Reply<Done>> {
     let email = read_body(&body.value, &[], |input: ForgottenPassword, _| input.email)?;
-    let attempt = Attempt::begin(&app, &context, FORGOTTEN).await?;
+    let attempt = Attempt::begin_without_hash(&app, &context, FORGOTTEN).await?;
     if let Ok(email) = email.parse::<Email>()
         && app.sends_email()
     {

@@ -159,7 +159,7 @@ pub async fn create_token(
     Credentials(body): Credentials,
 ) -> ApiResult<Json<TokenAnswer>> {
     let presented = read_request(&body.value)?;
-    let mut attempt = Attempt::begin(&app, &context, &presented.user_name).await?;
+    let mut attempt = Attempt::begin_without_hash(&app, &context, &presented.user_name).await?;
     let login = attempt.judge(find_login(&app, &presented.user_name)).await?;
     let now = app.clock.now();
     let proof = prove(login.as_ref(), &presented.api_key, now);

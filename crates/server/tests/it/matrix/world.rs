@@ -101,7 +101,7 @@ impl Identity {
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
-            (Kind::User | Kind::Gateway | Kind::ContactGroup, _) => {
+            (Kind::User | Kind::Gateway | Kind::ContactGroup | Kind::Webhook, _) => {
                 !matches!(self, Self::GroupScoped | Self::DeviceScoped)
             }
             (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,

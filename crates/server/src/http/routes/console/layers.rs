@@ -8,10 +8,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use super::tiles::answer_range;
 use crate::app::App;
 use crate::budget::Payer;
-use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal};
 use crate::http::error_code::ErrorCode;
-use crate::http::extract::TextPath;
+use crate::http::extract::{MapViewer, TextPath};
 use crate::http::held_answer::hold;
 use crate::http::middleware::nothing_here;
 use crate::map_layers::{LayerTiles, Tile, TileAddress, TileError};
@@ -28,18 +27,17 @@ pub async fn get_layer_file(
     }
 }
 
-/// A tile of a layer whose server browsers do not ask. Where it has none the answer is empty, which maps take for a tile
-/// without anything on it.
+/// A tile of a layer whose server browsers do not ask, for users and viewers of share links: the operator pays for what is
+/// fetched. Where the server has none the answer is empty, which maps take for a tile without anything on it.
 pub async fn get_layer_tile(
     State(app): State<App>,
-    context: RequestContext,
+    MapViewer { payer }: MapViewer,
     Path((id, z, x, y)): Path<(String, String, String, String)>,
 ) -> ApiResult<Response> {
     let layer = app.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
     let (layer, proxy) = layer.zip(app.tile_proxy.as_ref()).ok_or_else(nothing_here)?;
     let zooms = (layer.settings.min_zoom, layer.settings.max_zoom);
     let address = TileAddress::read((&z, &x, &y), zooms).ok_or_else(nothing_here)?;
-    let payer = Payer::client(context.address(), None);
     match proxy.tile(layer, address, (&app.budget.tiles, payer), app.clock.now()).await {
         Ok(tile) => answer(&app, payer, tile),
         Err(TileError::Missing) => Ok(StatusCode::NO_CONTENT.into_response()),
@@ -59,7 +57,7 @@ fn answer(app: &App, payer: Payer, tile: Tile) -> ApiResult<Response> {
     let mut response = Response::new(Body::from(hold(app, payer, tile.bytes)?));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::try_from(tile.content_type).map_err(internal)?);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=86400"));
     if tile.is_gzipped {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
     }

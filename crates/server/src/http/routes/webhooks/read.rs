@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use perigee_core::actor::Reach;
 use perigee_core::error::Kind;
 use perigee_core::id::WebhookId;
 use perigee_core::privilege::Privilege;
@@ -15,9 +16,12 @@ use crate::http::list::answer_list;
 use crate::http::reply::not_modified;
 
 /// A webhook of the caller's account, if the caller may manage it. The lookup comes first, so that an id of another account
-/// is "not found" for everybody.
+/// is "not found" for everybody. Users of a group or a device see no webhook, so that they cannot find out which ids exist.
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<WebhookId>) -> ApiResult<Webhook> {
     let missing = || not_found(Kind::Webhook);
+    if caller.scope().reach != Reach::Account {
+        return Err(missing());
+    }
     let webhook =
         app.store.find_webhook(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)?;
     require_manager(caller)?;

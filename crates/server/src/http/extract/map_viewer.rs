@@ -1,0 +1,72 @@
+//! Who may have tiles fetched with the operator's key: signed-in users, and viewers of an open share link.
+
+use axum::extract::{FromRequestParts, Query};
+use http::request::Parts;
+use perigee_core::error::Kind;
+use serde::Deserialize;
+
+use super::caller::refuse_bad_standing;
+use crate::access::TileReader;
+use crate::app::App;
+use crate::auth::Secret;
+use crate::budget::Payer;
+use crate::http::authenticate::admit;
+use crate::http::context::RequestContext;
+use crate::http::error::{ApiError, ApiResult, not_found};
+use crate::http::limit::too_many;
+
+/// Somebody who looks at a map, and may ask for one more tile.
+#[derive(Clone, Copy, Debug)]
+pub struct MapViewer {
+    /// What the tile is charged to.
+    pub payer: Payer,
+}
+
+#[derive(Deserialize)]
+struct Shared {
+    /// The secret of a share link, on the pages that it opens.
+    share: Option<String>,
+}
+
+impl FromRequestParts<App> for MapViewer {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        let context = RequestContext::from_request_parts(parts, app).await?;
+        let share = Query::<Shared>::try_from_uri(&parts.uri).ok().and_then(|query| query.0.share);
+        let (reader, account) = match share {
+            Some(secret) => {
+                let refused = app.rates.bad_token(context.address(), false);
+                if !refused.allowance.allowed {
+                    context.set_rated(refused);
+                    return Err(too_many(
+                        refused,
+                        "Too many addresses that show nothing were tried from here.",
+                    ));
+                }
+                let secret = Secret::parse(&secret);
+                let found = match &secret {
+                    Some(secret) => app.store.find_open_share(secret.expose()).await?,
+                    None => None,
+                };
+                let Some(share) = found else {
+                    app.rates.bad_token(context.address(), true);
+                    return Err(not_found(Kind::Share));
+                };
+                (TileReader::Link(share.id, context.address()), share.account)
+            }
+            None => {
+                let now = app.clock.now();
+                let identity = admit(app, parts, &context, now).await?.identity;
+                refuse_bad_standing(&identity.user, now)?;
+                (TileReader::User(identity.user.id), identity.account.id)
+            }
+        };
+        let rated = app.rates.tile(reader, account);
+        context.set_rated(rated);
+        if !rated.allowance.allowed {
+            return Err(too_many(rated, "Too many map tiles were requested."));
+        }
+        Ok(Self { payer: Payer::client(context.address(), Some(account)) })
+    }
+}

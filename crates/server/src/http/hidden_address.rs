@@ -1,0 +1,37 @@
+//! Addresses of people whom a caller may not see: contact groups, users and the account's routing are not visible to users of
+//! one group or one device.
+
+use perigee_core::actor::Reach;
+
+use super::extract::Caller;
+
+/// The address as the caller may see it: whole for users who see the account and for their own address, else its beginning.
+pub fn shown_address(caller: &Caller, address: String) -> String {
+    if is_visible(caller, &address) { address } else { hidden(&address) }
+}
+
+/// Whether the caller may see any address of the account, or this one is their own.
+pub fn is_visible(caller: &Caller, address: &str) -> bool {
+    caller.scope().reach == Reach::Account
+        || caller.user().profile.email.as_str().eq_ignore_ascii_case(address)
+}
+
+/// The first letter of an address, or the first three characters of a number, so that two can be told apart and none used.
+pub fn hidden(address: &str) -> String {
+    let shown = if address.starts_with('+') { 3 } else { 1 };
+    let start: String = address.chars().take(shown).collect();
+    format!("{start}***")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neither_name_nor_domain_is_shown() {
+        assert_eq!(hidden("ana@example.com"), "a***");
+        assert_eq!(hidden("+34600123456"), "+34***");
+        assert_eq!(hidden("élan@example.com"), "é***");
+        assert_eq!(hidden(""), "***");
+    }
+}
