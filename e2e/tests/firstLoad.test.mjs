@@ -15,7 +15,7 @@ test('the first load is small', async ({ page, context, api, server, browser }) 
   visitor.on('requestfinished', (request) => {
     const path = request.url().replace(server.url, '')
     // Shapes of the map: tiles, and the file that has the world's below zoom 5.
-    if (/^\/api\/map\/bundled\/.*\.bin/.test(path) || path === '/basemap/world.json') return
+    if (path === '/api/map/bundled/world.pmtiles' || path === '/basemap/world.json') return
     // Pictures that the page has drawn itself are not transferred.
     if (/^(blob|data):/.test(path)) return
     known.push(

@@ -73,9 +73,9 @@ test('clusters can be switched off', async ({ page, api, server }) => {
 
 test('a place is found and its coast and town are drawn', async ({ page, api, server }) => {
   await api.device('Anything')
-  const packs = []
+  const parts = []
   page.on('response', (response) => {
-    if (/api\/map\/bundled\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
+    if (response.url().endsWith('/api/map/bundled/world.pmtiles')) parts.push(response.status())
   })
   await page.goto(server.url)
   await find(page).fill('vigo')
@@ -83,9 +83,9 @@ test('a place is found and its coast and town are drawn', async ({ page, api, se
   await page.keyboard.press('Enter')
   const around = await middleOf(page, 400)
   await until('land and sea are drawn', async () => {
-    return packs.length > 0 && (await pixelsOf(page, around, land, 6)) > 20_000 && (await pixelsOf(page, around, sea, 6)) > 5_000
+    return parts.length > 0 && (await pixelsOf(page, around, land, 6)) > 20_000 && (await pixelsOf(page, around, sea, 6)) > 5_000
   })
-  assert.ok(packs.every((status) => status === 200))
+  assert.ok(parts.every((status) => status === 206))
   await find(page).fill('41.38, 2.15')
   await page.getByRole('option', { name: '41.38000, 2.15000' }).click()
 })
@@ -98,9 +98,9 @@ for (const [name, option] of Object.entries({
 })) {
   test(`coast and towns of ${name} at zoom 10`, async ({ page, api, server }) => {
     await api.device('Anything')
-    const packs = []
+    const parts = []
     page.on('response', (response) => {
-      if (/api\/map\/bundled\/local-.*\.bin$/.test(response.url())) packs.push(response.status())
+      if (response.url().endsWith('/api/map/bundled/world.pmtiles')) parts.push(response.status())
     })
     await page.goto(server.url)
     await find(page).fill(name)
@@ -109,11 +109,11 @@ for (const [name, option] of Object.entries({
     let before
     await until('the map is drawn', async () => {
       const now = (await page.screenshot({ clip: around })).toString('base64')
-      const isStill = now === before && packs.length > 0
+      const isStill = now === before && parts.length > 0
       before = now
       return isStill && (await pixelsOf(page, around, land, 6)) > 10_000 && (await pixelsOf(page, around, sea, 6)) > 5_000
     }, { every: 400 })
-    assert.ok(packs.every((status) => status === 200))
+    assert.ok(parts.every((status) => status === 206))
     await page.screenshot({ path: new URL(`coast-${name}.png`, pictures).pathname })
   }, { reducedMotion: 'reduce' })
 }

@@ -21,7 +21,7 @@ use crate::auth::password::Passwords;
 use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::auth::{AlertLinks, Secret, link};
 use crate::budget::Budget;
-use crate::bundled_map::BundledMap;
+use crate::bundled_map;
 use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::disk::DiskWarning;
@@ -72,8 +72,8 @@ pub struct Parts {
     pub alert_links: AlertLinks,
     /// Hashes passwords off the connection threads.
     pub passwords: Passwords,
-    /// The folder with the bundled map, if there is one.
-    pub bundled_map: Option<BundledMap>,
+    /// The tiles of the bundled map, if it was found.
+    pub bundled_map: Option<Tiles>,
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
     /// Further maps and overlays of the operator's.
@@ -215,7 +215,7 @@ impl App {
             started: clock.now(),
             started_monotonic: clock.monotonic(),
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
-            bundled_map: BundledMap::open(&config.map)?,
+            bundled_map: bundled_map::find(&config.map)?,
             tiles: Tiles::open(&config.map)?,
             tile_proxy: layers.proxy(&config.map, &config.store.data)?,
             layers,

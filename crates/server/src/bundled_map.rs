@@ -1,94 +1,31 @@
-//! The folder with the bundled map: finer coasts, towns and names than the world map inside the program.
+//! Finds the bundled map: a file of tiles with finer coasts, towns and names than the world map inside the program.
 
-use std::collections::HashSet;
 use std::env;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-
 use crate::config::{ConfigError, Map};
+use crate::tiles::Tiles;
 
-/// The list of packs; a folder without it is not taken for a map.
-pub const INDEX: &str = "packs.json";
-/// Towns, capes and ports by name.
-const PLACES: &str = "places.bin";
+/// A folder with this file is a bundled map.
+const TILES: &str = "world.pmtiles";
 
-/// The folder, and the only names that are read from it. No other name, such as one with `..`, becomes a path.
-#[derive(Clone, Debug)]
-pub struct BundledMap {
-    folder: PathBuf,
-    names: HashSet<String>,
-}
-
-/// The packs of each level, as `column-row` separated by spaces.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Index {
-    region: String,
-    local: String,
-}
-
-impl BundledMap {
-    /// The folder the operator named, else the first of the usual ones that has a map, else none.
-    pub fn open(map: &Map) -> Result<Option<Self>, ConfigError> {
-        let wrong = |problem: String| ConfigError { key: "map.folder", problem };
-        let named = &map.folder;
-        if !named.as_os_str().is_empty() {
-            let read = Self::read_index(named.clone());
-            return read
-                .map(Some)
-                .map_err(|error| wrong(format!("cannot read {}: {error}", named.join(INDEX).display())));
-        }
-        let found = usual_folders(env::current_exe().ok().as_deref())
-            .into_iter()
-            .find(|folder| folder.join(INDEX).is_file());
-        let Some(folder) = found else { return Ok(None) };
-        match Self::read_index(folder.clone()) {
-            Ok(bundled) => Ok(Some(bundled)),
-            Err(error) => {
-                // Nobody asked for this folder, so a damaged one does not keep the service from starting.
-                tracing::warn!(folder = %folder.display(), %error, "cannot read the bundled map");
-                Ok(None)
-            }
-        }
+/// The map in the folder the operator named, else in the first of the usual ones that has one, else none.
+pub fn find(map: &Map) -> Result<Option<Tiles>, ConfigError> {
+    let named = &map.folder;
+    if !named.as_os_str().is_empty() {
+        let opened = Tiles::of_file(&named.join(TILES));
+        return opened.map(Some).map_err(|problem| ConfigError { key: "map.folder", problem });
     }
-
-    fn read_index(folder: PathBuf) -> io::Result<Self> {
-        let index: Index = serde_json::from_slice(&fs::read(folder.join(INDEX))?)?;
-        let mut names = HashSet::from([INDEX.to_owned(), PLACES.to_owned()]);
-        for (level, packs) in [("region", &index.region), ("local", &index.local)] {
-            for pack in packs.split_whitespace() {
-                if !is_pack(pack) {
-                    return Err(io::Error::other(format!("{pack:?} is not the name of a pack")));
-                }
-                names.insert(format!("{level}-{pack}.bin"));
-            }
-        }
-        Ok(Self { folder, names })
+    let folders = usual_folders(env::current_exe().ok().as_deref());
+    let Some(file) = folders.iter().map(|folder| folder.join(TILES)).find(|file| file.is_file()) else {
+        return Ok(None);
+    };
+    // Nobody asked for this file, so a damaged one does not keep the service from starting.
+    let opened = Tiles::of_file(&file);
+    if let Err(problem) = &opened {
+        tracing::warn!(%problem, "cannot read the bundled map");
     }
-
-    /// The bytes of a file as stored, gzipped for `.bin`; none when the map has no such file.
-    pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        if !self.names.contains(name) {
-            return Ok(None);
-        }
-        match fs::read(self.folder.join(name)) {
-            Ok(content) => Ok(Some(content)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// Whether this is a column and a row, such as `15-11`.
-fn is_pack(text: &str) -> bool {
-    text.split_once('-').is_some_and(|(column, row)| {
-        [column, row]
-            .iter()
-            .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|sign| sign.is_ascii_digit()))
-    })
+    Ok(opened.ok())
 }
 
 /// Where the map is when no setting says so, for a program at this path: beside it, where packages put it, in the
@@ -104,23 +41,6 @@ fn usual_folders(program: Option<&Path>) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn packs_are_a_column_and_a_row() {
-        for (text, expect) in [
-            ("0-0", true),
-            ("15-11", true),
-            ("", false),
-            ("-", false),
-            ("1-", false),
-            ("1-2-3", false),
-            ("../1-2", false),
-            ("1-/etc", false),
-            ("1000-0", false),
-        ] {
-            assert_eq!(is_pack(text), expect, "{text}");
-        }
-    }
 
     #[test]
     fn the_map_is_found_beside_programs_of_packages_and_clones() {

@@ -20,7 +20,7 @@ const SERVER: &[Row] = &[
     ("signals", &[]),
     ("config", &["serve"]),
     ("budget", &["config"]),
-    ("bundled_map", &["config"]),
+    ("bundled_map", &["config", "tiles"]),
     ("disk", &["config"]),
     ("tiles", &["config"]),
     ("map_layers", &["budget", "config", "tiles"]),

@@ -1,9 +1,10 @@
 // Makes the files of the bundled map in map/, which are committed: run by scripts/basemap, not by the build.
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { encode, gazetteer, thinned } from './gazetteer.mjs'
 import { labelPoint } from './labelPoint.mjs'
+import { pmtiles } from './pmtiles.mjs'
 import { land, namesOf, naturalEarth, towns, withoutSmall } from './sources.mjs'
-import { cut, packed } from './tiles.mjs'
+import { cut } from './tiles.mjs'
 
 const [landFile, townFolder, earthFolder] = process.argv.slice(2)
 if (!earthFolder) throw new Error('usage: make.mjs LAND.json FOLDER-OF-TOWNS FOLDER-OF-NATURAL-EARTH')
@@ -94,19 +95,22 @@ const layersOf = {
   }
 }
 
-for (const name of readdirSync(target)) if (name.endsWith('.bin')) rmSync(new URL(name, target))
-const index = {}
+const tiles = []
 for (const [level, zoom] of Object.entries(levels)) {
-  const packs = packed(cut(layersOf[level], zoom), zoom)
-  let size = 0
-  for (const [name, bytes] of packs) {
-    writeFileSync(new URL(`${level}-${name}.bin`, target), bytes)
-    size += bytes.length
+  const made = cut(layersOf[level], zoom)
+  for (const [place, bytes] of made) {
+    const [x, y] = place.split('/').map(Number)
+    tiles.push({ z: zoom, x, y, bytes })
   }
-  index[level] = [...packs.keys()].join(' ')
-  console.log(`${level}: ${packs.size} packs, ${Math.round(size / 1024)} KiB`)
+  console.log(`${level}: ${made.size} tiles`)
 }
-writeFileSync(new URL('packs.json', target), JSON.stringify(index))
+const file = pmtiles(tiles, {
+  name: 'Perigee',
+  attribution: '© OpenStreetMap contributors, GeoNames, Natural Earth',
+  vector_layers: [...new Set(Object.values(layersOf).flatMap(Object.keys)), 'sea'].map((id) => ({ id, fields: {} }))
+})
+writeFileSync(new URL('world.pmtiles', target), file)
+console.log(`world.pmtiles: ${Math.round(file.length / 1024)} KiB`)
 const places = gazetteer(allTowns, earth('capes-and-places'), earth('ports'))
 const encoded = encode(places)
 writeFileSync(new URL('places.bin', target), encoded)

@@ -1,13 +1,9 @@
-// Cuts layers of GeoJSON into vector tiles of one zoom level and packs them: one file for each tile two levels above,
-// with its sixteen tiles in it.
+// Cuts layers of GeoJSON into vector tiles of one zoom level.
 import { GeoJSONVT } from '@maplibre/geojson-vt'
 import { fromGeojsonVt } from '@maplibre/vt-pbf'
-import { gzipSync } from 'node:zlib'
 
 export const extent = 8192
 const buffer = 128
-/** Levels between a pack and its tiles. */
-export const packDepth = 2
 
 /** An index of one layer. `tolerance` is in units of the extent. */
 function indexed(features, zoom, tolerance) {
@@ -30,12 +26,16 @@ function hideSeam(geometry, x, columns) {
   )
 }
 
-/** All shapes of equal properties in one feature, which takes less room. */
+/**
+ * All lines of equal properties in one feature, which takes less room. Polygons stay apart: the renderer takes the first
+ * ring of a feature for an exterior and all rings of the other direction for holes. When it enlarges a tile, a ring can
+ * shrink to nothing or turn around; in a feature of many polygons that would swap land and sea in the whole tile.
+ */
 function merged(features) {
   const byKind = new Map()
   const result = []
   for (const feature of features) {
-    if (feature.type === 1) {
+    if (feature.type !== 2) {
       result.push(feature)
       continue
     }
@@ -105,25 +105,4 @@ export function cut(layers, zoom) {
     }
   }
   return tiles
-}
-
-/** Packs of tiles by name `x-y` of the tile above: sixteen lengths of four bytes, then the tiles row by row, gzipped. */
-export function packed(tiles, zoom) {
-  const side = 2 ** packDepth
-  const packs = new Map()
-  for (let px = 0; px < 2 ** (zoom - packDepth); px++) {
-    for (let py = 0; py < 2 ** (zoom - packDepth); py++) {
-      const parts = []
-      for (let row = 0; row < side; row++) {
-        for (let column = 0; column < side; column++) {
-          parts.push(Buffer.from(tiles.get(`${px * side + column}/${py * side + row}`) ?? []))
-        }
-      }
-      if (parts.every(({ length }) => length === 0)) continue
-      const lengths = Buffer.alloc(4 * parts.length)
-      parts.forEach(({ length }, index) => lengths.writeUInt32LE(length, 4 * index))
-      packs.set(`${px}-${py}`, gzipSync(Buffer.concat([lengths, ...parts]), { level: 9 }))
-    }
-  }
-  return packs
 }

@@ -1,14 +1,13 @@
 // The finer part of the built-in map: coasts, borders, towns and names from bundled tiles.
 import type { ExpressionSpecification, LayerSpecification, SourceSpecification } from 'maplibre-gl'
 import { fonts } from './fonts'
-import { addBundledTiles, levels, type Level } from './packs'
+import { bundledTiles, levels, type Level } from './bundledTiles'
 import type { Palette } from './palette'
 
 export function detailSources(): Record<Level, SourceSpecification> {
-  addBundledTiles()
   const source = (level: Level): SourceSpecification => ({
     type: 'vector',
-    tiles: [`bundled://${level}/{z}/{x}/{y}`],
+    tiles: [bundledTiles()],
     minzoom: levels[level],
     maxzoom: levels[level],
     attribution: '© OpenStreetMap contributors, GeoNames'

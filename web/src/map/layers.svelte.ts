@@ -1,6 +1,7 @@
 // The maps there are to choose from: the built-in one and the operator's own, and what may be drawn over any of them.
-import { addProtocol, type LayerSpecification, type SourceSpecification } from 'maplibre-gl'
+import type { LayerSpecification, SourceSpecification } from 'maplibre-gl'
 import { address, api, ok, root } from '../api/client'
+import { addPmtiles } from './bundledTiles'
 
 export interface OperatorLayer {
   /** Null for the one map of older settings. */
@@ -29,6 +30,8 @@ class MapLayers {
   chosen: number | null = $state(null)
   /** Names of the overlays that are shown. */
   shown: string[] = $state([])
+  /** Whether the server has the bundled map. */
+  bundled = $state(false)
   /** The view of the map while there is nothing to show. */
   begin: { center: [number, number]; zoom: number } | null = null
   #asked: Promise<void> | null = null
@@ -45,6 +48,8 @@ class MapLayers {
   async #load(): Promise<void> {
     const { map } = await ok(api.GET('/api/console'))
     this.begin = { center: map.center as [number, number], zoom: map.zoom }
+    if (map.bundled) await addPmtiles()
+    this.bundled = map.bundled
     const layers = map.layers as OperatorLayer[]
     this.operator = layers.filter(({ overlay }) => !overlay)
     this.overlays = layers.filter(({ overlay }) => overlay)
@@ -124,7 +129,8 @@ export async function drawn(
     ...(layer.bounds ? { bounds: layer.bounds } : {})
   }
   const source =
-    layer.kind === 'pmtiles' ? { url: `pmtiles://${await pmtiles(layer.url)}` } : { tiles: [absolute(layer.url)] }
+    layer.kind === 'pmtiles' ? { url: `pmtiles://${absolute(layer.url)}` } : { tiles: [absolute(layer.url)] }
+  if (layer.kind === 'pmtiles') await addPmtiles()
   if (layer.format === 'raster') {
     return {
       source: { type: 'raster', tileSize: 256, ...common, ...source },
@@ -133,16 +139,6 @@ export async function drawn(
   }
   const { styleOf } = await import('./vectorStyle')
   return { source: { type: 'vector', ...common, ...source }, layers: styleOf(id, dark, language) }
-}
-
-let reading: Promise<void> | undefined
-
-/** Lets the map read parts of a PMTiles file; fetched only where an operator has one. */
-async function pmtiles(url: string): Promise<string> {
-  // One instance for all maps, because it caches what it has read.
-  reading ??= import('pmtiles').then(({ Protocol }) => addProtocol('pmtiles', new Protocol().tile))
-  await reading
-  return absolute(url)
 }
 
 /** The whole address; placeholders in braces stay as they are. */

@@ -1,8 +1,7 @@
-// The gazetteer for the search of places: fetched when something is first searched, 600 kB. It is part of the bundled map,
-// and without that no place is found by name.
+// The gazetteer for the search of places: fetched when something is first searched, 600 kB.
+import { address } from '../api/client'
 import { preferences } from '../preferences.svelte'
 import { Gazetteer, type NamedPlace } from './gazetteer'
-import { bundledFile, hasBundledMap } from './packs'
 
 class Places {
   #bytes: ArrayBuffer | undefined = $state.raw()
@@ -18,7 +17,9 @@ class Places {
   }
 
   async #fetch(): Promise<void> {
-    if (await hasBundledMap()) this.#bytes = await bundledFile('places.bin')
+    const answer = await fetch(address('api/map/places.bin'))
+    if (!answer.ok) throw new Error(`cannot load the places: ${answer.status}`)
+    this.#bytes = await answer.arrayBuffer()
   }
 
   search(text: string, most: number): NamedPlace[] {

@@ -13,8 +13,8 @@ use crate::location::{Latitude, Longitude};
 use crate::preference::ConsoleLanguage;
 use crate::sphere::UnitVector;
 
-/// The file as it is in the repository, gzipped.
-static FILE: &[u8] = include_bytes!("../../../../map/places.bin");
+/// The file as it is in the repository, gzipped; `web/build/map/gazetteer.mjs` describes its columns.
+pub static FILE: &[u8] = include_bytes!("../../../../map/places.bin");
 
 static GAZETTEER: LazyLock<Gazetteer> = LazyLock::new(|| {
     let mut bytes = Vec::new();

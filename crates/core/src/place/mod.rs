@@ -6,7 +6,7 @@ mod gazetteer;
 mod tree;
 mod words;
 
-pub use gazetteer::{Gazetteer, Near, Place, PlaceKind, gazetteer};
+pub use gazetteer::{FILE, Gazetteer, Near, Place, PlaceKind, gazetteer};
 pub use words::{Form, Reader, describe};
 
 #[cfg(test)]

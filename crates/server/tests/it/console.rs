@@ -1,6 +1,6 @@
 //! The console: its page, what it may know before anybody signs in, and the operator's map.
 
-use std::io::Write as _;
+use std::io::Read as _;
 use std::path::Path;
 
 use serde_json::json;
@@ -123,79 +123,52 @@ fn a_file_that_is_no_map_is_refused_at_the_start() {
     assert!(Tiles::open(&map).is_err());
 }
 
-/// A folder with one pack that holds this text, gzipped.
-fn write_map(folder: &Path, text: &str) -> Vec<u8> {
-    let mut writer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    writer.write_all(text.as_bytes()).unwrap();
-    let stored = writer.finish().unwrap();
-    std::fs::write(folder.join("packs.json"), r#"{"region":"3-2 3-3","local":""}"#).unwrap();
-    std::fs::write(folder.join("region-3-2.bin"), &stored).unwrap();
-    std::fs::write(folder.join("secret.bin"), &stored).unwrap();
-    stored
-}
-
 #[tokio::test]
-async fn the_bundled_map_is_served_from_its_folder() {
-    let outside = tempfile::tempdir().unwrap();
-    let folder = outside.path().join("map");
-    std::fs::create_dir(&folder).unwrap();
-    let stored = write_map(&folder, "coast");
-    std::fs::write(outside.path().join("region-3-2.bin"), "outside").unwrap();
-    let app = TestApp::with(Engine::Sqlite, |config| config.map.folder = folder.clone()).await;
-    let index = app.call("GET /api/map/bundled/packs.json").send().await;
-    assert_eq!((index.status.as_u16(), index.header("cache-control")), (200, "no-cache"));
-    assert_eq!(index.expect(200), json!({"region": "3-2 3-3", "local": ""}));
-
-    let pack = "GET /api/map/bundled/region-3-2.bin";
-    let packed = app.call(pack).header("accept-encoding", "br, gzip").send().await;
-    assert_eq!((packed.status.as_u16(), &packed.body), (200, &stored));
-    assert_eq!(packed.header("content-encoding"), "gzip");
-    assert_eq!(packed.header("content-type"), "application/octet-stream");
-    assert!(packed.header("cache-control").contains("max-age=86400"));
-    let tag = packed.header("etag").to_owned();
-    let same = app.call(pack).header("accept-encoding", "gzip").header("if-none-match", &tag).send().await;
-    assert_eq!((same.status.as_u16(), same.body.len()), (304, 0));
-    let plain = app.call(pack).send().await;
-    assert_eq!((plain.header("content-encoding"), &plain.body[..]), ("", &b"coast"[..]));
-
-    for name in [
-        "region-3-3.bin",
-        "secret.bin",
-        "places.bin",
-        "..%2Fregion-3-2.bin",
-        "..%2f..%2fetc%2fpasswd",
-        "%2e%2e%2fregion-3-2.bin",
-        "%2Fetc%2Fpasswd",
-        "region-3-2.bin%00",
-        "REGION-3-2.BIN",
-    ] {
+async fn the_bundled_map_is_served_in_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    write_tiles(&folder.path().join("world.pmtiles"), 1);
+    std::fs::write(folder.path().join("secret.bin"), "secret").unwrap();
+    let app = TestApp::with(Engine::Sqlite, |config| config.map.folder = folder.path().to_owned()).await;
+    let facts = app.call("GET /api/console").send().await.expect(200);
+    assert_eq!(facts["map"]["bundled"], true);
+    let part = app.call("GET /api/map/bundled/world.pmtiles").header("range", "bytes=0-126").send().await;
+    assert_eq!((part.status.as_u16(), part.header("content-range")), (206, "bytes 0-126/5000"));
+    assert!(part.header("cache-control").contains("max-age=86400"));
+    for name in ["secret.bin", "..%2Fworld.pmtiles", "..%2f..%2fetc%2fpasswd", "%2Fetc%2Fpasswd"] {
         let answer = app.call(&format!("GET /api/map/bundled/{name}")).send().await;
         assert!(matches!(answer.status.as_u16(), 400 | 404), "{name}: {}", answer.status);
     }
 }
 
 #[tokio::test]
-async fn without_a_folder_the_list_of_packs_is_empty() {
+async fn without_the_bundled_map_places_are_served_all_the_same() {
     let app = TestApp::new(Engine::Sqlite).await;
-    let index = app.call("GET /api/map/bundled/packs.json").send().await.expect(200);
-    assert_eq!(index, json!({"region": "", "local": ""}));
-    app.call("GET /api/map/bundled/region-3-2.bin").send().await.expect_error(404, "not-found");
+    let facts = app.call("GET /api/console").send().await.expect(200);
+    assert_eq!(facts["map"]["bundled"], false);
+    let tiles = app.call("GET /api/map/bundled/world.pmtiles").header("range", "bytes=0-9").send().await;
+    tiles.expect_error(404, "not-found");
+
+    let packed = app.call("GET /api/map/places.bin").header("accept-encoding", "br, gzip").send().await;
+    assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, "gzip"));
+    assert_eq!(packed.header("content-type"), "application/octet-stream");
+    let tag = packed.header("etag").to_owned();
+    let same = app.call("GET /api/map/places.bin").header("accept-encoding", "gzip").header("if-none-match", &tag);
+    let same = same.send().await;
+    assert_eq!((same.status.as_u16(), same.body.len()), (304, 0));
+    let plain = app.call("GET /api/map/places.bin").send().await;
+    let mut unpacked = Vec::new();
+    flate2::read::GzDecoder::new(&packed.body[..]).read_to_end(&mut unpacked).unwrap();
+    assert_eq!((plain.header("content-encoding"), &plain.body[..]), ("", &unpacked[..]));
 }
 
 #[test]
 fn a_folder_that_is_no_map_is_refused_at_the_start() {
-    use perigee_server::bundled_map::BundledMap;
     let folder = tempfile::tempdir().unwrap();
     let mut map = crate::support::app::default_config().map;
     map.folder = folder.path().to_owned();
-    assert!(BundledMap::open(&map).is_err());
-    for (index, expect) in [
-        (r#"{"region":"0-0","local":""}"#, true),
-        (r#"{"region":"../../etc/passwd","local":""}"#, false),
-        (r#"{"region":"0-0"}"#, false),
-        ("[]", false),
-    ] {
-        std::fs::write(folder.path().join("packs.json"), index).unwrap();
-        assert_eq!(BundledMap::open(&map).is_ok(), expect, "{index}");
-    }
+    assert!(perigee_server::bundled_map::find(&map).is_err());
+    std::fs::write(folder.path().join("world.pmtiles"), "[]").unwrap();
+    assert!(perigee_server::bundled_map::find(&map).is_err());
+    write_tiles(&folder.path().join("world.pmtiles"), 1);
+    assert!(perigee_server::bundled_map::find(&map).unwrap().is_some());
 }

@@ -1,57 +1,47 @@
-//! Serves the files of the bundled map from its folder.
+//! Serves the bundled map by ranges, and the named places that the console searches.
 
+use std::borrow::Cow;
 use std::io::Read as _;
+use std::sync::LazyLock;
 
 use axum::extract::State;
 use axum::response::Response;
 use flate2::read::GzDecoder;
 use http::HeaderMap;
+use perigee_core::place;
 use sha2::{Digest as _, Sha256};
 
+use super::tiles::answer_range;
 use crate::app::App;
-use crate::bundled_map::INDEX;
 use crate::http::content_encoding::ContentEncoding;
 use crate::http::embedded::{EmbeddedFile, Keep};
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Preconditions, TextPath};
+use crate::http::error::ApiResult;
+use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;
 
-/// The list of packs where there is no folder: the console then draws only the map of the program itself.
-const NO_PACKS: &[u8] = br#"{"region":"","local":""}"#;
-
-/// A file of the bundled map. The list of its packs is always there; without a folder it is empty.
-pub async fn get_bundled_file(
-    State(app): State<App>,
-    TextPath(name): TextPath,
-    headers: HeaderMap,
-    known: Preconditions,
-) -> ApiResult<Response> {
-    let takes_gzip = takes_gzip(&headers);
-    let read = move || read(&app, &name, takes_gzip);
-    let file = tokio::task::spawn_blocking(read).await.map_err(internal)??;
-    Ok(file.ok_or_else(nothing_here)?.answer(&known))
+/// A part of the tiles of the bundled map.
+pub async fn get_bundled_tiles(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
+    answer_range(app.bundled_map.clone().ok_or_else(nothing_here)?, &headers).await
 }
 
-fn read(app: &App, name: &str, takes_gzip: bool) -> ApiResult<Option<EmbeddedFile>> {
-    let stored = app.bundled_map.as_ref().map(|map| map.read(name)).transpose().map_err(internal)?.flatten();
-    if name == INDEX {
-        let index = stored.unwrap_or_else(|| NO_PACKS.to_vec());
-        let hash = Sha256::digest(&index).into();
-        return Ok(Some(EmbeddedFile::new(name, index.into(), hash, Keep::Never)));
-    }
-    let Some(stored) = stored else { return Ok(None) };
-    let hash = Sha256::digest(&stored).into();
-    let file = if takes_gzip {
-        EmbeddedFile::new(name, stored.into(), hash, Keep::Long).encoded(ContentEncoding::Gzip)
-    } else {
-        let mut plain = Vec::new();
-        GzDecoder::new(&*stored).read_to_end(&mut plain).map_err(internal)?;
-        EmbeddedFile::new(name, plain.into(), hash, Keep::Long).encoded(ContentEncoding::Plain)
-    };
-    Ok(Some(file))
+/// The named places as the program has them, gzipped.
+static PACKED: LazyLock<EmbeddedFile> =
+    LazyLock::new(|| places(place::FILE.into()).encoded(ContentEncoding::Gzip));
+/// The same for clients that do not take gzip; unpacked when the first of them asks.
+static UNPACKED: LazyLock<EmbeddedFile> = LazyLock::new(|| {
+    let mut plain = Vec::new();
+    // The file is part of the program, and a test reads it.
+    let _length = GzDecoder::new(place::FILE).read_to_end(&mut plain);
+    places(plain.into()).encoded(ContentEncoding::Plain)
+});
+
+fn places(content: Cow<'static, [u8]>) -> EmbeddedFile {
+    EmbeddedFile::new("places.bin", content, Sha256::digest(place::FILE).into(), Keep::Long)
 }
 
-/// Whether the client takes the files as they are stored.
-fn takes_gzip(headers: &HeaderMap) -> bool {
-    ContentEncoding::taken(headers).contains(&ContentEncoding::Gzip)
+/// The named places that the console searches.
+pub async fn get_places(headers: HeaderMap, known: Preconditions) -> Response {
+    let takes_gzip = ContentEncoding::taken(&headers).contains(&ContentEncoding::Gzip);
+    let file = if takes_gzip { &*PACKED } else { &*UNPACKED };
+    file.answer(&known)
 }

@@ -49,7 +49,10 @@ pub struct ServerFacts {
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleMap)]
 pub struct MapFacts {
-    /// The operator's maps, best first; often none.
+    /// Whether the server has the bundled map, with finer coasts, towns and names.
+    #[schema(example = true)]
+    bundled: bool,
+    /// Maps that the operator added, best first.
     layers: Vec<LayerFacts>,
     /// Longitude and latitude to begin at when there is nothing to show.
     #[schema(value_type = Vec<f64>, example = json!([-8.7, 42.2]), min_items = 2, max_items = 2)]
@@ -172,7 +175,12 @@ pub async fn get_console_facts(
     let facts = ConsoleFacts {
         server: ServerFacts { name: "Perigee", version: env!("CARGO_PKG_VERSION") },
         base_url: app.base_url.to_string(),
-        map: MapFacts { layers: layers(&app), center: config.map.center, zoom: config.map.zoom },
+        map: MapFacts {
+            bundled: app.bundled_map.is_some(),
+            layers: layers(&app),
+            center: config.map.center,
+            zoom: config.map.zoom,
+        },
         channels: ChannelFacts {
             email: config.notifications.is_on(Channel::Email) && !config.email.host.is_empty(),
             sms: config.notifications.is_on(Channel::Sms) && config.sms.gateway != SmsGateway::None,
