@@ -152,7 +152,8 @@ async fn without_the_bundled_map_places_are_served_all_the_same() {
     assert_eq!((packed.status.as_u16(), packed.header("content-encoding")), (200, "gzip"));
     assert_eq!(packed.header("content-type"), "application/octet-stream");
     let tag = packed.header("etag").to_owned();
-    let same = app.call("GET /api/map/places.bin").header("accept-encoding", "gzip").header("if-none-match", &tag);
+    let same =
+        app.call("GET /api/map/places.bin").header("accept-encoding", "gzip").header("if-none-match", &tag);
     let same = same.send().await;
     assert_eq!((same.status.as_u16(), same.body.len()), (304, 0));
     let plain = app.call("GET /api/map/places.bin").send().await;

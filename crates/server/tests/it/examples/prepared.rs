@@ -7,10 +7,8 @@ use perigee_server::auth::totp::TotpSecret;
 use serde_json::{Value, json};
 
 use super::request::Request;
+pub(super) use crate::support::PNG;
 use crate::support::{Answer, Person, Tenant, TestApp};
-
-/// The smallest body that is recognized as a PNG image.
-pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Who signs in in the examples.
 const EMAIL: &str = "ana@example.com";

@@ -39,7 +39,7 @@ use serde_json::{Value, json};
 use super::Verdict;
 use super::rows::{Access, Kind, Row};
 use crate::support::people::{PASSWORD, Traits};
-use crate::support::{Answer, Engine, Person, Tenant, TestApp};
+use crate::support::{Answer, Engine, PNG, Person, Tenant, TestApp};
 
 /// A password that somebody changes theirs to.
 pub(super) const NEW_PASSWORD: &str = "nine lives of a harbour cat";
@@ -307,7 +307,7 @@ impl World {
             call = call.cookie(&self.app.sign_in(&person).await);
         }
         if row.operation == "PUT /api/devices/{deviceId}/photo" {
-            return call.body("image/jpeg", b"\xff\xd8\xff\xe0".as_slice()).send().await;
+            return call.body("image/png", PNG).send().await;
         }
         let body = self.body_of(row, identity).await;
         if body.is_null() { call.send().await } else { call.json(&body).send().await }

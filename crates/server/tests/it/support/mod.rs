@@ -14,3 +14,7 @@ pub(crate) use call::{Answer, Call};
 pub(crate) use people::{Person, Tenant};
 pub(crate) use perigee_store::{Engine, on_both_engines};
 pub(crate) use things::{bare_error, pointers};
+
+/// A small PNG image without metadata.
+pub(crate) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x04\0\0\0\x03\x08\x02\0\0\0sums\
+    \0\0\0\x03IDATabcsums\0\0\0\0IENDsums";
