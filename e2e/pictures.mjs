@@ -58,6 +58,7 @@ async function main() {
     const device = await busiest(await signIn(server))
     const shoot = async (name, path, viewport = desktop) => {
       const { context, page, wrong } = await visit(browser, server, { viewport })
+      context.setDefaultTimeout(120_000)
       await enter(page, server)
       if (path !== '/') await page.goto(server.url + path)
       const silence = page.getByRole('button', { name: 'No sound' })

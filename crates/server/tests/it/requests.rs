@@ -6,7 +6,7 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use http::Request;
 use http_body_util::BodyExt;
-use perigee_server::http::middleware::{Framing, KnownParameters, frame};
+use perigee_server::http::middleware::{Framing, KnownOperations, frame};
 use perigee_server::http::router::api_document;
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -24,7 +24,7 @@ async fn panic_now() -> &'static str {
 #[tokio::test]
 async fn a_panic_fails_one_request() {
     let app = TestApp::new(Engine::Sqlite).await;
-    let framing = Framing { app: app.app.clone(), known: KnownParameters::of(&Value::Null) };
+    let framing = Framing { app: app.app.clone(), known: KnownOperations::of(&Value::Null) };
     let router = Router::new().route("/api/boom", get(panic_now)).layer(from_fn_with_state(framing, frame));
     let logs = Logs::capture();
     let failed = call(&router, "GET /api/boom").send().await;
