@@ -90,7 +90,7 @@ impl KnownOperations {
             None => request.uri().path().starts_with("/api/"),
             Some(route) => match (self.0.get(route), self.find(request, Some(route))) {
                 (Some(_), Some(operation)) => !operation.is_open,
-                (Some(_), None) => true,
+                (Some(methods), None) => methods.values().any(|operation| !operation.is_open),
                 (None, _) => false,
             },
         }

@@ -45,7 +45,7 @@ input! {
         /// How `command` is written: `text` (default), or `hex` for bytes as hexadecimal digits; in any letter case.
         format: FormatWord, nullable, example null;
         /// Must be false: commands are sent over the connection of the device, not by SMS.
-        sms: bool, or(false);
+        sms: bool, nullable, example false;
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn read_sent_command(body: &Value, zone: &Zone, now: Timestamp) -> Ap
                 None
             }
         };
-        if input.sms {
+        if input.sms == Some(true) {
             fields.refuse("sms", "must be false: commands are sent over the connection of the device");
         }
         check_command(kind, values, input.confirm, input.deadline, now, fields)
