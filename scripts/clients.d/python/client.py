@@ -1,5 +1,6 @@
 """Uses the API through the package that openapi-python-client generated from its description."""
 
+import base64
 import importlib
 import inspect
 import io
@@ -91,7 +92,9 @@ patched = call(
 )
 assert patched["description"] == "Patched by Python"
 device = call(client, "post", "/api/devices", {"name": "Made by Python"})["device"]
-image = File(payload=io.BytesIO(b"\x89PNG\r\n\x1a\n"))
+# An image of one pixel.
+PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
+image = File(payload=io.BytesIO(PNG))
 photo = operation("put", "/api/devices/{deviceId}/photo").sync_detailed(device["id"], client=client, body=image)
 assert photo.status_code == 200 and photo.parsed.to_dict()["device"]["photo"], photo.content
 stored = operation("post", "/api/devices/{deviceId}/locations")

@@ -133,9 +133,9 @@ impl Walk {
     }
 
     /// The example of the body, with ids of this account.
-    fn example(&self, operation: &Operation<'_>) -> Option<(&'static str, Value)> {
+    fn example<'d>(&self, operation: &Operation<'d>) -> Option<(&'d str, Value)> {
         let (media_type, example) = operation.body()?;
-        let media_type = if media_type.starts_with("image/") { "image/png" } else { "application/json" };
+        let media_type = if media_type == "application/json" { media_type } else { "image/png" };
         Some((media_type, self.prepared.fill(example, None)))
     }
 
