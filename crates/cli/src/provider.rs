@@ -143,7 +143,7 @@ impl Provider {
         PROVIDERS.iter().find(|provider| provider.feed == feed)
     }
 
-    /// Headers beside the body. OwnTracks names its user and device there.
+    /// Headers beside the body. `OwnTracks` names its user and device there.
     pub fn headers(&self, name: &str) -> Vec<(&'static str, String)> {
         match self.feed {
             "owntracks" => vec![("x-limit-u", "perigee".to_owned()), ("x-limit-d", name.to_owned())],

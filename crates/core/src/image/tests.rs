@@ -35,7 +35,7 @@ fn jpeg(exif: &[u8], (width, height): (u16, u16)) -> Vec<u8> {
     .concat()
 }
 
-fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn chunk(name: &[u8], data: &[u8]) -> Vec<u8> {
     [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], name, data, b"sums"].concat()
 }
 

@@ -204,7 +204,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 17] {
+fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 18] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
         ("/api/docs", get(documents::get_reference)),

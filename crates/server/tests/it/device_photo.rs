@@ -22,7 +22,7 @@ fn png_of(width: u32, height: u32) -> Vec<u8> {
     png
 }
 
-fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn chunk(name: &[u8], data: &[u8]) -> Vec<u8> {
     [&u32::try_from(data.len()).unwrap().to_be_bytes()[..], name, data, b"sums"].concat()
 }
 

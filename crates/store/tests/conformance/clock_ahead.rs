@@ -8,6 +8,7 @@ use perigee_core::device_file::NewDeviceFile;
 use perigee_core::gateway::{NewMessage, Reporter};
 use perigee_core::limits::Limits;
 use perigee_core::location::DuplicateRule;
+use perigee_core::message_contents::MessageContents;
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::{DeletedRecords, RecordRetention};
@@ -69,6 +70,12 @@ async fn send_all(on: &Fixture, tenant: &Tenant, tracker: &Reporter) -> (i64, i6
     (mails, tests)
 }
 
+/// Stores a message that completes a file of its name.
+async fn store_file(on: &Fixture, tracker: &Reporter, name: &str) {
+    let contents = MessageContents { files: vec![file(name)], ..MessageContents::default() };
+    on.store.store_message(tracker, message(name), contents).await.unwrap();
+}
+
 pub(crate) async fn limits_of_an_hour_follow_a_corrected_clock(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, Limits::default()).await;
@@ -96,8 +103,7 @@ pub(crate) async fn records_go_by_their_age_after_a_corrected_clock(on: Fixture)
     let tenant = on.tenant("acme").await;
     let tracker = tracker(&on, &tenant).await;
     let fill = async |name: &str| {
-        on.store.store_message(&tracker, message(name), Vec::new()).await.unwrap();
-        on.store.store_file(&tracker, file(name)).await.unwrap();
+        store_file(&on, &tracker, name).await;
         on.raise(&tenant, tracker.device, "RPM").await;
         on.user(&tenant, name).await;
     };
@@ -125,13 +131,13 @@ pub(crate) async fn order_outlasts_a_corrected_clock(mut on: Fixture) {
     let tracker = tracker(&on, &tenant).await;
     step(&on, DAY_S).await;
     let mut given = vec![give(&on, &tenant, &tracker).await.id];
-    on.store.store_file(&tracker, file("ahead")).await.unwrap();
+    store_file(&on, &tracker, "ahead").await;
     step(&on, -DAY_S).await;
     given.push(give(&on, &tenant, &tracker).await.id);
-    on.store.store_file(&tracker, file("corrected")).await.unwrap();
+    store_file(&on, &tracker, "corrected").await;
     on.restart().await;
     given.push(give(&on, &tenant, &tracker).await.id);
-    on.store.store_file(&tracker, file("restarted")).await.unwrap();
+    store_file(&on, &tracker, "restarted").await;
     let queued = on.store.queued_commands(&tracker, 10).await.unwrap();
     assert_eq!(queued.into_iter().map(|command| command.id).collect::<Vec<_>>(), given);
     let files = on.store.list_files(tracker.scope, tracker.device, PAGE).await.unwrap().items;

@@ -274,7 +274,9 @@ pub(crate) async fn a_note_that_is_sent_twice_is_stored_once(on: Fixture) {
         let once = tenant.once("POST notes", "key", body);
         on.store.add_alert_note(&tenant.actor(), alert, text.to_owned(), Some(once)).await
     };
-    let Created::Now(note) = add("On my way", 1).await.unwrap() else { panic!("it is new") };
+    let made = add("On my way", 1).await.unwrap();
+    assert!(matches!(made, Created::Now(_)), "it is new");
+    let note = made.into_inner();
     assert_eq!(add("On my way", 1).await.unwrap(), Created::Before(note.clone()));
     assert_fails!(add("Or not", 2).await, StoreError::IdempotencyMismatch);
     assert_eq!(on.store.list_alert_notes(tenant.scope(), alert).await.unwrap(), [note]);

@@ -3,6 +3,7 @@
 use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
 use perigee_core::error::Kind;
+use perigee_core::id::AccountId;
 use serde::Deserialize;
 
 use super::caller::refuse_bad_standing;
@@ -34,33 +35,13 @@ impl FromRequestParts<App> for MapViewer {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let context = RequestContext::from_request_parts(parts, app).await?;
         let share = Query::<Shared>::try_from_uri(&parts.uri).ok().and_then(|query| query.0.share);
-        let (reader, account) = match share {
-            Some(secret) => {
-                let refused = app.rates.bad_token(context.address(), false);
-                if !refused.allowance.allowed {
-                    context.set_rated(refused);
-                    return Err(too_many(
-                        refused,
-                        "Too many addresses that show nothing were tried from here.",
-                    ));
-                }
-                let secret = Secret::parse(&secret);
-                let found = match &secret {
-                    Some(secret) => app.store.find_open_share(secret.expose()).await?,
-                    None => None,
-                };
-                let Some(share) = found else {
-                    app.rates.bad_token(context.address(), true);
-                    return Err(not_found(Kind::Share));
-                };
-                (TileReader::Link(share.id, context.address()), share.account)
-            }
-            None => {
-                let now = app.clock.now();
-                let identity = admit(app, parts, &context, now).await?.identity;
-                refuse_bad_standing(&identity.user, now)?;
-                (TileReader::User(identity.user.id), identity.account.id)
-            }
+        let (reader, account) = if let Some(secret) = share {
+            of_share(app, &context, &secret).await?
+        } else {
+            let now = app.clock.now();
+            let identity = admit(app, parts, &context, now).await?.identity;
+            refuse_bad_standing(&identity.user, now)?;
+            (TileReader::User(identity.user.id), identity.account.id)
         };
         let rated = app.rates.tile(reader, account);
         context.set_rated(rated);
@@ -69,4 +50,22 @@ impl FromRequestParts<App> for MapViewer {
         }
         Ok(Self { payer: Payer::client(context.address(), Some(account)) })
     }
+}
+
+/// Who reads tiles with the secret of a share link. Wrong secrets are counted like bad tokens.
+async fn of_share(app: &App, context: &RequestContext, secret: &str) -> ApiResult<(TileReader, AccountId)> {
+    let refused = app.rates.bad_token(context.address(), false);
+    if !refused.allowance.allowed {
+        context.set_rated(refused);
+        return Err(too_many(refused, "Too many addresses that show nothing were tried from here."));
+    }
+    let found = match Secret::parse(secret) {
+        Some(secret) => app.store.find_open_share(secret.expose()).await?,
+        None => None,
+    };
+    let Some(share) = found else {
+        app.rates.bad_token(context.address(), true);
+        return Err(not_found(Kind::Share));
+    };
+    Ok((TileReader::Link(share.id, context.address()), share.account))
 }
