@@ -1,6 +1,6 @@
 //! Repeatedly kills a server that receives locations, and compares its data with a ledger of what it acknowledged:
 //! nothing may be lost, nothing may be there twice. Or a server that sends notifications: no limit may be exceeded,
-//! and nothing may be sent without being counted.
+//! and nothing may be sent without being counted. Or one that receives emergencies: each stored message must have its alert.
 
 mod alerts;
 mod check;
@@ -10,6 +10,7 @@ mod ledger;
 mod outcome;
 mod point;
 mod sink;
+mod sos;
 mod summary;
 
 use std::path::PathBuf;
@@ -26,7 +27,7 @@ use crate::summary::Summary;
 /// Kills a server that receives locations, and checks that it kept what it acknowledged.
 #[derive(Debug, Parser)]
 pub(crate) struct Options {
-    /// The binary; one with the features `unsafe-early-ack` and `unsafe-late-limit` for `--broken`.
+    /// The binary; one with the features `unsafe-early-ack`, `unsafe-late-alerts` and `unsafe-late-limit` for `--broken`.
     #[arg(long)]
     perigee: PathBuf,
     /// URL of a PostgreSQL superuser, to test PostgreSQL as well; a new database is created.
@@ -41,6 +42,9 @@ pub(crate) struct Options {
     /// Send this many alerts instead of locations, and count what a simulated provider gets.
     #[arg(long, value_name = "COUNT")]
     alerts: Option<usize>,
+    /// Send emergencies instead, and check that each stored message has its alert.
+    #[arg(long, conflicts_with = "alerts")]
+    sos: bool,
     /// The devices that raise them.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     devices: u32,
@@ -53,8 +57,8 @@ pub(crate) struct Options {
     /// The longest time from a start to its kill, in milliseconds.
     #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
     longest: u64,
-    /// Test a broken server that answers before it commits, or counts after it sends; succeeds only if that is
-    /// caught.
+    /// Test a broken server that answers before it commits, counts after it sends, or stores alerts after their messages;
+    /// succeeds only if that is caught.
     #[arg(long)]
     broken: bool,
     /// Folder for temporary databases.
@@ -75,6 +79,9 @@ async fn main() -> Result<ExitCode> {
     }
     if let Some(alerts) = options.alerts {
         return alerts::run(&options, alerts, engines).await;
+    }
+    if options.sos {
+        return sos::run(&options, engines).await;
     }
     let mut summaries: Vec<Summary> = Vec::new();
     for (engine, database) in engines {
