@@ -56,6 +56,8 @@ pub struct StoredAlert {
     pub alert: Alert,
     /// Last known position of the device when the alert arrived; only set if the alert has no position.
     pub last_known: Option<(Latitude, Longitude)>,
+    /// The first later fix of the same emergency; only set if the alert has no position.
+    pub later_fix: Option<LaterFix>,
     /// When the service received it.
     pub received_at: Timestamp,
     /// When it was acknowledged, and by whom; the user is `None` if since deleted.
@@ -68,6 +70,23 @@ pub struct StoredAlert {
     pub severity: Severity,
     /// Channels by which at least one message was accepted, in the order of [`Channel::ALL`].
     pub sent_by: Vec<Channel>,
+}
+
+impl StoredAlert {
+    /// Its own position, else that of a later fix of its emergency, else the last known one of its device.
+    pub fn best_position(&self) -> Option<(Latitude, Longitude)> {
+        let later = || self.later_fix.map(|fix| fix.position);
+        self.alert.position.or_else(later).or(self.last_known)
+    }
+}
+
+/// A fix that a device took after it had reported an emergency without a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaterFix {
+    /// When it was taken.
+    pub time: Timestamp,
+    /// Where the device was.
+    pub position: (Latitude, Longitude),
 }
 
 /// What a person wrote about an alert, or that they acknowledged it.

@@ -57,6 +57,8 @@ event_kinds! {
     AlertCreated = "alert.created", Alert;
     /// Somebody acknowledged an alert.
     AlertAcknowledged = "alert.acknowledged", Alert;
+    /// The position of an alert was added, because a later fix of its emergency arrived.
+    AlertUpdated = "alert.updated", Alert;
     /// An alert that lasts, such as an SOS, ended.
     AlertEnded = "alert.ended", Alert;
     /// A device was added.

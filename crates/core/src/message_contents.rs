@@ -3,7 +3,7 @@
 use crate::alert::Alert;
 use crate::device_file::NewDeviceFile;
 use crate::emergency::EmergencyStep;
-use crate::gateway::{MessageResult, NewMessage, Reporter};
+use crate::gateway::{MessageResult, NewMessage, RawMessage, Reporter};
 use crate::id::AccountId;
 use crate::location::{DuplicateRule, Location, Outcome};
 
@@ -104,6 +104,21 @@ pub struct NewRequest {
     pub duplicate_rule: DuplicateRule,
     /// What it says, each device once.
     pub devices: Vec<(Reporter, MessageContents)>,
+    /// Whether alerts are stored as ended and nobody is notified: what they tell is long past.
+    pub is_past: bool,
+}
+
+/// Messages that an earlier version stored, to be searched for alerts that were not stored with them.
+#[derive(Clone, Debug)]
+pub struct SearchedMessages {
+    /// The account of the messages.
+    pub account: AccountId,
+    /// The id after which they were read.
+    pub after: i64,
+    /// The last id that was examined; `None` if there are no more messages.
+    pub to: Option<i64>,
+    /// Those that were decoded, oldest first.
+    pub messages: Vec<RawMessage>,
 }
 
 #[cfg(test)]

@@ -15,9 +15,9 @@ export interface Position {
 export function positionOf(alert: Alert): Position | null {
   const last = fleet.get(alert.deviceId)?.location
   if (last && Date.parse(last.dateTime) >= Date.parse(alert.dateTime)) return { ...last, isOlder: false }
-  const { latitude, longitude, dateTime, placeIsLastKnown } = alert
+  const { latitude, longitude, dateTime, placeIsLastKnown, placeDateTime } = alert
   if (latitude != null && longitude != null) {
-    return { latitude, longitude, dateTime, isOlder: placeIsLastKnown === true }
+    return { latitude, longitude, dateTime: placeDateTime ?? dateTime, isOlder: placeIsLastKnown === true }
   }
   return last ? { ...last, isOlder: true } : null
 }

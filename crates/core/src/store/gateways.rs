@@ -8,7 +8,8 @@ use crate::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, NewMessage, RawMessage, Reporter,
 };
 use crate::id::{AccountId, MessageId};
-use crate::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
+use crate::location::TimeRange;
+use crate::message_contents::{MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage};
 use crate::page::{Page, PageRequest};
 
 /// What gateways store and read.
@@ -71,6 +72,16 @@ pub trait Gateways: Send + Sync {
 
     /// Changes device, result and error of a stored message. Gives whether it is still there.
     async fn set_message_result(&self, message: &RawMessage) -> Result<bool>;
+
+    /// Gives the next messages of an earlier version that are searched for missing alerts; `None` once the search is
+    /// complete. A bounded number of messages and bytes.
+    async fn next_searched_messages(&self) -> Result<Option<SearchedMessages>>;
+
+    /// Saves that these messages were searched.
+    async fn finish_searched_messages(&self, searched: &SearchedMessages) -> Result<()>;
+
+    /// Whether a device has an alert of this name within a time range.
+    async fn has_alert_within(&self, reporter: &Reporter, name: &str, range: TimeRange) -> Result<bool>;
 
     /// Finds a message in the scope.
     async fn find_message(&self, scope: Scope, id: MessageId) -> Result<Option<RawMessage>>;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::alert::LaterFix;
 use perigee_core::location::{Attribute, Latitude, Longitude, Milli, Readings};
 use perigee_core::notification::{Channel, Content, Occasion};
 use perigee_core::place::{self, Form};
@@ -184,7 +185,9 @@ impl Alert {
 /// The alert's position or else the device's last one, in the language and units of the recipient.
 fn in_words(content: &Content, form: Form) -> Option<String> {
     let own = match &content.occasion {
-        Occasion::Alert { alert, .. } => alert.alert.position,
+        Occasion::Alert { alert, .. } => {
+            alert.alert.position.or_else(|| alert.later_fix.map(|fix| fix.position))
+        }
         _ => None,
     };
     let last =
@@ -218,6 +221,12 @@ impl Position {
         {
             let degrees = (latitude.as_degrees(), longitude.as_degrees());
             return Some(Self::new(degrees, alert.alert.time, false, &Readings::default()));
+        }
+        if let Occasion::Alert { alert, .. } = &content.occasion
+            && let Some(LaterFix { time, position: (latitude, longitude) }) = alert.later_fix
+        {
+            let degrees = (latitude.as_degrees(), longitude.as_degrees());
+            return Some(Self::new(degrees, time, false, &Readings::default()));
         }
         let location = &content.last_location.as_ref()?.location;
         let degrees = (location.latitude.as_degrees(), location.longitude.as_degrees());

@@ -59,6 +59,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
                 received_at: alert.time,
                 alert,
                 last_known: None,
+                later_fix: None,
                 acknowledged: None,
                 acknowledged_name: None,
                 ended_at: None,

@@ -13,7 +13,8 @@ use super::feeds::Polls;
 use super::{
     RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
     escalate, forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed,
-    run_commands, save_hours, save_usage, trim_logs, watch_clock, watch_feeds, watch_store, write_overview,
+    run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds,
+    watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -36,6 +37,8 @@ const FORGET_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
 const RETIRE_FIRST: Duration = Duration::from_mins(1);
 const RETIRE_EVERY: Duration = Duration::from_hours(1);
+/// The search for alerts that earlier versions lost begins after the start.
+const SEARCH_FIRST: Duration = Duration::from_secs(10);
 /// Pause of a job after a panic, which is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
 
@@ -147,6 +150,7 @@ impl Jobs {
                 }
             },
         );
+        self.run(app, "missing-alerts", SEARCH_FIRST, |app| async move { store_missing_alerts(&app).await });
         self.run(app, "run-commands", Duration::ZERO, |app| async move {
             run_commands(&app).await;
             RUN_COMMANDS_EVERY

@@ -9,6 +9,7 @@ mod decoding;
 mod feed;
 mod feed_reports;
 mod heard;
+mod missing_alerts;
 mod page;
 mod path;
 mod preview;

@@ -8,7 +8,7 @@ use perigee_core::id::GatewayId;
 use perigee_core::location::DuplicateRule;
 use perigee_core::message_contents::NewRequest;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Context, Feed, Protocol, Report, find_feed, find_protocol};
+use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
 
 use super::contents::{contents_of, valid_reports};
 use super::path::Ingest;
@@ -46,8 +46,24 @@ impl Ingest {
         let Some(reporter) = self.store.find_message_device(&message).await? else {
             return Ok(Some(message));
         };
+        let decoded = self.decode_again(protocol, &reporter, &message);
+        let (reports, error) = (valid_reports(&decoded), decoded.error.map(|error| error.to_string()));
+        let result = match &error {
+            Some(_) if reports.is_empty() => MessageResult::Unparsable,
+            _ => self.store_again(&reporter, reports, message.received_at).await?,
+        };
+        Ok(Some(RawMessage { device: Some(reporter.device), result, error, ..message }))
+    }
+
+    /// Decodes a stored frame with the present settings of its device.
+    pub(super) fn decode_again(
+        &self,
+        protocol: &'static Protocol,
+        reporter: &Reporter,
+        message: &RawMessage,
+    ) -> Decoded {
         // Its password was checked when it came.
-        let settings = self.decoding(protocol, Some(&reporter), None);
+        let settings = self.decoding(protocol, Some(reporter), None);
         let options = settings.options.without("password");
         let context = Context {
             known: true,
@@ -57,13 +73,7 @@ impl Ingest {
             datagram: false,
             now: message.received_at,
         };
-        let decoded = (protocol.decoder)().decode(&message.bytes, &context);
-        let (reports, error) = (valid_reports(&decoded), decoded.error.map(|error| error.to_string()));
-        let result = match &error {
-            Some(_) if reports.is_empty() => MessageResult::Unparsable,
-            _ => self.store_again(&reporter, reports, message.received_at).await?,
-        };
-        Ok(Some(RawMessage { device: Some(reporter.device), result, error, ..message }))
+        (protocol.decoder)().decode(&message.bytes, &context)
     }
 
     async fn store_again(
@@ -77,6 +87,7 @@ impl Ingest {
             message: None,
             duplicate_rule: DuplicateRule::Content,
             devices: vec![(reporter.clone(), contents_of(reports, at))],
+            is_past: false,
         };
         match self.store.store_request(request).await?.pop() {
             Some(Ok(stored)) => Ok(stored.result()),
@@ -126,7 +137,7 @@ impl Ingest {
 
 /// Stands for a gateway that was deleted since, or that an older version did not note: no settings, and the device that
 /// the message was stored for.
-fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
+pub(super) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
     Gateway {
         id: message.gateway.unwrap_or(GatewayId::from_i64(0)),
         account: message.account,

@@ -53,7 +53,8 @@ impl Ingest {
             ..Stored::default()
         };
         let reporters: Vec<Reporter> = devices.iter().map(|(reporter, _)| reporter.clone()).collect();
-        let request = NewRequest { account, message, duplicate_rule: sent.feed.duplicate_rule(), devices };
+        let duplicate_rule = sent.feed.duplicate_rule();
+        let request = NewRequest { account, message, duplicate_rule, devices, is_past: false };
         let results = self.store.store_request(request).await?;
         for (reporter, result) in reporters.iter().zip(results) {
             match result {
@@ -74,7 +75,7 @@ impl Ingest {
 }
 
 /// What a request says of each device that was found.
-fn contents_by_device(sent: Sent<'_>, reading: &Reading) -> Vec<(Reporter, MessageContents)> {
+pub(super) fn contents_by_device(sent: Sent<'_>, reading: &Reading) -> Vec<(Reporter, MessageContents)> {
     let mut by_device: BTreeMap<DeviceId, (&Reporter, MessageContents)> = BTreeMap::new();
     for (message, reporter) in reading.messages() {
         let Some(reporter) = reporter else { continue };

@@ -10,6 +10,7 @@ on_both_engines!(
     a_new_request_after_the_end_is_a_new_alert,
     two_links_of_a_device_are_one_emergency,
     tests_are_marked_and_raise_nothing,
+    a_later_fix_is_the_place_of_an_sos_without_one,
 );
 
 const IMEI: &str = "300434000000001";
@@ -206,4 +207,28 @@ async fn tests_are_marked_and_raise_nothing(engine: Engine) {
     assert_eq!((&messages[0]["deviceId"], &messages[0]["result"]), (&json!(boat.device), &json!("test")));
     let again = format!("POST /api/rawMessages/{}/reprocess", messages[0]["id"].as_str().unwrap());
     assert_eq!(boat.app.call(&again).by(&boat.tenant.owner).send().await.expect(200)["result"], "test");
+}
+
+async fn a_later_fix_is_the_place_of_an_sos_without_one(engine: Engine) {
+    let boat = Boat::new(engine).await;
+    let path = boat.gateway("garmin").await;
+    let event = json!({"imei": IMEI, "messageCode": 4, "timeStamp": BEGIN_S * 1_000});
+    boat.send(&path, json!({"Version": "2.0", "Events": [event]}).to_string()).await;
+    let place = async || {
+        let alert = boat.alerts().await.remove(0);
+        let is_later = alert.get("placeIsFromLaterFix").cloned();
+        (alert["latitude"].clone(), is_later, alert.get("placeIsLastKnown").cloned())
+    };
+    assert_eq!(place().await, (Value::Null, None, None));
+    boat.send(&path, garmin(BEGIN_S + 40, "6")).await;
+    assert_eq!(place().await, (json!(60), Some(json!(true)), None));
+    let alert = boat.alerts().await.remove(0);
+    assert_eq!(alert["placeDateTime"], "2025-12-31T00:00:40Z");
+    assert_eq!((boat.events("alert.created").await, boat.events("alert.updated").await), (1, 1));
+    // What was answered may be sent again, and the position does not become the alert's own.
+    let line = format!("POST /api/devices/{}/alerts", boat.device);
+    let again = boat.app.send(&boat.tenant.owner, &line, &alert).await.expect(200);
+    assert_eq!(again["duplicates"], 1);
+    boat.send(&path, garmin(BEGIN_S + 60, "6")).await;
+    assert_eq!(boat.events("alert.updated").await, 1, "the first fix counts");
 }

@@ -36,6 +36,7 @@ mod many_locations;
 mod map_layers;
 mod matrix;
 mod messages;
+mod missing_alerts;
 mod notifications;
 mod operations;
 mod operator;

@@ -61,7 +61,7 @@ async fn a_webhook_is_managed_by_admins(engine: Engine) {
         app.call("POST /api/webhooks").by(owner).header("idempotency-key", "k").json(&body).send().await;
     let (made, again) = (made.expect(201), again.expect(201));
     assert_eq!((&made["id"], &made["secret"]), (&again["id"], &again["secret"]), "the same request");
-    assert_eq!(made["types"], json!(["alert.created", "alert.acknowledged", "alert.ended"]));
+    assert_eq!(made["types"], json!(["alert.created", "alert.acknowledged", "alert.updated", "alert.ended"]));
     let path = format!("/api/webhooks/{}", made["id"].as_str().unwrap());
     let read = app.call(&format!("GET {path}")).by(owner).send().await;
     assert_eq!(read.expect(200)["secret"], Value::Null, "shown once");

@@ -59,7 +59,9 @@ async fn store_of_account(
         let Some(Ok(stored)) = stored.get_mut(*index) else { continue };
         let last_known = last.get(&(account, *device)).copied();
         for step in &attached.steps {
-            let is_new = emergencies::follow(tx, (account, *device), step, last_known).await?;
+            let (kind, is_past) = (step.kind, attached.is_past);
+            let alert = NewAlert { last_known, is_past, ..NewAlert::of_device(step.alert.clone()) };
+            let is_new = emergencies::follow(tx, (account, *device), kind, &alert).await?;
             stored.steps.push(outcome(is_new));
         }
         for file in &attached.files {
@@ -88,7 +90,8 @@ async fn raise(
         let (indexes, alerts) = devices.entry(*device).or_default();
         for alert in &attached.alerts {
             indexes.push(*index);
-            alerts.push(NewAlert { last_known, ..NewAlert::of_device(alert.clone()) });
+            let is_past = attached.is_past;
+            alerts.push(NewAlert { last_known, is_past, ..NewAlert::of_device(alert.clone()) });
         }
     }
     let mut owners: BTreeMap<DeviceId, Vec<usize>> = BTreeMap::new();

@@ -1,12 +1,12 @@
 //! Emergencies: each step is stored once, and assigned to the alert of its emergency.
 
-use perigee_core::alert::Alert;
-use perigee_core::emergency::{Emergency, EmergencyStep, Step, StepKind, emergencies};
+use perigee_core::alert::{Alert, LaterFix};
+use perigee_core::emergency::{Emergency, Step, StepKind, emergencies};
 use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::alerts::{self, NewAlert, Position};
+use super::alerts::{self, NewAlert};
 use super::column;
 use super::rule_engine::end_alerts;
 use crate::{Row, Tx, params};
@@ -21,14 +21,14 @@ const KEPT_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
 /// Assigns a step to an emergency of a device that exists, whose account is locked: raises its alert if the emergency has
 /// none yet, and ends the alert if the step is a cancellation. Steps may arrive repeatedly and in any order; gives whether
-/// this one is new. `last_known` is the last position of the device if this transaction changes it.
+/// this one is new.
 pub(super) async fn follow(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
-    EmergencyStep { kind, alert }: &EmergencyStep,
-    last_known: Option<Position>,
+    kind: StepKind,
+    new: &NewAlert,
 ) -> Result<bool> {
-    let time = alert.time;
+    let time = new.alert.time;
     let sql = "INSERT INTO emergency_step (account_id, device_id, time, kind) VALUES (?1, ?2, ?3, ?4) \
                ON CONFLICT DO NOTHING";
     if tx.execute(sql, params![account, device, time, kind.name()]).await? == 0 {
@@ -37,7 +37,7 @@ pub(super) async fn follow(
     let sql = "DELETE FROM emergency_step WHERE account_id = ?1 AND device_id = ?2 AND time < ?3";
     tx.execute(sql, params![account, device, tx.now().min(time).plus_millis(-KEPT_MS)]).await?;
     for emergency in emergencies(near(tx, account, device, time).await?) {
-        settle(tx, (account, device), &emergency, (alert, last_known)).await?;
+        settle(tx, (account, device), &emergency, new).await?;
     }
     Ok(true)
 }
@@ -66,16 +66,24 @@ fn step(row: &Row) -> Result<Step> {
     })
 }
 
-/// Raises the alert of an emergency that has none, assigns its steps to it, and ends it if it was cancelled.
+/// Raises the alert of an emergency that has none, or adds the position of a new step to it, assigns its steps to it, and
+/// ends it if it was cancelled.
 async fn settle(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     emergency: &Emergency,
-    (new, last_known): (&Alert, Option<Position>),
+    new: &NewAlert,
 ) -> Result<()> {
     let alert = match emergency.alert {
-        Some(alert) => Some(alert),
-        None => raise(tx, (account, device), emergency, (new, last_known)).await?,
+        Some(alert) => {
+            let is_of_this = emergency.steps.iter().any(|step| step.time == new.alert.time);
+            if let Some(position) = new.alert.position.filter(|_| is_of_this) {
+                let fix = LaterFix { time: new.alert.time, position };
+                alerts::add_later_fix(tx, (account, device), alert, fix).await?;
+            }
+            Some(alert)
+        }
+        None => raise(tx, (account, device), emergency, new).await?,
     };
     let Some(alert) = alert else { return Ok(()) };
     let others = emergency.steps.iter().filter(|step| step.alert.map(|(known, _)| known) != Some(alert));
@@ -96,16 +104,15 @@ async fn raise(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     emergency: &Emergency,
-    (new, last_known): (&Alert, Option<Position>),
+    new: &NewAlert,
 ) -> Result<Option<AlertId>> {
-    let is_new = |step: &Step| step.time == new.time && step.kind != StepKind::Cancel;
-    let begin = emergency.steps.first().map_or(new.time, |step| step.time);
+    let is_new = |step: &Step| step.time == new.alert.time && step.kind != StepKind::Cancel;
+    let begin = emergency.steps.first().map_or(new.alert.time, |step| step.time);
     let alert = if emergency.steps.iter().any(is_new) {
         new.clone()
     } else {
-        Alert { time: begin, position: None, ..new.clone() }
+        NewAlert { alert: Alert { time: begin, position: None, ..new.alert.clone() }, ..new.clone() }
     };
-    let alert = NewAlert { alert, routing: None, last_known };
     let raised = alerts::raise_all(tx, account, vec![(device, vec![alert])]).await?;
     Ok(raised.first().and_then(|(_, raised)| raised.first()).map(|(_, alert)| *alert))
 }

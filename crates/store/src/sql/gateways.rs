@@ -8,12 +8,15 @@ use perigee_core::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
 };
 use perigee_core::id::{AccountId, DeviceId, MessageId};
-use perigee_core::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
+use perigee_core::location::TimeRange;
+use perigee_core::message_contents::{
+    MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage,
+};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Gateways, Result};
 
 use super::locations::{self, Submission};
-use super::{devices, heard, messages, requests};
+use super::{alert_search, devices, heard, messages, requests};
 use crate::{Database, Tx, Value, params};
 
 /// Writes what a device that was just heard told, into a column of this type. It may have been deleted meanwhile.
@@ -131,6 +134,20 @@ impl Gateways for Database {
     async fn set_message_result(&self, message: &RawMessage) -> Result<bool> {
         let message = message.clone();
         self.write(move |tx| async move { messages::set_result(tx, &message).await }.boxed()).await
+    }
+
+    async fn next_searched_messages(&self) -> Result<Option<SearchedMessages>> {
+        self.read_low_priority(|tx| alert_search::next(tx).boxed()).await
+    }
+
+    async fn finish_searched_messages(&self, searched: &SearchedMessages) -> Result<()> {
+        let SearchedMessages { account, after, to, .. } = *searched;
+        self.write(move |tx| alert_search::finish(tx, account, after, to).boxed()).await
+    }
+
+    async fn has_alert_within(&self, reporter: &Reporter, name: &str, range: TimeRange) -> Result<bool> {
+        let (key, name) = ((reporter.scope.account, reporter.device), name.to_owned());
+        self.read(move |tx| async move { alert_search::has_alert(tx, key, &name, range).await }.boxed()).await
     }
 
     async fn find_message(&self, scope: Scope, id: MessageId) -> Result<Option<RawMessage>> {

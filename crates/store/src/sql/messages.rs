@@ -181,6 +181,20 @@ pub(super) async fn find(tx: &Tx, scope: Scope, id: MessageId) -> Result<Option<
     query.row(tx).await?.as_ref().map(from_row).transpose()
 }
 
+/// The messages of an account after the first id and up to the second that were decoded, oldest first.
+pub(super) async fn decoded_between(
+    tx: &Tx,
+    account: AccountId,
+    (after, to): (i64, i64),
+) -> Result<Vec<RawMessage>> {
+    let sql = "SELECT account_id, id, received_at, device_id, source, peer, identifier, result, error, gateway_id, \
+                   LENGTH(bytes) AS size, bytes \
+               FROM raw_message WHERE account_id = ?1 AND id > ?2 AND id <= ?3 AND result IN (?4, ?5) ORDER BY id";
+    let (decoded, duplicate) = (MessageResult::Decoded.name(), MessageResult::Duplicate.name());
+    let rows = tx.query(sql, params![account, after, to, decoded, duplicate]).await?;
+    rows.iter().map(from_row).collect()
+}
+
 fn from_row(row: &Row) -> Result<RawMessage> {
     let result = MessageResult::named(row.str("result")?);
     Ok(RawMessage {

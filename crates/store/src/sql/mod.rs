@@ -5,6 +5,7 @@
 
 mod account_gateways;
 pub(crate) mod accounts;
+mod alert_search;
 pub(crate) mod alerts;
 mod api_keys;
 mod api_usage;

@@ -15,14 +15,15 @@ const ATTACHED_MAX: usize = 200;
 /// Stores a request. What exceeds a transaction is stored before the message: if that fails in between, the message is not
 /// stored either, and what was stored is recognised when the request is sent again.
 pub(super) async fn store(database: &Database, request: NewRequest) -> Result<Vec<Result<StoredContents>>> {
-    let NewRequest { account, message, duplicate_rule, mut devices } = request;
+    let NewRequest { account, message, duplicate_rule, mut devices, is_past } = request;
     let mut message = message;
     let mut results: Vec<Result<StoredContents>> =
         devices.iter().map(|_| Ok(StoredContents::default())).collect();
     loop {
         let (places, part) = take_part(&mut devices, results.iter().map(Result::is_ok));
         let is_last = devices.iter().all(|(_, contents)| contents.is_empty());
-        let of_device = |(reporter, contents)| Submission::of(&reporter, contents, duplicate_rule);
+        let of_device =
+            |(reporter, contents)| Submission::of(&reporter, contents, duplicate_rule).marked_past(is_past);
         let submissions = part.into_iter().map(of_device).collect();
         let message = if is_last { message.take() } else { None };
         let stored = submit_together(database, account, submissions, message).await?;

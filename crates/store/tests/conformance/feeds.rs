@@ -1,6 +1,7 @@
 //! Emergencies, the health of gateways, leases of polls, and fixes that come by two ways.
 
 use perigee_core::account_gateway::{Gateway, NewGateway};
+use perigee_core::alert::{Alert, LaterFix};
 use perigee_core::device::DeviceSettings;
 use perigee_core::emergency::StepKind;
 use perigee_core::error::StoreError;
@@ -17,6 +18,8 @@ use perigee_core::store::{
 };
 
 use Outcome::{Accepted, Duplicate};
+
+use perigee_store::verify;
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
@@ -79,6 +82,41 @@ pub(crate) async fn a_late_cancellation_divides_two_emergencies(on: Fixture) {
     let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
     let spans: Vec<_> = alerts.iter().map(|alert| (alert.alert.time, alert.ended_at)).collect();
     assert_eq!(spans, [(begin, Some(begin.plus_seconds(600))), (begin.plus_seconds(1_200), None)]);
+}
+
+pub(crate) async fn a_later_fix_of_an_emergency_is_the_place_of_its_alert(on: Fixture) {
+    use StepKind::{Cancel, Continue, Declare};
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, named("boat")).await.id;
+    let begin = on.now().plus_seconds(-3_600);
+    let here = |degrees: f64| {
+        let location = fix(begin, degrees);
+        Some((location.latitude, location.longitude))
+    };
+    let steps = [
+        (0, Declare, None),
+        (30, Continue, None),
+        (60, Continue, here(1.0)),
+        (90, Continue, here(2.0)),
+        (600, Cancel, None),
+        (700, Declare, None),
+        (800, Cancel, None),
+        (900, Declare, here(3.0)),
+        (960, Continue, here(4.0)),
+    ];
+    for (seconds, kind, position) in steps {
+        let sos = Alert { position, ..alert(begin.plus_seconds(seconds), "SOSButton") };
+        on.step(&tenant, device, kind, sos).await.unwrap();
+    }
+    let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
+    let later = LaterFix { time: begin.plus_seconds(60), position: here(1.0).unwrap() };
+    let places: Vec<_> = alerts.iter().map(|alert| (alert.alert.position, alert.later_fix)).collect();
+    assert_eq!(places, [(None, Some(later)), (None, None), (here(3.0), None)], "of its own emergency");
+    assert_eq!(alerts[0].best_position(), here(1.0));
+    let story = on.story(&tenant, alerts[0].id).await;
+    assert_eq!(story, [EventKind::AlertCreated, EventKind::AlertUpdated, EventKind::AlertEnded]);
+    let report = verify(&on.store, &mut |_progress| {}).await.unwrap();
+    assert_eq!(report.damaged.len(), 0, "{report:?}");
 }
 
 pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
@@ -241,7 +279,8 @@ pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {
     };
     let send = async |locations: Vec<Location>, duplicate_rule| {
         let devices = vec![(tenant.reporter(device), locations.into())];
-        let request = NewRequest { account: tenant.account.id, message: None, duplicate_rule, devices };
+        let account = tenant.account.id;
+        let request = NewRequest { account, message: None, duplicate_rule, devices, is_past: false };
         let stored = on.store.store_request(request).await.unwrap().pop().unwrap();
         stored.unwrap().locations
     };

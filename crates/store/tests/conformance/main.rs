@@ -333,6 +333,7 @@ conformance! {
     feeds {
         steps_in_any_order_are_one_alert,
         a_late_cancellation_divides_two_emergencies,
+        a_later_fix_of_an_emergency_is_the_place_of_its_alert,
         reports_of_gateways_add_up,
         accounts_take_turns_at_polls,
         a_poll_is_leased_to_one_node,
@@ -344,6 +345,8 @@ conformance! {
         a_request_of_several_devices_is_stored_whole,
         a_request_that_says_very_much_is_stored_in_parts,
         alerts_and_locations_of_an_account_do_not_block_each_other,
+        alerts_of_the_past_notify_nobody,
+        messages_of_before_are_searched_once,
     }
     account_gateways {
         a_gateway_is_found_by_its_secret,

@@ -6,13 +6,15 @@ use perigee_core::device::DeviceSettings;
 use perigee_core::device_file::NewDeviceFile;
 use perigee_core::emergency::{EmergencyStep, StepKind};
 use perigee_core::event::EventKind;
-use perigee_core::gateway::{MessageFilter, MessageResult, RawMessage, Reporter};
+use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage, Reporter};
 use perigee_core::id::DeviceId;
-use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, Outcome};
+use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, Outcome, TimeRange};
 use perigee_core::message_contents::{MessageContents, NewRequest};
 use perigee_core::page::PageRequest;
 use perigee_core::routing::RoutingHolder;
 use perigee_core::store::{Alerts as _, DeviceFiles as _, Gateways as _, Locations as _};
+
+use perigee_store::{params, verify};
 
 use Outcome::{Accepted, Duplicate};
 
@@ -120,7 +122,8 @@ pub(crate) async fn without_its_alert_no_message_is_stored(mut on: Fixture) {
 
 fn request(tenant: &Tenant, devices: Vec<(Reporter, MessageContents)>) -> NewRequest {
     let message = Some((message(b"several"), MessageResult::Decoded));
-    NewRequest { account: tenant.account.id, message, duplicate_rule: DuplicateRule::Content, devices }
+    let (account, duplicate_rule) = (tenant.account.id, DuplicateRule::Content);
+    NewRequest { account, message, duplicate_rule, devices, is_past: false }
 }
 
 pub(crate) async fn a_request_of_several_devices_is_stored_whole(on: Fixture) {
@@ -188,4 +191,64 @@ pub(crate) async fn alerts_and_locations_of_an_account_do_not_block_each_other(o
         raised += alerts(&on, &tenant, tracker.device).await.len();
     }
     assert_eq!(raised, 20);
+}
+
+pub(crate) async fn alerts_of_the_past_notify_nobody(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant, "imei").await;
+    on.route(&tenant, RoutingHolder::Device(tracker.device), vec![mail("ana@example.com")]).await;
+    let before = on.events(&tenant).await.len();
+    let step = EmergencyStep { kind: StepKind::Declare, alert: sos(&on) };
+    let contents = MessageContents {
+        alerts: vec![alert(on.now(), "Door")],
+        steps: vec![step],
+        ..MessageContents::default()
+    };
+    let past = NewRequest { is_past: true, ..request(&tenant, vec![(tracker.clone(), contents)]) };
+    for expect in [Accepted, Duplicate] {
+        let stored = on.store.store_request(past.clone()).await.unwrap().pop().unwrap().unwrap();
+        assert_eq!(
+            (stored.alerts.as_slice(), stored.steps.as_slice()),
+            ([expect].as_slice(), [expect].as_slice())
+        );
+    }
+    let ended: Vec<_> = alerts(&on, &tenant, tracker.device).await.iter().map(|one| one.ended_at).collect();
+    assert_eq!(ended, [Some(on.now()), Some(on.now())]);
+    assert_eq!(on.messages(&tenant).await.len(), 0);
+    assert_eq!(on.events(&tenant).await.len(), before);
+    let report = verify(&on.store, &mut |_progress| {}).await.unwrap();
+    assert_eq!(report.damaged.len(), 0, "{report:?}");
+}
+
+pub(crate) async fn messages_of_before_are_searched_once(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant, "imei").await;
+    assert!(on.store.next_searched_messages().await.unwrap().is_none(), "a new account has none");
+    for bytes in [b"one", b"two"] {
+        on.store.store_message(&tracker, message(bytes), MessageContents::default()).await.unwrap();
+    }
+    let broken = NewMessage { error: Some("unreadable".into()), ..message(b"broken") };
+    on.store.store_message(&tracker, broken, MessageContents::default()).await.unwrap();
+    let sql = "INSERT INTO alert_search (account_id, after_id) VALUES (?1, 0)";
+    on.sql(sql, params![tenant.account.id]).await;
+    let first = on.store.next_searched_messages().await.unwrap().unwrap();
+    let bytes: Vec<_> = first.messages.iter().map(|each| each.bytes.as_slice()).collect();
+    assert_eq!((bytes.as_slice(), first.after), ([b"one".as_slice(), b"two"].as_slice(), 0));
+    for _ in 0..2 {
+        on.store.finish_searched_messages(&first).await.unwrap();
+    }
+    let rest = on.store.next_searched_messages().await.unwrap().unwrap();
+    assert_eq!((rest.messages.len(), rest.to, Some(rest.after)), (0, None, first.to));
+    on.store.finish_searched_messages(&rest).await.unwrap();
+    assert!(on.store.next_searched_messages().await.unwrap().is_none());
+
+    let contents = MessageContents { alerts: vec![sos(&on)], ..MessageContents::default() };
+    on.store.store_message(&tracker, message(b"sos"), contents).await.unwrap();
+    let has = async |name: &str, seconds: i64| {
+        let range =
+            TimeRange { from: on.now().plus_seconds(seconds), to: on.now().plus_seconds(seconds + 1) };
+        on.store.has_alert_within(&tracker, name, range).await.unwrap()
+    };
+    assert!(has("SOSButton", 0).await && has("SOSButton", -1).await);
+    assert!(!has("SOSButton", 1).await && !has("Door", 0).await);
 }

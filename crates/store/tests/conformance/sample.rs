@@ -114,6 +114,7 @@ impl Fixture {
             message: None,
             duplicate_rule: DuplicateRule::Content,
             devices: vec![(tenant.reporter(device), contents)],
+            is_past: false,
         };
         self.store.store_request(request).await?.pop().expect("one result for each device")
     }

@@ -7,12 +7,15 @@ export interface AlertLocation {
   longitude: number
   /** The last known one of the device: the alert was sent without a location. */
   isGuessed: boolean
+  /** A later fix of the same emergency, and when it was taken. */
+  laterFix?: string
 }
 
 /** The location that the alert has; null without one. */
-export function ownLocation({ latitude, longitude, placeIsLastKnown }: Alert): AlertLocation | null {
+export function ownLocation(alert: Alert): AlertLocation | null {
+  const { latitude, longitude, placeIsLastKnown, placeDateTime } = alert
   if (latitude == null || longitude == null) return null
-  return { latitude, longitude, isGuessed: placeIsLastKnown === true }
+  return { latitude, longitude, isGuessed: placeIsLastKnown === true, laterFix: placeDateTime }
 }
 
 /** The last location of the device up to the alert; null without one or when it cannot be loaded. */

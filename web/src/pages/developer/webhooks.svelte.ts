@@ -16,6 +16,7 @@ export const eventTypes = [
   'limit.*',
   'alert.created',
   'alert.acknowledged',
+  'alert.updated',
   'alert.ended',
   'device.created',
   'device.updated',

@@ -123,7 +123,7 @@ fn clock(told: &NotifiedAlert, at: Timestamp) -> String {
 fn facts(say: PageText, told: &NotifiedAlert) -> String {
     let alert = &told.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
-    let place = alert.position.or(told.alert.last_known).map(|(latitude, longitude)| {
+    let place = told.alert.best_position().map(|(latitude, longitude)| {
         let is_spanish = say.language == SPANISH.language;
         let language = if is_spanish { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
         let reader = Reader { language, units: told.preferences.units };

@@ -1,10 +1,10 @@
 //! Acknowledging and ending an alert; both are idempotent.
 
 use perigee_core::actor::Actor;
-use perigee_core::alert::StoredAlert;
+use perigee_core::alert::{LaterFix, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
-use perigee_core::id::AlertId;
+use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::store::Result;
 
 use super::super::checksum::id_part;
@@ -49,6 +49,25 @@ pub(super) async fn end(tx: &Tx, actor: Actor, id: AlertId) -> Result<StoredAler
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![actor.scope.account, id, tx.now()]).await?;
     record(tx, &actor, (EventKind::AlertEnded, "alert.end"), &before).await
+}
+
+/// Adds the position of a later fix to an alert that has none yet. The account is locked.
+pub(in crate::sql) async fn add_later_fix(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+    alert: AlertId,
+    LaterFix { time, position }: LaterFix,
+) -> Result<()> {
+    let (latitude, longitude) = (position.0.as_e7(), position.1.as_e7());
+    let added = time.as_millis() + i64::from(latitude) + i64::from(longitude);
+    let sql = "UPDATE alert SET later_latitude = ?3, later_longitude = ?4, later_fix_time = ?5, \
+                   checksum = checksum + ?6 \
+               WHERE account_id = ?1 AND id = ?2 AND latitude IS NULL AND later_fix_time IS NULL";
+    if tx.execute(sql, params![account, alert, latitude, longitude, time, added]).await? == 0 {
+        return Ok(());
+    }
+    let (kind, subject) = (EventKind::AlertUpdated, alert.to_string());
+    events::append(tx, account, kind, subject, Some(device), serde_json::json!({})).await
 }
 
 async fn lock(tx: &Tx, actor: &Actor, id: AlertId) -> Result<StoredAlert> {

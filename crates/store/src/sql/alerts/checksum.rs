@@ -35,7 +35,8 @@ pub(super) fn of_new(inserted: &[Value]) -> i64 {
 
 /// The checksum that a row should have; the row must have all columns of an alert.
 pub(crate) fn of_row(row: &Row) -> Result<i64> {
-    let later = sum(&values(row, &["acknowledged_at", "ended_at"])?);
+    let later = ["acknowledged_at", "ended_at", "later_latitude", "later_longitude", "later_fix_time"];
+    let later = sum(&values(row, &later)?);
     let by = id_part(row.value("acknowledged_by")?);
     Ok(crc(&values(row, &COLUMNS)?).wrapping_add(later).wrapping_add(by))
 }

@@ -7,5 +7,6 @@ mod notes;
 mod read;
 mod store;
 
+pub(super) use change::add_later_fix;
 pub(super) use read::{find_many, of_ids};
-pub(crate) use store::{NewAlert, Position, raise, raise_all};
+pub(crate) use store::{NewAlert, raise, raise_all};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::actor::Scope;
-use perigee_core::alert::{Alert, AlertFilter, AlertStage, StoredAlert};
+use perigee_core::alert::{Alert, AlertFilter, AlertStage, LaterFix, StoredAlert};
 use perigee_core::id::{AccountId, AlertId, DeviceId, UserId};
 use perigee_core::location::{Attribute, History, HistoryCursor, HistoryRequest, Latitude, Longitude};
 use perigee_core::notification::Channel;
@@ -18,7 +18,8 @@ use crate::{Row, Tx, params};
 
 const SELECT: &str = "\
     SELECT id, device_id, time, name, text, critical, latitude, longitude, attributes, received_at, \
-        acknowledged_at, acknowledged_by, ended_at, severity, known_latitude, known_longitude \
+        acknowledged_at, acknowledged_by, ended_at, severity, known_latitude, known_longitude, \
+        later_latitude, later_longitude, later_fix_time \
     FROM alert WHERE account_id = ?1";
 
 /// A device's alerts, all or those of one name.
@@ -158,6 +159,13 @@ pub(super) fn from_row(row: &Row) -> Result<StoredAlert> {
     with_attributes(row, packed.map_err(|cause| column::unreadable("attributes", cause))?.attributes)
 }
 
+fn later_fix(row: &Row) -> Result<Option<LaterFix>> {
+    let latitude = row.opt_int("later_latitude")?.map(Latitude::from_e7);
+    let longitude = row.opt_int("later_longitude")?.map(Longitude::from_e7);
+    let time = row.opt_timestamp("later_fix_time")?;
+    Ok(time.zip(latitude.zip(longitude)).map(|(time, position)| LaterFix { time, position }))
+}
+
 fn with_attributes(row: &Row, attributes: BTreeMap<String, Attribute>) -> Result<StoredAlert> {
     let latitude = row.opt_int("latitude")?.map(Latitude::from_e7);
     let longitude = row.opt_int("longitude")?.map(Longitude::from_e7);
@@ -176,6 +184,7 @@ fn with_attributes(row: &Row, attributes: BTreeMap<String, Attribute>) -> Result
             attributes,
         },
         last_known: known_latitude.zip(known_longitude),
+        later_fix: later_fix(row)?,
         received_at: row.timestamp("received_at")?,
         acknowledged: row.opt_timestamp("acknowledged_at")?.map(|at| (at, acknowledged_by)),
         acknowledged_name: None,

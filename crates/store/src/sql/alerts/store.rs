@@ -10,6 +10,7 @@ use perigee_core::location::{Latitude, Longitude, Outcome, Readings};
 use perigee_core::routing::AlertRouting;
 use perigee_core::severity::Severity;
 use perigee_core::store::{Result, SubmittedAlerts};
+use perigee_core::time::Timestamp;
 
 use super::super::event_append::{NewEvent, append_events};
 use super::super::identity::Identity;
@@ -22,21 +23,24 @@ use crate::{Tx, Value, params};
 
 const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, name, text, critical, \
                       latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude, \
-                      checksum)";
+                      checksum, ended_at)";
 
 /// An alert to be stored, and who is told of it beside those of its device.
+#[derive(Clone)]
 pub(crate) struct NewAlert {
     pub(crate) alert: Alert,
     /// The routing of the rule that raised it; `None` if it names nobody.
     pub(crate) routing: Option<AlertRouting>,
     /// The last position of the device, if the transaction changes it: the store still has the one of before.
     pub(crate) last_known: Option<Position>,
+    /// Whether what it tells is long past: it is stored as ended, and nobody is notified.
+    pub(crate) is_past: bool,
 }
 
 impl NewAlert {
     /// An alert of which the routing of its device decides who is notified.
     pub(crate) const fn of_device(alert: Alert) -> Self {
-        Self { alert, routing: None, last_known: None }
+        Self { alert, routing: None, last_known: None, is_past: false }
     }
 }
 
@@ -70,14 +74,18 @@ pub(crate) async fn raise_all(
     for (device, alerts) in devices {
         let last_known = last_known(tx, account, device, &alerts).await?;
         let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
-        for (NewAlert { alert, routing, .. }, id) in alerts.into_iter().zip(&mut next) {
+        for (NewAlert { alert, routing, is_past, .. }, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
             if let Entry::Vacant(entry) = each.ids.entry(identity) {
                 entry.insert(AlertId::from_i64(id));
                 let raised = Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity };
-                each.raised.push((raised, routing));
-                rows.push(to_row(tx, (account, device), id, alert, identity, last_known));
+                if !is_past {
+                    each.raised.push((raised, routing));
+                }
+                let ended_at = is_past.then_some(alert.time);
+                let row = to_row(tx, (account, device), id, alert, identity, last_known);
+                rows.push(with_end(row, ended_at));
             }
         }
         all.push(each);
@@ -172,7 +180,7 @@ fn to_row(
     let (latitude, longitude) = alert.position.unzip();
     // Attributes are packed as readings without other fields.
     let attributes = pack_readings(&Readings { attributes: alert.attributes, ..Readings::default() });
-    let mut row = params![
+    params![
         account,
         id,
         device,
@@ -189,8 +197,14 @@ fn to_row(
         known_latitude.map(Latitude::as_e7),
         known_longitude.map(Longitude::as_e7),
     ]
-    .to_vec();
-    row.push(Value::from(checksum::of_new(&row)));
+    .to_vec()
+}
+
+/// Adds the checksum of an alert and when it ended.
+fn with_end(mut row: Vec<Value>, ended_at: Option<Timestamp>) -> Vec<Value> {
+    let later = ended_at.map_or(0, Timestamp::as_millis);
+    row.push(Value::from(checksum::of_new(&row).wrapping_add(later)));
+    row.push(Value::from(ended_at));
     row
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Attached {
     pub(crate) alerts: Vec<Alert>,
     pub(crate) steps: Vec<EmergencyStep>,
     pub(crate) files: Vec<NewDeviceFile>,
+    /// Whether alerts are stored as ended and nobody is notified.
+    pub(crate) is_past: bool,
 }
 
 impl Submission {
@@ -92,8 +94,16 @@ impl Submission {
     pub(crate) fn of(reporter: &Reporter, contents: MessageContents, duplicate_rule: DuplicateRule) -> Self {
         let has_attachments = contents.attachments() > 0;
         let MessageContents { locations, alerts, steps, files } = contents;
-        let attached = has_attachments.then(|| Box::new(Attached { alerts, steps, files }));
+        let attached = has_attachments.then(|| Box::new(Attached { alerts, steps, files, is_past: false }));
         Self { attached, ..Self::by(reporter.scope, reporter.device, &locations, duplicate_rule) }
+    }
+
+    /// The same, with alerts of the past or of the present.
+    pub(crate) fn marked_past(mut self, is_past: bool) -> Self {
+        if let Some(attached) = &mut self.attached {
+            attached.is_past = is_past;
+        }
+        self
     }
 
     /// Alerts, steps and files.

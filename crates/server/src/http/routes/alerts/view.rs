@@ -27,6 +27,8 @@ pub(super) const ADDED: &[&str] = &[
     "endedAt",
     "receivedAt",
     "placeIsLastKnown",
+    "placeIsFromLaterFix",
+    "placeDateTime",
     "place",
 ];
 
@@ -53,8 +55,9 @@ pub struct AlertView {
     /// Free text from the device, the client or the rule.
     #[schema(example = "Faster than 20 km/h", max_length = 1000)]
     text: Option<String>,
-    /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a place has
-    /// the one where the device was last known to be when it was received, marked `placeIsLastKnown`.
+    /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a position
+    /// has that of the first later fix of the same emergency, marked `placeIsFromLaterFix`, or else the last known position of
+    /// the device when it was received, marked `placeIsLastKnown`.
     #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
     latitude: Option<Degrees>,
     /// Degrees east (WGS 84).
@@ -64,6 +67,15 @@ pub struct AlertView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
     place_is_last_known: Option<bool>,
+    /// Whether the position is that of a later fix of the same emergency; absent when not. An event `alert.updated` tells
+    /// when it was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = true)]
+    place_is_from_later_fix: Option<bool>,
+    /// Time of that later fix; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = "2026-05-01T12:00:40Z", format = DateTime)]
+    place_date_time: Option<String>,
     /// Where the place is, in words; only with `place=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "22 km SW of Vigo, Spain")]
@@ -153,7 +165,7 @@ impl ToSchema for AlertInput {
 impl AlertView {
     /// The alert with its place in words, if somebody reads them.
     pub(super) fn told(stored: StoredAlert, reader: Option<Reader>) -> Self {
-        let position = stored.alert.position.or(stored.last_known);
+        let position = stored.best_position();
         let place = position.and_then(|(latitude, longitude)| place_of(reader, latitude, longitude));
         Self { place, ..stored.into() }
     }
@@ -161,9 +173,10 @@ impl AlertView {
 
 impl From<StoredAlert> for AlertView {
     fn from(stored: StoredAlert) -> Self {
+        let (latitude, longitude) = stored.best_position().unzip();
         let alert = stored.alert;
+        let later_fix = stored.later_fix.filter(|_| alert.position.is_none());
         let (acknowledged_at, acknowledged_by) = stored.acknowledged.unzip();
-        let (latitude, longitude) = alert.position.or(stored.last_known).unzip();
         Self {
             id: stored.id.to_string(),
             device_id: stored.device.to_string(),
@@ -175,7 +188,10 @@ impl From<StoredAlert> for AlertView {
             text: alert.text,
             latitude: latitude.map(Degrees::from),
             longitude: longitude.map(Degrees::from),
-            place_is_last_known: (alert.position.is_none() && latitude.is_some()).then_some(true),
+            place_is_last_known: (alert.position.is_none() && later_fix.is_none() && latitude.is_some())
+                .then_some(true),
+            place_is_from_later_fix: later_fix.map(|_| true),
+            place_date_time: later_fix.map(|fix| fix.time.to_string()),
             place: None,
             critical: alert.critical,
             attributes: write_attributes(alert.attributes),

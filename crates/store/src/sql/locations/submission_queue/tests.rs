@@ -45,7 +45,8 @@ fn send_alerts(queue: &SubmissionQueue, account: i64, device: i64, count: usize)
         critical: true,
         attributes: std::collections::BTreeMap::new(),
     };
-    let attached = Attached { alerts: vec![alert; count], steps: Vec::new(), files: Vec::new() };
+    let attached =
+        Attached { alerts: vec![alert; count], steps: Vec::new(), files: Vec::new(), is_past: false };
     submission.attached = Some(Box::new(attached));
     queue.push(submission, caller).expect("there is room")
 }
