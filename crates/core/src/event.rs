@@ -109,6 +109,8 @@ event_kinds! {
     UserDeleted = "user.deleted", User;
     /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
+    /// An SOS came from a device that is not registered, or whose licence is expired.
+    SosUnregistered = "sos.unregistered", Account;
     /// A gateway is late: no message came for about two of its usual intervals.
     FeedLate = "feed.late", Gateway;
     /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.

@@ -6,6 +6,7 @@ use crate::actor::Scope;
 use crate::decoding::Decoding;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
 use crate::location::DuplicateRule;
+use crate::sos_notice::SosNotice;
 use crate::time::Timestamp;
 
 /// A further name under which a device reports, such as the IMEI of its satellite modem.
@@ -195,6 +196,8 @@ pub struct HeardReport {
     pub messages: u64,
     /// The newest of them, oldest first.
     pub kept: Vec<HeardMessage>,
+    /// The newest SOS among them.
+    pub sos: Option<SosNotice>,
 }
 
 /// A message of a device that was not known when it arrived.

@@ -49,6 +49,7 @@ pub mod rule;
 pub mod schedule;
 pub mod severity;
 pub mod share;
+pub mod sos_notice;
 pub mod sphere;
 pub mod store;
 pub mod text;

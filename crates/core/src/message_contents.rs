@@ -6,6 +6,7 @@ use crate::emergency::EmergencyStep;
 use crate::gateway::{MessageResult, NewMessage, RawMessage, Reporter};
 use crate::id::AccountId;
 use crate::location::{DuplicateRule, Location, Outcome};
+use crate::sos_notice::SosNotice;
 
 /// What a message says of one device.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +19,8 @@ pub struct MessageContents {
     pub steps: Vec<EmergencyStep>,
     /// Files that the message completed.
     pub files: Vec<NewDeviceFile>,
+    /// Of whom people are notified if the device is expired; set if the message is an SOS.
+    pub sos: Option<SosNotice>,
 }
 
 impl MessageContents {
@@ -27,6 +30,7 @@ impl MessageContents {
         self.alerts.append(&mut later.alerts);
         self.steps.append(&mut later.steps);
         self.files.append(&mut later.files);
+        self.sos = later.sos.or(self.sos.take());
     }
 
     /// How many alerts, steps and files it has.

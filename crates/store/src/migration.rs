@@ -103,6 +103,7 @@ migrations! {
     29 "poll_turns" "0029_poll_turns.sql";
     30 "later_fix" "0030_later_fix.sql";
     31 "alert_search" "0031_alert_search.sql";
+    32 "sos_notice" "0032_sos_notice.sql";
 }
 
 impl Migration {

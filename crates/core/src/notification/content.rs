@@ -10,6 +10,7 @@ use crate::location::StoredLocation;
 use crate::overview::Overview;
 use crate::routing::Preferences;
 use crate::severity::Severity;
+use crate::sos_notice::SosNotice;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
@@ -43,6 +44,8 @@ pub enum Occasion {
     },
     /// An overview report of a day or a week; sent to owners or chosen recipients.
     Overview(Box<Overview>),
+    /// An SOS of a device that is not registered or expired; sent to recipients of the device, owners or operators.
+    UnregisteredSos(Box<SosNotice>),
     /// A test: somebody wants to see that messages reach the recipient.
     Test,
     /// Lets a user set a password, by a link that is made when the message is sent.

@@ -11,6 +11,7 @@ use crate::id::{AccountId, MessageId};
 use crate::location::TimeRange;
 use crate::message_contents::{MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage};
 use crate::page::{Page, PageRequest};
+use crate::sos_notice::SosNotice;
 
 /// What gateways store and read.
 #[async_trait]
@@ -58,6 +59,10 @@ pub trait Gateways: Send + Sync {
 
     /// Remembers unknown devices, within the bounds of [`HeardDevice`].
     async fn save_heard(&self, reports: Vec<HeardReport>) -> Result<()>;
+
+    /// Notifies of an SOS that is no alert, once in a while for each identifier: the people of the account, or operators if
+    /// there is none. Gives whether somebody was notified.
+    async fn announce_sos(&self, account: Option<AccountId>, notice: SosNotice) -> Result<bool>;
 
     /// Lists unknown devices: those of an account's gateways, or of the listeners that all accounts share. Newest first.
     async fn list_heard(&self, account: Option<AccountId>) -> Result<Vec<HeardDevice>>;

@@ -11,7 +11,7 @@ use super::consent;
 use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
-use super::{password_link, test};
+use super::{password_link, sos_notice, test};
 use crate::plain::one_line;
 use crate::sms::{Fitting, fit, segments};
 
@@ -60,6 +60,7 @@ impl Compose for Composer {
                 return Err(ComposeError("this kind of message is sent by e-mail only".to_owned()));
             }
             (Occasion::Test, _) => return Ok(test::message(content)),
+            (Occasion::UnregisteredSos(notice), _) => return Ok(sos_notice::message(content, notice)),
             (Occasion::PasswordLink { purpose }, Channel::Email) => {
                 return Ok(password_link::message(content, *purpose));
             }
@@ -168,7 +169,11 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
             html: TemplateKind::OverviewEmailHtml,
             sms: None,
         },
-        Occasion::Test | Occasion::PasswordLink { .. } | Occasion::ConfirmRecipient | Occasion::Gone => {
+        Occasion::Test
+        | Occasion::UnregisteredSos(_)
+        | Occasion::PasswordLink { .. }
+        | Occasion::ConfirmRecipient
+        | Occasion::Gone => {
             return Err(ComposeError("what it was to tell of is gone".to_owned()));
         }
     })

@@ -126,7 +126,11 @@ impl Facts {
             }
             Occasion::LimitReached { channel } => limit = Some(*channel),
             Occasion::Overview(told) => overview = Report::of(told, language),
-            Occasion::Test | Occasion::PasswordLink { .. } | Occasion::ConfirmRecipient | Occasion::Gone => {}
+            Occasion::Test
+            | Occasion::UnregisteredSos(_)
+            | Occasion::PasswordLink { .. }
+            | Occasion::ConfirmRecipient
+            | Occasion::Gone => {}
         }
         Self {
             account: Named { name: content.account_name.clone() },

@@ -16,6 +16,7 @@ mod meter;
 mod password_link;
 mod report;
 mod sample;
+mod sos_notice;
 mod test;
 mod words;
 

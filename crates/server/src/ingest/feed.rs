@@ -13,7 +13,7 @@ use super::decoding::Told;
 use super::heard::UnknownDevice;
 use super::path::{Arrival, Ingest};
 use super::reading::{Reading, Sent, reports};
-use super::sos::step_of;
+use super::sos::{SosSign, step_of};
 use super::stored_request::stored_request;
 
 /// A request of a gateway, once its secret was checked; of a polled feed the provider's answer.
@@ -107,6 +107,7 @@ impl Ingest {
             reports: &reports,
             files: &[],
             steps: step_of(arrival.feed, message, arrival.at).into_iter().collect(),
+            sos: SosSign::of_message(message, arrival.at),
             told: Told::default(),
             at: arrival.at,
         };
@@ -148,6 +149,7 @@ impl Ingest {
             peer: SocketAddr::new(arrival.peer, 0),
             datagram: false,
             bytes: &stored_request(&arrival.request),
+            sos: SosSign::of_message(message, arrival.at),
         });
     }
 }

@@ -6,7 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use perigee_core::gateway::{HeardDevice, HeardMessage, HeardReport};
 use perigee_core::id::AccountId;
+use perigee_core::sos_notice::{SosNotice, SosReason};
 use perigee_core::time::Timestamp;
+
+use super::sos::SosSign;
 
 /// Devices between two saves; further ones are not remembered.
 const DEVICES_MAX: usize = 1_000;
@@ -30,6 +33,8 @@ pub struct UnknownDevice<'a> {
     pub datagram: bool,
     /// The frame, as the decoder reads it.
     pub bytes: &'a [u8],
+    /// When and where it asked for help, if the message is an SOS.
+    pub sos: Option<SosSign>,
 }
 
 /// What was heard since the last save.
@@ -78,11 +83,22 @@ impl HeardDevices {
             last_heard: now,
             messages: 0,
             kept: Vec::new(),
+            sos: None,
         });
         report.source = unknown.source;
         report.peer = unknown.peer.to_string();
         report.last_heard = now;
         report.messages += 1;
+        if let Some(SosSign { time, position }) = unknown.sos {
+            report.sos = Some(SosNotice {
+                reason: SosReason::UnknownDevice,
+                identifier: unknown.identifier.to_owned(),
+                source: unknown.source.to_owned(),
+                peer: report.peer.clone(),
+                time,
+                position,
+            });
+        }
         let size = unknown.bytes.len();
         if size > HeardDevice::KEPT_BYTES_MAX || heard.bytes + size > BYTES_MAX {
             return;
@@ -112,7 +128,7 @@ mod tests {
 
     fn unknown<'a>(identifier: &'a str, bytes: &'a [u8]) -> UnknownDevice<'a> {
         let peer = SocketAddr::from(([192, 0, 2, 1], 5));
-        UnknownDevice { account: None, identifier, source: "gt06", peer, datagram: false, bytes }
+        UnknownDevice { account: None, identifier, source: "gt06", peer, datagram: false, bytes, sos: None }
     }
 
     #[test]

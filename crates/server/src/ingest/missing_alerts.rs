@@ -87,6 +87,7 @@ impl Ingest {
         for (_, contents) in &mut devices {
             contents.locations.clear();
             contents.files.clear();
+            contents.sos = None;
         }
         Ok(devices)
     }

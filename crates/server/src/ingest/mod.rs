@@ -29,4 +29,5 @@ pub use heard::UnknownDevice;
 pub use page::Page;
 pub use path::{Arrival, Ingest};
 pub use preview::{Pasted, preview_frames, preview_message, preview_request};
+pub use sos::SosSign;
 pub use uploads::Uploads;

@@ -12,6 +12,7 @@ use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Outcome;
 use perigee_core::message_contents::{MessageContents, StoredMessage};
+use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use perigee_gateways::{Report, UploadedFile};
@@ -22,6 +23,7 @@ use super::contents::{contents_of, new_files};
 use super::decoding::Told;
 use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, UnknownDevice};
+use super::sos::SosSign;
 use super::uploads::Uploads;
 use crate::access::RateLimits;
 use crate::cache::BoundedMap;
@@ -84,6 +86,8 @@ pub struct Arrival<'a> {
     pub files: &'a [UploadedFile],
     /// Steps of emergencies that it reports.
     pub steps: Vec<EmergencyStep>,
+    /// When and where it asks for help, if it does.
+    pub sos: Option<SosSign>,
     /// What it told of the device itself.
     pub told: Told,
     /// When this service received it.
@@ -174,11 +178,20 @@ impl Ingest {
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { message, reports, files, steps, told, at } = arrival;
+        let Arrival { message, reports, files, steps, sos, told, at } = arrival;
         let source = message.source;
-        let contents = MessageContents { steps, files: new_files(files, source), ..contents_of(reports, at) };
+        let notice = sos.map(|sos| sos.of_expired(reporter, source, &message.peer));
+        let contents = MessageContents {
+            steps,
+            files: new_files(files, source),
+            sos: notice.clone(),
+            ..contents_of(reports, at)
+        };
         let StoredMessage { result, contents } =
             self.store.store_message(reporter, message, contents).await?;
+        if let Some(notice) = notice.filter(|_| result == MessageResult::ExpiredDevice) {
+            self.tell_operators(notice).await;
+        }
         for outcome in contents.files {
             let result = if outcome == Outcome::Accepted { "stored" } else { "duplicate" };
             metrics::counter!("perigee_gateway_files_total", "source" => source, "result" => result)
@@ -190,6 +203,16 @@ impl Ingest {
         self.note_protocol(reporter, source).await;
         self.note_told(reporter, &told, at).await;
         Ok(result)
+    }
+
+    /// Notifies the operators of an SOS that is no alert. The people of its account were notified with the message.
+    pub(super) async fn tell_operators(&self, notice: SosNotice) {
+        if let Err(error) = self.store.announce_sos(None, notice).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "operators could not be notified of an SOS"
+            );
+        }
     }
 
     /// Memory for files whose parts have not all arrived.

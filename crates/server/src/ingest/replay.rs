@@ -11,7 +11,7 @@ use super::contents::{valid_files, valid_reports};
 use super::decoding::Told;
 use super::path::{Arrival, Ingest};
 use super::reading::{Sent, options_of, reports};
-use super::sos::step_of;
+use super::sos::{SosSign, step_of};
 use super::stored_request::StoredRequest;
 
 /// Claimed devices that one run takes.
@@ -20,8 +20,21 @@ const DEVICES_PER_RUN: u32 = 20;
 impl Ingest {
     /// Saves which unknown devices were heard.
     pub async fn save_heard(&self) -> Result<(), StoreError> {
-        let reports = self.heard.take();
-        if reports.is_empty() { Ok(()) } else { self.store.save_heard(reports).await }
+        let mut reports = self.heard.take();
+        if reports.is_empty() {
+            return Ok(());
+        }
+        let signs: Vec<_> =
+            reports.iter_mut().filter_map(|report| Some((report.account, report.sos.take()?))).collect();
+        self.store.save_heard(reports).await?;
+        for (account, notice) in signs {
+            // The people of the account whose gateway heard it, and the operators of the server.
+            if account.is_some() {
+                self.store.announce_sos(account, notice.clone()).await?;
+            }
+            self.tell_operators(notice).await;
+        }
+        Ok(())
     }
 
     /// Lets the job that stores what was kept of claimed devices run soon: identifiers of a device have changed.
@@ -80,8 +93,9 @@ impl Ingest {
                 duplicate_rule: DuplicateRule::Content,
             };
             let (reports, files, told) = (valid_reports(&said), valid_files(&said), Told::by(&said));
-            let arrival =
-                Arrival { message: new, reports, files, steps: Vec::new(), told, at: message.received_at };
+            let at = message.received_at;
+            let (steps, sos) = (Vec::new(), SosSign::of(reports, at));
+            let arrival = Arrival { message: new, reports, files, steps, sos, told, at };
             self.store(reporter, arrival).await?;
         }
         Ok(())
@@ -114,7 +128,8 @@ impl Ingest {
                 let (reports, at) = (reports(each), message.received_at);
                 let steps = step_of(feed, each, at).into_iter().collect();
                 let told = Told::default();
-                let arrival = Arrival { message: new, reports: &reports, files: &[], steps, told, at };
+                let sos = SosSign::of_message(each, at);
+                let arrival = Arrival { message: new, reports: &reports, files: &[], steps, sos, told, at };
                 self.store(reporter, arrival).await?;
             }
             if !theirs.is_empty() {

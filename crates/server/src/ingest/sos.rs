@@ -4,12 +4,63 @@ use std::collections::BTreeMap;
 
 use perigee_core::alert::Alert;
 use perigee_core::emergency::{EmergencyStep, StepKind};
-use perigee_core::location::Attribute;
+use perigee_core::gateway::Reporter;
+use perigee_core::location::{Attribute, Latitude, Longitude};
+use perigee_core::sos_notice::{SosNotice, SosReason};
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Feed, FeedMessage, SosStep, to_location};
+use perigee_gateways::{Feed, FeedMessage, Report, SosStep, alert_name, to_location};
 
 /// The alert of an emergency.
 const NAME: &str = "SOSButton";
+
+/// When and where somebody asked for help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SosSign {
+    /// By the clock of the sender, or else when it was received.
+    pub time: Timestamp,
+    /// Where, if the sender knew.
+    pub position: Option<(Latitude, Longitude)>,
+}
+
+impl SosSign {
+    /// The newest SOS among these reports, which arrived at this instant.
+    pub fn of(reports: &[Report], at: Timestamp) -> Option<Self> {
+        let is_sos = |report: &&Report| report.alarms.iter().any(|word| alert_name(word) == NAME);
+        let sign = |report: &Report| {
+            let location = to_location(report, at);
+            let position = location.map(|location| (location.latitude, location.longitude));
+            Self { time: report.time.unwrap_or(at), position }
+        };
+        reports.iter().filter(is_sos).map(sign).max_by_key(|sign| sign.time)
+    }
+
+    /// The SOS of a message of a feed, if it is one and no test.
+    pub(super) fn of_message(message: &FeedMessage, at: Timestamp) -> Option<Self> {
+        if message.test {
+            return None;
+        }
+        let of_step = || {
+            message.sos.filter(|step| !matches!(step, SosStep::Cancel))?;
+            let report = message.reports.first();
+            let location = report.and_then(|report| to_location(report, at));
+            let position = location.map(|location| (location.latitude, location.longitude));
+            Some(Self { time: report.and_then(|report| report.time).unwrap_or(at), position })
+        };
+        of_step().or_else(|| Self::of(&message.reports, at))
+    }
+
+    /// What people are told if the device of this SOS is expired.
+    pub(super) fn of_expired(self, reporter: &Reporter, source: &str, peer: &str) -> SosNotice {
+        SosNotice {
+            reason: SosReason::ExpiredDevice,
+            identifier: reporter.identifier.clone(),
+            source: source.to_owned(),
+            peer: peer.to_owned(),
+            time: self.time,
+            position: self.position,
+        }
+    }
+}
 
 /// The step of a message, if it has one and is no test.
 pub(super) fn step_of(feed: &Feed, message: &FeedMessage, at: Timestamp) -> Option<EmergencyStep> {

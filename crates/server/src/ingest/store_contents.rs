@@ -6,11 +6,12 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::message_contents::{MessageContents, NewRequest};
+use perigee_core::sos_notice::SosNotice;
 
 use super::contents::contents_of;
 use super::path::Ingest;
 use super::reading::{Reading, Sent, reports};
-use super::sos::step_of;
+use super::sos::{SosSign, step_of};
 
 /// What became of the contents of a request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,18 +53,24 @@ impl Ingest {
             has_contents: devices.iter().any(|(_, contents)| !contents.is_empty()),
             ..Stored::default()
         };
-        let reporters: Vec<Reporter> = devices.iter().map(|(reporter, _)| reporter.clone()).collect();
+        let reporters: Vec<(Reporter, Option<SosNotice>)> =
+            devices.iter().map(|(reporter, contents)| (reporter.clone(), contents.sos.clone())).collect();
         let duplicate_rule = sent.feed.duplicate_rule();
         let request = NewRequest { account, message, duplicate_rule, devices, is_past: false };
         let results = self.store.store_request(request).await?;
-        for (reporter, result) in reporters.iter().zip(results) {
+        for ((reporter, notice), result) in reporters.into_iter().zip(results) {
             match result {
                 Ok(contents) => {
                     stored.is_new |= contents.is_new();
                     stored.devices += 1;
-                    self.note_protocol(reporter, sent.feed.name).await;
+                    self.note_protocol(&reporter, sent.feed.name).await;
                 }
-                Err(StoreError::DeviceExpired(_)) => stored.expired += 1,
+                Err(StoreError::DeviceExpired(_)) => {
+                    stored.expired += 1;
+                    if let Some(notice) = notice {
+                        self.tell_operators(notice).await;
+                    }
+                }
                 // Deleted meanwhile.
                 Err(StoreError::NotFound(_)) => {}
                 Err(error) => return Err(error),
@@ -82,6 +89,9 @@ pub(super) fn contents_by_device(sent: Sent<'_>, reading: &Reading) -> Vec<(Repo
         let (_, contents) =
             by_device.entry(reporter.device).or_insert_with(|| (reporter, MessageContents::default()));
         contents.append(contents_of(&reports(message), sent.at));
+        if let Some(sign) = SosSign::of_message(message, sent.at) {
+            contents.sos = Some(sign.of_expired(reporter, sent.feed.name, ""));
+        }
         contents.steps.extend(step_of(sent.feed, message, sent.at));
     }
     by_device.into_values().map(|(reporter, contents)| (reporter.clone(), contents)).collect()

@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 
 use crate::budget::Permit;
 use crate::ingest::{
-    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, Told, UnknownDevice,
-    valid_files, valid_reports,
+    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, SosSign, Told,
+    UnknownDevice, valid_files, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -289,6 +289,7 @@ impl Session {
                 peer: self.peer,
                 datagram: self.datagram,
                 bytes: frame,
+                sos: SosSign::of(valid_reports(decoded), self.ingest.now()),
             });
         }
     }
@@ -301,8 +302,8 @@ impl Session {
             let ingest = &ingest;
             async move {
                 let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
-                let (steps, told) = (Vec::new(), Told::by(&decoded));
-                let arrival = Arrival { message, reports, files, steps, told, at };
+                let (steps, sos, told) = (Vec::new(), SosSign::of(reports, at), Told::by(&decoded));
+                let arrival = Arrival { message, reports, files, steps, sos, told, at };
                 let result = ingest.store(&reporter, arrival).await;
                 let is_damaged = decoded.is_damaged();
                 // A damaged frame is not answered: the tracker sends it again.

@@ -11,6 +11,7 @@ on_both_engines!(
     two_links_of_a_device_are_one_emergency,
     tests_are_marked_and_raise_nothing,
     a_later_fix_is_the_place_of_an_sos_without_one,
+    an_sos_of_an_unknown_device_reaches_the_owners,
 );
 
 const IMEI: &str = "300434000000001";
@@ -231,4 +232,27 @@ async fn a_later_fix_is_the_place_of_an_sos_without_one(engine: Engine) {
     assert_eq!(again["duplicates"], 1);
     boat.send(&path, garmin(BEGIN_S + 60, "6")).await;
     assert_eq!(boat.events("alert.updated").await, 1, "the first fix counts");
+}
+
+async fn an_sos_of_an_unknown_device_reaches_the_owners(engine: Engine) {
+    let boat = Boat::new(engine).await;
+    let path = boat.gateway("garmin").await;
+    let unknown = |code: &str| garmin(BEGIN_S, code).replace(IMEI, "300434000000777");
+    boat.send(&path, unknown("0")).await;
+    boat.app.app.ingest.replay_claimed().await.unwrap();
+    assert_eq!(boat.events("sos.unregistered").await, 0, "no SOS");
+    for _ in 0..3 {
+        boat.send(&path, unknown("4")).await;
+        boat.app.app.ingest.replay_claimed().await.unwrap();
+    }
+    let owner = &boat.tenant.owner;
+    let mails = boat.app.get(owner, "/api/notifications").await["notifications"].clone();
+    assert_eq!(mails.as_array().unwrap().len(), 1, "{mails}");
+    let line = format!("/api/events?cursor={}&types=sos.unregistered", boat.cursor);
+    let events = boat.app.get(owner, &line).await["events"].clone();
+    assert_eq!(events.as_array().unwrap().len(), 1, "{events}");
+    let data = &events[0]["data"];
+    assert_eq!((&data["reason"], &data["identifier"]), (&json!("unknownDevice"), &json!("300434000000777")));
+    assert_eq!((&data["source"], &data["latitude"]), (&json!("garmin"), &json!(60.0)));
+    assert_eq!(boat.alerts().await.len(), 0);
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Outcome;
 use perigee_core::message_contents::StoredContents;
@@ -10,7 +11,7 @@ use perigee_core::store::Result;
 
 use super::alerts::{self, NewAlert};
 use super::locations::{Attached, Ingested, LastPositions, Submission};
-use super::{device_files, emergencies, rule_engine};
+use super::{device_files, emergencies, rule_engine, sos_notices};
 use crate::Tx;
 
 /// Stores what the submissions of a batch have beside locations, of those that are not refused. On PostgreSQL their accounts
@@ -28,6 +29,12 @@ pub(super) async fn store(
             accounts.entry(submission.scope.account).or_default().push(one);
         }
         stored.push(result.map(|locations| StoredContents { locations, ..StoredContents::default() }));
+    }
+    for (submission, result) in batch.iter().zip(&stored) {
+        let sos = submission.attached.as_ref().and_then(|attached| attached.sos.as_ref());
+        if let (Some(notice), Err(StoreError::DeviceExpired(device))) = (sos, result) {
+            sos_notices::announce(tx, submission.scope.account, Some(*device), notice).await?;
+        }
     }
     for (account, submissions) in accounts {
         tx.lock_account(account).await?;

@@ -13,10 +13,11 @@ use perigee_core::message_contents::{
     MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage,
 };
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::{Gateways, Result};
 
 use super::locations::{self, Submission};
-use super::{alert_search, devices, heard, messages, requests};
+use super::{alert_search, devices, heard, messages, requests, sos_notices};
 use crate::{Database, Tx, Value, params};
 
 /// Writes what a device that was just heard told, into a column of this type. It may have been deleted meanwhile.
@@ -104,6 +105,19 @@ impl Gateways for Database {
 
     async fn save_heard(&self, reports: Vec<HeardReport>) -> Result<()> {
         self.write(move |tx| async move { heard::save(tx, &reports).await }.boxed()).await
+    }
+
+    async fn announce_sos(&self, account: Option<AccountId>, notice: SosNotice) -> Result<bool> {
+        self.write(move |tx| {
+            async move {
+                match account {
+                    Some(account) => sos_notices::announce(tx, account, None, &notice).await,
+                    None => sos_notices::announce_to_operators(tx, &notice).await,
+                }
+            }
+            .boxed()
+        })
+        .await
     }
 
     async fn list_heard(&self, account: Option<AccountId>) -> Result<Vec<HeardDevice>> {

@@ -68,6 +68,7 @@ pub(crate) mod search;
 mod sessions;
 mod shares;
 mod signing_keys;
+mod sos_notices;
 mod table_lock;
 mod templates;
 mod totp;

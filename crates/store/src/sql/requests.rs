@@ -58,6 +58,7 @@ fn take_part(
             alerts: take(&mut contents.alerts, &mut attached),
             steps: take(&mut contents.steps, &mut attached),
             files: take(&mut contents.files, &mut attached),
+            sos: contents.sos.take(),
         };
         places.push(place);
         part.push((reporter.clone(), taken));

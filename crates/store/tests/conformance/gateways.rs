@@ -225,6 +225,7 @@ fn heard(on: &Fixture, identifier: &str, kept: usize) -> HeardReport {
         last_heard: on.now(),
         messages: 3,
         kept: (0..kept).map(message).collect(),
+        sos: None,
     }
 }
 

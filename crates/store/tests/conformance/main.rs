@@ -347,6 +347,8 @@ conformance! {
         alerts_and_locations_of_an_account_do_not_block_each_other,
         alerts_of_the_past_notify_nobody,
         messages_of_before_are_searched_once,
+        an_sos_of_an_expired_device_notifies_its_people,
+        strangers_cannot_flood_people_with_sos,
     }
     account_gateways {
         a_gateway_is_found_by_its_secret,

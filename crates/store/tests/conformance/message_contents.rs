@@ -10,8 +10,10 @@ use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage
 use perigee_core::id::DeviceId;
 use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, Outcome, TimeRange};
 use perigee_core::message_contents::{MessageContents, NewRequest};
+use perigee_core::notification::Channel;
 use perigee_core::page::PageRequest;
 use perigee_core::routing::RoutingHolder;
+use perigee_core::sos_notice::{SosNotice, SosReason};
 use perigee_core::store::{Alerts as _, DeviceFiles as _, Gateways as _, Locations as _};
 
 use perigee_store::{params, verify};
@@ -28,7 +30,7 @@ async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
     on.store.find_claimed_device(&[name.to_owned()]).await.unwrap().unwrap()
 }
 
-fn sos(on: &Fixture) -> Alert {
+fn sos_alert(on: &Fixture) -> Alert {
     Alert { critical: true, ..alert(on.now(), "SOSButton") }
 }
 
@@ -40,9 +42,10 @@ fn file() -> NewDeviceFile {
 fn everything(on: &Fixture) -> MessageContents {
     MessageContents {
         locations: vec![fix(on.now(), 1.0)],
-        alerts: vec![sos(on)],
+        alerts: vec![sos_alert(on)],
         steps: Vec::new(),
         files: vec![file()],
+        sos: None,
     }
 }
 
@@ -90,7 +93,7 @@ pub(crate) async fn a_message_is_stored_with_all_it_says(on: Fixture) {
     assert_eq!(again.contents.alerts, [Duplicate]);
     assert_eq!(counts(&on, &tenant, device).await, [2, 1, 1, 1, 1], "nobody is notified twice");
 
-    let only_alert = MessageContents { alerts: vec![sos(&on)], ..MessageContents::default() };
+    let only_alert = MessageContents { alerts: vec![sos_alert(&on)], ..MessageContents::default() };
     let again = on.store.store_message(&tracker, message(b"sos"), only_alert).await.unwrap();
     assert_eq!(again.result, MessageResult::Duplicate);
 }
@@ -102,7 +105,7 @@ pub(crate) async fn without_its_alert_no_message_is_stored(mut on: Fixture) {
     on.route(&tenant, RoutingHolder::Device(device), vec![mail("ana@example.com")]).await;
     alerts_fail(&on).await;
     on.store.store_message(&tracker, message(b"sos"), everything(&on)).await.unwrap_err();
-    let step = EmergencyStep { kind: StepKind::Declare, alert: sos(&on) };
+    let step = EmergencyStep { kind: StepKind::Declare, alert: sos_alert(&on) };
     let contents = MessageContents { steps: vec![step], ..MessageContents::default() };
     on.store.store_message(&tracker, message(b"step"), contents).await.unwrap_err();
     // Others are stored meanwhile.
@@ -198,7 +201,7 @@ pub(crate) async fn alerts_of_the_past_notify_nobody(on: Fixture) {
     let tracker = tracker(&on, &tenant, "imei").await;
     on.route(&tenant, RoutingHolder::Device(tracker.device), vec![mail("ana@example.com")]).await;
     let before = on.events(&tenant).await.len();
-    let step = EmergencyStep { kind: StepKind::Declare, alert: sos(&on) };
+    let step = EmergencyStep { kind: StepKind::Declare, alert: sos_alert(&on) };
     let contents = MessageContents {
         alerts: vec![alert(on.now(), "Door")],
         steps: vec![step],
@@ -242,7 +245,7 @@ pub(crate) async fn messages_of_before_are_searched_once(on: Fixture) {
     on.store.finish_searched_messages(&rest).await.unwrap();
     assert!(on.store.next_searched_messages().await.unwrap().is_none());
 
-    let contents = MessageContents { alerts: vec![sos(&on)], ..MessageContents::default() };
+    let contents = MessageContents { alerts: vec![sos_alert(&on)], ..MessageContents::default() };
     on.store.store_message(&tracker, message(b"sos"), contents).await.unwrap();
     let has = async |name: &str, seconds: i64| {
         let range =
@@ -251,4 +254,58 @@ pub(crate) async fn messages_of_before_are_searched_once(on: Fixture) {
     };
     assert!(has("SOSButton", 0).await && has("SOSButton", -1).await);
     assert!(!has("SOSButton", 1).await && !has("Door", 0).await);
+}
+
+fn notice(identifier: &str, reason: SosReason) -> SosNotice {
+    SosNotice {
+        reason,
+        identifier: identifier.into(),
+        source: "garmin".into(),
+        peer: "192.0.2.9".into(),
+        time: "2026-01-01T00:00:00Z".parse().unwrap(),
+        position: None,
+    }
+}
+
+pub(crate) async fn an_sos_of_an_expired_device_notifies_its_people(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let device = on.add(&tenant, until("old", "2020-01-01")).await.id;
+    on.route(&tenant, RoutingHolder::Device(device), vec![mail("ana@example.com")]).await;
+    let send = async || {
+        let sos = Some(notice("imei", SosReason::ExpiredDevice));
+        let contents = MessageContents { alerts: vec![sos_alert(&on)], sos, ..MessageContents::default() };
+        let stored =
+            on.store.store_message(&tenant.reporter(device), message(b"sos"), contents).await.unwrap();
+        assert_eq!(stored.result, MessageResult::ExpiredDevice);
+        on.messages(&tenant).await.into_iter().map(|mail| mail.address).collect::<Vec<_>>()
+    };
+    assert_eq!(send().await, ["ana@example.com"]);
+    assert_eq!(send().await.len(), 1, "once in a while");
+    on.clock().advance_seconds(6 * 3_600);
+    assert_eq!(send().await.len(), 2);
+    assert_eq!(alerts(&on, &tenant, device).await.len(), 0);
+    let kinds: Vec<_> = on.events(&tenant).await.iter().map(|event| (event.kind, event.device)).collect();
+    let told = (EventKind::SosUnregistered, Some(device));
+    assert_eq!(kinds.iter().filter(|kind| **kind == told).count(), 2, "{kinds:?}");
+    assert_eq!(on.due(Channel::Email).await.len(), 2);
+}
+
+pub(crate) async fn strangers_cannot_flood_people_with_sos(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    on.sql("UPDATE account_user SET operator = TRUE", &[]).await;
+    let send = async |account| {
+        let mut told = 0;
+        for number in 0..30 {
+            let notice = notice(&number.to_string(), SosReason::UnknownDevice);
+            told += i64::from(on.store.announce_sos(account, notice).await.unwrap());
+        }
+        told
+    };
+    assert_eq!(send(Some(tenant.account.id)).await, SosNotice::PER_ACCOUNT_A_DAY);
+    assert_eq!(send(None).await, SosNotice::TO_OPERATORS_A_DAY);
+    assert_eq!(send(None).await, 0);
+    on.clock().advance_seconds(86_400);
+    assert_eq!(send(None).await, SosNotice::TO_OPERATORS_A_DAY);
+    let mails = SosNotice::PER_ACCOUNT_A_DAY + 2 * SosNotice::TO_OPERATORS_A_DAY;
+    assert_eq!(i64::try_from(on.messages(&tenant).await.len()).unwrap(), mails);
 }

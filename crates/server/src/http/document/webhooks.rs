@@ -104,6 +104,15 @@ fn noted(kind: EventKind) -> Value {
             "name": { "type": ["string", "null"], "description": "The name of the webhook.", "example": "Dispatch" },
             "reason": { "type": "string", "description": "Why it was switched off.", "example": "The receiver answered 410 Gone." },
         }),
+        EventKind::SosUnregistered => json!({
+            "reason": { "type": "string", "enum": ["unknownDevice", "expiredDevice"], "description": "Why it is no alert: no device of the account has the identifier, or the licence of the device is expired.", "example": "expiredDevice" },
+            "identifier": { "type": "string", "description": "The name under which the sender reported.", "example": "356938035643809" },
+            "source": { "type": "string", "description": "The protocol or the feed that it came by.", "example": "garmin" },
+            "peer": { "type": "string", "description": "Address that it came from; empty if it is not known.", "example": "203.0.113.7:40112" },
+            "dateTime": { "type": "string", "format": "date-time", "description": "When it happened.", "example": "2026-05-01T12:00:00Z" },
+            "latitude": { "type": ["number", "null"], "description": "Degrees north (WGS 84); null if the sender did not know.", "example": 42.2406 },
+            "longitude": { "type": ["number", "null"], "description": "Degrees east (WGS 84).", "example": -8.7207 },
+        }),
         EventKind::FeedLate => json!({
             "feed": { "type": "string", "description": "The feed of the gateway.", "example": "garmin" },
             "name": { "type": ["string", "null"], "description": "The name of the gateway.", "example": "Our inReach units" },

@@ -19,6 +19,7 @@ use perigee_core::gateway::{NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::{DuplicateRule, Location};
 use perigee_core::message_contents::{MessageContents, StoredContents};
+use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot};
@@ -72,6 +73,8 @@ pub(crate) struct Attached {
     pub(crate) files: Vec<NewDeviceFile>,
     /// Whether alerts are stored as ended and nobody is notified.
     pub(crate) is_past: bool,
+    /// Of what people are notified if the device is expired.
+    pub(crate) sos: Option<SosNotice>,
 }
 
 impl Submission {
@@ -92,9 +95,10 @@ impl Submission {
 
     /// Everything that a message says of a device.
     pub(crate) fn of(reporter: &Reporter, contents: MessageContents, duplicate_rule: DuplicateRule) -> Self {
-        let has_attachments = contents.attachments() > 0;
-        let MessageContents { locations, alerts, steps, files } = contents;
-        let attached = has_attachments.then(|| Box::new(Attached { alerts, steps, files, is_past: false }));
+        let has_attachments = contents.attachments() > 0 || contents.sos.is_some();
+        let MessageContents { locations, alerts, steps, files, sos } = contents;
+        let attached =
+            has_attachments.then(|| Box::new(Attached { alerts, steps, files, is_past: false, sos }));
         Self { attached, ..Self::by(reporter.scope, reporter.device, &locations, duplicate_rule) }
     }
 

@@ -6,11 +6,12 @@ use perigee_core::credential::LinkPurpose;
 use perigee_core::error::StoreError;
 use perigee_core::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, NotificationId};
-use perigee_core::notification::{Audience, Channel, Occasion, Source};
+use perigee_core::notification::{Audience, Channel, Notice, Occasion, Source};
 use perigee_core::overview::{Overview, OverviewRecipient};
 use perigee_core::privilege::Privileges;
 use perigee_core::routing::{AlertRouting, Preferences};
 use perigee_core::severity::Severity;
+use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::{PASSWORD_MAILS_AN_HOUR, Result, TEST_MESSAGES_AN_HOUR};
 
 use super::super::{column, contact_groups, events};
@@ -42,6 +43,9 @@ const fn limit_event(channel: Channel) -> EventKind {
 
 /// The occasion of a message that is not about an alert.
 pub(super) fn occasion(row: &Row) -> Result<Occasion> {
+    if row.str("occasion")? == EventKind::SosUnregistered.name() {
+        return Ok(Occasion::UnregisteredSos(Box::new(column::json(row, "document")?)));
+    }
     if row.opt_str("document")?.is_some() {
         return Ok(Occasion::Overview(Box::new(column::json(row, "document")?)));
     }
@@ -165,6 +169,52 @@ pub(in crate::sql) async fn write_tests(
     Ok(Some(count))
 }
 
+/// Writes messages about an SOS that is no alert: to the recipients of the device, or to the owners if there are none.
+pub(in crate::sql) async fn write_sos(
+    tx: &Tx,
+    account: AccountId,
+    device: Option<DeviceId>,
+    notice: &SosNotice,
+) -> Result<()> {
+    let mut drafts = Vec::new();
+    let audience = match device {
+        Some(device) => DeviceAudience::of(tx, account, device).await?,
+        None => None,
+    };
+    if let Some(DeviceAudience { account, common, .. }) = &audience {
+        for addressee in common.addressees(tx.now(), &account.settings.time_zone) {
+            let Some(Notice::Now(recipient)) = addressee.notice(Severity::Critical) else { continue };
+            let reader = (addressee.address.to_owned(), recipient.preferences.clone());
+            drafts.push(Draft { channel: addressee.channel, ..sos_draft(reader, notice)? });
+        }
+    }
+    if drafts.is_empty() {
+        for owner in owners(tx, account).await? {
+            drafts.push(sos_draft(owner, notice)?);
+        }
+    }
+    write(tx, account, device, drafts).await
+}
+
+/// Writes mails about an SOS of nobody's device to the operators of the server, in their own accounts.
+pub(in crate::sql) async fn write_sos_to_operators(tx: &Tx, notice: &SosNotice) -> Result<()> {
+    let sql = "SELECT account_id, email, name, time_zone FROM account_user \
+               WHERE operator = TRUE AND disabled = FALSE \
+                   AND (valid_from IS NULL OR valid_from <= ?1) AND (expires IS NULL OR expires > ?1) \
+               ORDER BY account_id, id";
+    for row in tx.query(sql, params![tx.now()]).await? {
+        let account = AccountId::from_i64(row.i64("account_id")?);
+        tx.lock_account(account).await?;
+        write(tx, account, None, vec![sos_draft(reader(&row)?, notice)?]).await?;
+    }
+    Ok(())
+}
+
+fn sos_draft(reader: (String, Preferences), notice: &SosNotice) -> Result<Draft> {
+    let draft = draft(EventKind::SosUnregistered.name().to_owned(), reader, Some(text(notice)?))?;
+    Ok(Draft { critical: true, first_critical: true, ..draft })
+}
+
 /// Writes a mail to each of these recipients that asks them to confirm their address.
 pub(in crate::sql) async fn ask_recipients(
     tx: &Tx,
@@ -207,10 +257,12 @@ async fn owners(tx: &Tx, account: AccountId) -> Result<Vec<(String, Preferences)
                ORDER BY id";
     let owner = i64::from(Privileges::OWNER.as_bits());
     let rows = tx.query(sql, params![account, owner, tx.now()]).await?;
-    let reader = |row: &Row| -> Result<(String, Preferences)> {
-        let time_zone = Some(column::parsed(row, "time_zone")?);
-        let preferences = Preferences { name: Some(row.text("name")?), time_zone, ..Preferences::default() };
-        Ok((row.text("email")?, preferences))
-    };
     rows.iter().map(reader).collect()
+}
+
+/// The address and preferences of a user.
+fn reader(row: &Row) -> Result<(String, Preferences)> {
+    let time_zone = Some(column::parsed(row, "time_zone")?);
+    let preferences = Preferences { name: Some(row.text("name")?), time_zone, ..Preferences::default() };
+    Ok((row.text("email")?, preferences))
 }

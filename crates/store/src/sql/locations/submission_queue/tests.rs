@@ -45,8 +45,13 @@ fn send_alerts(queue: &SubmissionQueue, account: i64, device: i64, count: usize)
         critical: true,
         attributes: std::collections::BTreeMap::new(),
     };
-    let attached =
-        Attached { alerts: vec![alert; count], steps: Vec::new(), files: Vec::new(), is_past: false };
+    let attached = Attached {
+        alerts: vec![alert; count],
+        steps: Vec::new(),
+        files: Vec::new(),
+        is_past: false,
+        sos: None,
+    };
     submission.attached = Some(Box::new(attached));
     queue.push(submission, caller).expect("there is room")
 }

@@ -1,0 +1,77 @@
+//! The text of a message about an SOS of a device that is not registered or expired, in every language. Accounts cannot
+//! change it.
+
+use perigee_core::notification::{Channel, Composed, Content, Message};
+use perigee_core::sos_notice::{SosNotice, SosReason};
+
+use super::consent::{add_footer, shown_name};
+use super::facts::map_url;
+use super::words::spoken;
+use crate::plain::excerpt;
+use crate::sms::segments;
+
+/// Characters that are shown of what the sender or a user wrote.
+const SHOWN: usize = 40;
+
+/// Composes the message.
+pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
+    let is_spanish = spoken(content.preferences.language.as_str()) == "es";
+    let named = content.device.as_ref().map(|device| excerpt(&device.name, SHOWN));
+    let sender = named.unwrap_or_else(|| excerpt(&notice.identifier, SHOWN));
+    let subject = match (notice.reason, is_spanish) {
+        (SosReason::UnknownDevice, false) => format!("SOS from a device that is not registered: {sender}"),
+        (SosReason::ExpiredDevice, false) => format!("SOS from an expired device: {sender}"),
+        (SosReason::UnknownDevice, true) => format!("SOS de un dispositivo no registrado: {sender}"),
+        (SosReason::ExpiredDevice, true) => format!("SOS de un dispositivo caducado: {sender}"),
+    };
+    let mut text = match content.channel {
+        Channel::Email => long_text(content, notice, &subject, is_spanish),
+        Channel::Sms => format!("{subject}. {}", place(notice, is_spanish)),
+    };
+    let count = match content.channel {
+        Channel::Email => 0,
+        Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
+    };
+    add_footer(content, &mut text, None);
+    let message = Message {
+        id: content.id,
+        channel: content.channel,
+        to: content.to.clone(),
+        subject: if content.channel == Channel::Email { subject } else { String::new() },
+        text,
+        html: None,
+        mail_link: content.mail_link.clone(),
+    };
+    Composed { message, segments: count }
+}
+
+fn long_text(content: &Content, notice: &SosNotice, subject: &str, is_spanish: bool) -> String {
+    let local = content.time_zone.as_jiff().to_datetime(notice.time.to_jiff());
+    let time = format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), content.time_zone.id());
+    let (identifier, source) = (excerpt(&notice.identifier, 100), &notice.source);
+    let (account, place) = (shown_name(content), place(notice, is_spanish));
+    if is_spanish {
+        format!(
+            "{subject}\n\nIdentificador: {identifier}\nRed: {source} {}\nHora: {time}\n{place}\n\n\
+             No se ha creado ninguna alerta: registre o renueve el dispositivo en {account} para recibir las siguientes.\n",
+            notice.peer
+        )
+    } else {
+        format!(
+            "{subject}\n\nIdentifier: {identifier}\nNetwork: {source} {}\nTime: {time}\n{place}\n\n\
+             No alert was created: register or extend the device in {account} to get alerts of it.\n",
+            notice.peer
+        )
+    }
+}
+
+fn place(notice: &SosNotice, is_spanish: bool) -> String {
+    match (notice.position, is_spanish) {
+        (Some((latitude, longitude)), _) => {
+            let degrees = (latitude.as_degrees(), longitude.as_degrees());
+            format!("{:.5}, {:.5} {}", degrees.0, degrees.1, map_url(degrees))
+        }
+        (None, false) => "Position: not known".to_owned(),
+        (None, true) => "Posición: desconocida".to_owned(),
+    }
+}
