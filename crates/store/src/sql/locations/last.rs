@@ -10,7 +10,7 @@ use super::super::scope;
 use super::log::LastInMemory;
 use super::row::{LAST_COLUMNS, last_point, unreadable_readings};
 use crate::codec::Point;
-use crate::{Row, Tx, params};
+use crate::{Row, Tx, Value, params};
 
 /// The last trusted location of a device.
 pub(crate) async fn find_last(
@@ -65,7 +65,7 @@ pub(super) fn last_of_row(
 
 /// The last location in a row of [`DEVICES`], if there is one.
 pub(super) fn last_in_row(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
-    if row.opt_i64("number")?.is_none() {
+    if matches!(row.value("number")?, Value::Null) {
         return Ok(None);
     }
     last_point(tx, account, device, row)

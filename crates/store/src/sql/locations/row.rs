@@ -9,6 +9,7 @@ use perigee_core::store::Result;
 use super::super::column;
 use crate::codec::{CodecError, Point};
 use crate::damage::{Damaged, Table};
+use crate::error::describe;
 use crate::sql::checksum::crc;
 use crate::{Row, Tx, params};
 
@@ -86,14 +87,22 @@ pub(crate) fn check_last(
     Err(Box::new(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
 }
 
+fn unreadable_last(account: AccountId, device: DeviceId, reason: String) -> Box<Damaged> {
+    Box::new(Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1))
+}
+
 /// The last location of a device in its row, or what is known of it if it is damaged.
 pub(crate) fn checked_last(
     row: &Row,
     account: AccountId,
     device: DeviceId,
 ) -> Result<std::result::Result<Point, Box<Damaged>>> {
-    let point = point_from_row(row)?;
-    Ok(check_last(&point, row.opt_i64("checksum")?, account, device).map(|_stored| point))
+    let (point, kept) = match (point_from_row(row), row.opt_i64("checksum")) {
+        (Ok(point), Ok(kept)) => (point, kept),
+        (Err(cause), _) => return Ok(Err(unreadable_last(account, device, describe(&cause)))),
+        (_, Err(cause)) => return Ok(Err(unreadable_last(account, device, describe(&cause)))),
+    };
+    Ok(check_last(&point, kept, account, device).map(|_stored| point))
 }
 
 /// The last location of a device in its row; a damaged one is recorded, and the device has none until the next.
