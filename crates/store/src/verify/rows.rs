@@ -38,7 +38,7 @@ pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result
         let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
         batch
             .damaged
-            .extend(checked_last(row, account, DeviceId::from_i64(device))?.err().map(|damaged| *damaged));
+            .extend(checked_last(row, account, DeviceId::from_i64(device)).err().map(|damaged| *damaged));
     }
     Ok(batch)
 }

@@ -234,8 +234,13 @@ async fn look_with(
     };
     let keys: [&(dyn ToSql + Sync); 3] = [&of_account, &device, &device_alone];
     let lock = async {
-        let shared = session.run(&share, &[&accounts, &alone]);
-        try_join3(shared, of_first(&lock_first, &lock_keys), session.run(&live, &keys)).await
+        let accounts: [&(dyn ToSql + Sync); 2] = [&accounts, &alone];
+        try_join3(
+            session.run(&share, &accounts),
+            of_first(&lock_first, &lock_keys),
+            session.run(&live, &keys),
+        )
+        .await
     };
     let ((accounts, first, live), devices, members, drawn) =
         try_join4(lock, of_first(&find, &keys_first), members, numbers).await?;

@@ -87,8 +87,8 @@ pub(crate) fn check_last(
     Err(Box::new(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
 }
 
-fn unreadable_last(account: AccountId, device: DeviceId, reason: String) -> Box<Damaged> {
-    Box::new(Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1))
+fn unreadable_last(account: AccountId, device: DeviceId, reason: String) -> Damaged {
+    Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1)
 }
 
 /// The last location of a device in its row, or what is known of it if it is damaged.
@@ -96,16 +96,16 @@ pub(crate) fn checked_last(
     row: &Row,
     account: AccountId,
     device: DeviceId,
-) -> Result<std::result::Result<Point, Box<Damaged>>> {
+) -> std::result::Result<Point, Box<Damaged>> {
     let (point, kept) = match (point_from_row(row), row.opt_i64("checksum")) {
         (Ok(point), Ok(kept)) => (point, kept),
-        (Err(cause), _) => return Ok(Err(unreadable_last(account, device, describe(&cause)))),
-        (_, Err(cause)) => return Ok(Err(unreadable_last(account, device, describe(&cause)))),
+        (Err(cause), _) => return Err(Box::new(unreadable_last(account, device, describe(&cause)))),
+        (_, Err(cause)) => return Err(Box::new(unreadable_last(account, device, describe(&cause)))),
     };
-    Ok(check_last(&point, kept, account, device).map(|_stored| point))
+    check_last(&point, kept, account, device).map(|_stored| point)
 }
 
 /// The last location of a device in its row; a damaged one is recorded, and the device has none until the next.
-pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
-    Ok(checked_last(row, account, device)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
+pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Option<Point> {
+    checked_last(row, account, device).map_err(|damaged| tx.damage().note(&damaged)).ok()
 }

@@ -159,7 +159,7 @@ impl StateRow {
     /// The row, if it matches the checksum that was kept of it, or was written before there were any.
     pub(crate) fn checked(self, kept: Option<i64>) -> Checked {
         if kept.is_some_and(|kept| kept != self.checksum()) {
-            return Err(damaged(self.account, self.device, "it does not match its checksum"));
+            return Err(Box::new(damaged(self.account, self.device, "it does not match its checksum")));
         }
         Ok(self)
     }
@@ -198,7 +198,7 @@ impl StateRow {
         };
         match read() {
             Ok((state, kept)) => state.checked(kept),
-            Err(error) => Err(damaged(account, device, describe(&error))),
+            Err(error) => Err(Box::new(damaged(account, device, describe(&error)))),
         }
     }
 
@@ -233,8 +233,8 @@ impl StateRow {
     }
 }
 
-fn damaged(account: AccountId, device: DeviceId, reason: impl std::fmt::Display) -> Box<Damaged> {
-    Box::new(Damaged::new(Table::DeviceState, reason).of(account, Some(device)))
+fn damaged(account: AccountId, device: DeviceId, reason: impl std::fmt::Display) -> Damaged {
+    Damaged::new(Table::DeviceState, reason).of(account, Some(device))
 }
 
 /// Writes rows. The caller has locked them.
