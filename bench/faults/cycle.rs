@@ -16,6 +16,8 @@ use tokio::time::timeout;
 use crate::Options;
 use crate::check::{Found, check};
 use crate::client::{BATCH_MAX, BULK_MAX, Shared, follow, locked, write};
+use crate::damage::{Store, repair};
+use crate::freeze::freeze;
 use crate::ledger::Ledger;
 use crate::summary::Summary;
 
@@ -26,6 +28,10 @@ const KILLS_A_GENERATION: u32 = 5;
 const WRITERS: u64 = 8;
 /// Every this many cycles the database is killed too.
 const DATABASE_EVERY: u32 = 3;
+/// Every this many cycles a bit flips in the state of a device, or in a last location by turns.
+const FLIP_EVERY: u32 = 2;
+/// Every this many cycles a second node on PostgreSQL stands still.
+const FREEZE_EVERY: u32 = 4;
 /// Time limit of everything but the load.
 const PATIENCE: Duration = Duration::from_mins(2);
 /// The same for all devices, which hold millions of locations after a hundred kills.
@@ -36,6 +42,7 @@ pub(crate) struct Run {
     server: Server,
     shared: Shared,
     crash_database: Option<PathBuf>,
+    database: Option<String>,
     cursor: String,
     random: StdRng,
     seed: u64,
@@ -50,7 +57,7 @@ impl Run {
     /// Starts a server on an empty store.
     pub(crate) async fn start(engine: &'static str, setup: Setup, options: &Options) -> Result<Self> {
         eprintln!("{engine}");
-        let is_postgres = setup.database.is_some();
+        let database = setup.database.clone();
         let server = Server::start(setup).await?;
         let shared = Shared {
             address: server.address.clone(),
@@ -63,7 +70,8 @@ impl Run {
         Ok(Self {
             server,
             shared,
-            crash_database: options.crash_postgres.clone().filter(|_| is_postgres),
+            crash_database: options.crash_postgres.clone().filter(|_| database.is_some()),
+            database,
             cursor: "start".to_owned(),
             random: StdRng::seed_from_u64(options.seed),
             seed: options.seed,
@@ -75,6 +83,9 @@ impl Run {
                 kills: 0,
                 kills_in_packing: 0,
                 database_kills: 0,
+                flips: 0,
+                freezes: 0,
+                stalls: 0,
                 counts: Ledger::default().counts,
                 found: Found::default(),
                 took: Duration::ZERO,
@@ -91,6 +102,9 @@ impl Run {
                 self.take_new_devices().await?;
             }
             self.load_and_kill(cycle).await?;
+            if !self.broken && cycle.is_multiple_of(FLIP_EVERY) {
+                self.flip(cycle).await?;
+            }
             self.start_and_check(false).await.with_context(|| self.server.log_end())?;
             if self.is_decided() {
                 break;
@@ -108,6 +122,18 @@ impl Run {
         self.summary.found = *locked(&self.shared.found);
         self.summary.took = self.began.elapsed();
         Ok(self.summary)
+    }
+
+    /// Flips a bit in the store of the killed server. A state is rebuilt by the next start; a last location by a repair.
+    async fn flip(&mut self, cycle: u32) -> Result<()> {
+        let store = Store::of(&self.server, self.database.as_ref());
+        if (cycle / FLIP_EVERY).is_multiple_of(2) {
+            self.summary.flips += u32::from(store.damage_state(&mut self.random).await?);
+        } else if store.damage_last(&mut self.random).await? {
+            self.summary.flips += 1;
+            repair(&self.server)?;
+        }
+        Ok(())
     }
 
     /// Whether the run can stop early: a deliberately broken server is caught by the first loss.
@@ -149,6 +175,11 @@ impl Run {
         });
         let moment = self.random.random_range(20..=self.longest);
         tokio::time::sleep(Duration::from_millis(moment)).await;
+        if !self.broken && self.database.is_some() && cycle % FREEZE_EVERY == FREEZE_EVERY - 1 {
+            self.summary.freezes += 1;
+            let name = format!("frozen-{cycle}");
+            self.summary.stalls += u32::from(freeze(&self.server, &self.shared, &name).await?);
+        }
         if cycle % DATABASE_EVERY == DATABASE_EVERY - 1
             && let Some(program) = self.crash_database.clone()
         {

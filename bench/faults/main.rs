@@ -6,6 +6,8 @@ mod alerts;
 mod check;
 mod client;
 mod cycle;
+mod damage;
+mod freeze;
 mod ledger;
 mod outcome;
 mod point;
@@ -97,8 +99,9 @@ async fn main() -> Result<ExitCode> {
     }
     println!("{}", summary::table(&summaries));
     // A broken server must be caught by lost data, not by other differences.
-    let succeeded =
-        |summary: &Summary| if options.broken { summary.found.lost > 0 } else { summary.found.is_clean() };
+    let succeeded = |summary: &Summary| {
+        if options.broken { summary.found.lost > 0 } else { summary.found.is_clean() && summary.stalls == 0 }
+    };
     let ok = summaries.iter().all(succeeded);
     println!(
         "{}",

@@ -13,6 +13,11 @@ pub(crate) struct Summary {
     pub(crate) kills: u32,
     pub(crate) kills_in_packing: u32,
     pub(crate) database_kills: u32,
+    /// Bits that were flipped in the store.
+    pub(crate) flips: u32,
+    /// How often a second node stood still, and how often the first one stalled with it.
+    pub(crate) freezes: u32,
+    pub(crate) stalls: u32,
     pub(crate) counts: Counts,
     pub(crate) found: Found,
     pub(crate) took: Duration,
@@ -22,10 +27,12 @@ pub(crate) struct Summary {
 /// A table with one column per run.
 pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
-    let rows: [(&str, Figure); 18] = [
+    let rows: [(&str, Figure); 21] = [
         ("server killed", |each| each.kills.to_string()),
         ("of these, during compaction", |each| each.kills_in_packing.to_string()),
         ("database killed", |each| each.database_kills.to_string()),
+        ("bits flipped in the store", |each| each.flips.to_string()),
+        ("second node stopped for 4 s", |each| each.freezes.to_string()),
         ("requests sent", |each| each.counts.requests.to_string()),
         ("of these, resent", |each| each.counts.sent_again.to_string()),
         ("of these, without an answer", |each| each.counts.unanswered.to_string()),
@@ -34,6 +41,7 @@ pub(crate) fn table(summaries: &[Summary]) -> String {
         ("locations sent late", |each| each.counts.late.to_string()),
         ("slowest start, ms", |each| each.slowest_start.as_millis().to_string()),
         ("duration, s", |each| each.took.as_secs().to_string()),
+        ("**stalls of the first node meanwhile**", |each| each.stalls.to_string()),
         ("**lost**", |each| each.found.lost.to_string()),
         ("**twice in the history**", |each| each.found.twice.to_string()),
         ("**missing in the feed**", |each| each.found.missed_by_feed.to_string()),

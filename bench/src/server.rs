@@ -172,6 +172,11 @@ impl Server {
         self.setup.environment = environment;
     }
 
+    /// The id of its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends it without warning.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;

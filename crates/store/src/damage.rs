@@ -21,6 +21,8 @@ pub enum Table {
     LocationChunk,
     /// The last location of each device.
     LastLocation,
+    /// The state of each device.
+    DeviceState,
     /// Alerts of devices and rules.
     Alert,
     /// Devices and their settings.
@@ -34,10 +36,11 @@ pub enum Table {
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::LocationLog,
         Self::LocationChunk,
         Self::LastLocation,
+        Self::DeviceState,
         Self::Alert,
         Self::Device,
         Self::RuleTrail,
@@ -51,6 +54,7 @@ impl Table {
             Self::LocationLog => "location_log",
             Self::LocationChunk => "location_chunk",
             Self::LastLocation => "last_location",
+            Self::DeviceState => "device_live",
             Self::Alert => "alert",
             Self::Device => "device",
             Self::RuleTrail => "rule_trail",

@@ -65,6 +65,28 @@ impl DbError {
     }
 }
 
+/// The cause of an unavailability that concerns some rows or an account, because others hold their lock.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Locked(pub(crate) &'static str);
+
+impl Locked {
+    /// The error of something that is locked.
+    pub(crate) fn error() -> StoreError {
+        StoreError::Unavailable(Box::new(Self("another node or job holds its lock")))
+    }
+
+    /// Whether this is such an error, rather than a database that cannot be reached.
+    pub(crate) fn is_cause_of(error: &StoreError) -> bool {
+        matches!(error, StoreError::Unavailable(cause) if cause.is::<Self>())
+    }
+}
+
+/// The cause of an unavailability that is damage: the database found that its own pages or indexes are wrong.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Corrupted(pub(crate) String);
+
 impl From<DbError> for StoreError {
     fn from(error: DbError) -> Self {
         match error {

@@ -104,6 +104,7 @@ migrations! {
     30 "later_fix" "0030_later_fix.sql";
     31 "alert_search" "0031_alert_search.sql";
     32 "sos_notice" "0032_sos_notice.sql";
+    33 "state_checksum" "0033_state_checksum.sql";
 }
 
 impl Migration {

@@ -71,6 +71,15 @@ impl Row {
         self.columns.iter().map(|name| &**name).zip(&self.values)
     }
 
+    /// The same row with another value at this position.
+    pub(crate) fn with_value(&self, position: usize, value: Value) -> Self {
+        let mut row = self.clone();
+        if let Some(place) = row.values.get_mut(position) {
+            *place = value;
+        }
+        row
+    }
+
     fn mismatch(column: impl Column, wanted: &str, found: &Value) -> DbError {
         DbError::internal(format!("column {column} holds {}, not {wanted}", found.kind()))
     }

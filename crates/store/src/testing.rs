@@ -158,8 +158,10 @@ pub enum Flip {
     Bytes,
     /// Flips one bit of its first letter.
     Text,
-    /// Adds 4, which flips at least one bit.
-    Number,
+    /// Flips this bit of a number, 0 being the lowest.
+    Bit(u32),
+    /// Flips a boolean.
+    Truth,
 }
 
 impl Scratch {
@@ -169,12 +171,14 @@ impl Scratch {
         if let ScratchStorage::Directory { .. } = self.storage {
             let value = match kind {
                 Flip::Bytes | Flip::Text => format!("flip({column})"),
-                Flip::Number => format!("{column} + 4"),
+                Flip::Bit(bit) => format!("({column} | (1 << {bit})) - ({column} & (1 << {bit}))"),
+                Flip::Truth => format!("1 - {column}"),
             };
             let path = self.url.sqlite_path().expect("a directory is for SQLite");
             let connection = rusqlite::Connection::open(path).expect("the scratch file opens");
             let flags = rusqlite::functions::FunctionFlags::SQLITE_UTF8;
             connection.create_scalar_function("flip", 1, flags, flipped).expect("a function can be made");
+            connection.pragma_update(None, "ignore_check_constraints", true).expect("a pragma can be set");
             let sql = format!("UPDATE {table} SET {column} = {value} WHERE {condition}");
             assert!(connection.execute(&sql, []).expect("a bit is flipped") > 0, "no row of {table}");
             return;
@@ -186,7 +190,8 @@ impl Scratch {
                 )
             }
             Flip::Text => format!("overlay({column} placing chr(ascii(left({column}, 1)) # 1) from 1)"),
-            Flip::Number => format!("{column} + 4"),
+            Flip::Bit(bit) => format!("{column} # (CAST(1 AS BIGINT) << {bit})"),
+            Flip::Truth => format!("NOT {column}"),
         };
         self.run(&format!("UPDATE {table} SET {column} = {value} WHERE {condition}")).await;
     }

@@ -10,9 +10,9 @@ use perigee_core::id::{AccountId, IdSource};
 use perigee_core::notification::Channel;
 use perigee_core::time::Timestamp;
 
-use crate::damage::Damage;
+use crate::damage::{Damage, Damaged, Table};
 use crate::database::Engine;
-use crate::error::DbError;
+use crate::error::{Corrupted, DbError};
 use crate::job::Opened;
 use crate::outbox_signal::OutboxSignals;
 use crate::row::Row;
@@ -284,15 +284,15 @@ impl Tx {
     }
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
-    /// Submissions of locations share the lock, and others wait for all of them. On SQLite every write job has the whole
-    /// database to itself.
+    /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. On SQLite every
+    /// write job has the whole database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
-        let locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
-        if self.engine() == Engine::Postgres && !locked {
-            // Not a lock of the row: those who share it would write to its page, and who waits for it alone could wait
-            // for ever while others share it.
-            let sql = "SELECT pg_advisory_xact_lock(?1)";
-            self.query(sql, crate::params![account]).await?;
+        let is_locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
+        if let Some(session) = self.as_postgres().filter(|_| !is_locked) {
+            self.admit(&[])?;
+            // Boxed, because hundreds of jobs wait for it.
+            let lock = postgres::account_lock::lock(session, account).boxed().await;
+            self.note("the lock of an account", lock)?;
             self.locked.store(account.as_i64(), Ordering::Relaxed);
         }
         Ok(())
@@ -319,6 +319,11 @@ impl Tx {
     fn note<T>(&self, sql: &str, answer: Result<T, DbError>) -> Result<T, DbError> {
         answer.map_err(|error| {
             self.failed.store(true, Ordering::Relaxed);
+            if let DbError::Unavailable(cause) = &error
+                && let Some(Corrupted(reason)) = cause.downcast_ref()
+            {
+                self.context.damage.note(&Damaged::new(Table::Other, reason));
+            }
             error.with_statement(sql)
         })
     }

@@ -79,7 +79,7 @@ pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), Ope
 /// set are left alone.
 const LIMITS: &str = "(VALUES ('lock_timeout', '10s'),
                               ('statement_timeout', '60s'),
-                              ('idle_in_transaction_session_timeout', '30s')) AS wanted (name, value)
+                              ('idle_in_transaction_session_timeout', '10s')) AS wanted (name, value)
                       WHERE current_setting(name) = '0'";
 
 /// Sets the limits for the connection. Warnings are switched on: a commit with a warning does not count as confirmed.

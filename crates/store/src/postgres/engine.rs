@@ -29,12 +29,21 @@ use crate::url::{DatabaseAddress, PostgresAddress};
 /// The time limit of background work: several statements, each as long as PostgreSQL allows.
 const BACKGROUND_TIMEOUT: Duration = Duration::from_mins(10);
 
+/// How long a change waits for the lock of its account.
+const LOCK_WAIT_MAX: Duration = Duration::from_secs(6);
+
 const WRITE: &str = "BEGIN ISOLATION LEVEL READ COMMITTED, READ WRITE";
 pub(super) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 
 /// How many of the connections may write at the same time: three quarters.
 fn writers(connections: usize) -> usize {
     (connections - connections / 4).max(1)
+}
+
+/// How many of them may do anything but store locations: changes that wait for an account's lock must not keep locations of
+/// others waiting.
+fn changes(writers: usize) -> usize {
+    (writers * 2 / 3).max(1)
 }
 
 /// An open PostgreSQL database.
@@ -45,6 +54,8 @@ pub(crate) struct Postgres {
     replica: Option<Replica>,
     /// Permits to write. Commits that wait for a lost standby keep their connections; the others stay free for reads.
     writers: Arc<Semaphore>,
+    /// Permits to write anything but locations.
+    changes: Arc<Semaphore>,
     /// Runs commits, which continue when their caller is cancelled.
     runtime: Handle,
     shared: Arc<Shared>,
@@ -73,8 +84,16 @@ impl Postgres {
             Sending::Whole { limits: local_limits(&client).await.map_err(failed)?, types: RwLock::default() }
         };
         let is_distributed = distribute::is_distributed(&client).await.map_err(failed)?;
-        let shared =
-            Shared { translations: Translations::default(), indexes, clock, sending, is_distributed };
+        // Less than a request may take, so that it gets an error that says so.
+        let lock_wait = LOCK_WAIT_MAX.min(options.answer_within * 2 / 3);
+        let shared = Shared {
+            translations: Translations::default(),
+            indexes,
+            clock,
+            sending,
+            is_distributed,
+            lock_wait,
+        };
         let context = TxContext {
             log: Arc::new(PostgresLog::new()),
             damage: Arc::default(),
@@ -95,6 +114,7 @@ impl Postgres {
             replica,
             pool: pool::build(address, options.connections, options.allow_synchronous_commit.clone())?,
             writers: Arc::new(Semaphore::new(writers(options.connections))),
+            changes: Arc::new(Semaphore::new(changes(writers(options.connections)))),
             runtime: Handle::current(),
             shared,
             context,
@@ -136,8 +156,13 @@ impl Postgres {
             TimeLimit::Background => (BACKGROUND_TIMEOUT, BACKGROUND_TIMEOUT),
         };
         let run = async {
-            let permit = Arc::clone(&self.writers).acquire_owned().await.ok();
             let opening = job.take_opening();
+            // What begins with statements of its own stores locations.
+            let change = match &opening {
+                Some(_) => None,
+                None => Arc::clone(&self.changes).acquire_owned().await.ok(),
+            };
+            let permit = (change, Arc::clone(&self.writers).acquire_owned().await.ok());
             let tx = self.begin(Some(WRITE), opening.as_deref()).await?;
             let made = job.run(&tx).await?;
             Ok::<_, StoreError>((made, tx, permit))
@@ -161,7 +186,7 @@ impl Postgres {
         &self,
         session: Session,
         after_commit: Vec<AfterCommit>,
-        permit: Option<OwnedSemaphorePermit>,
+        permit: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
         deadline: Instant,
     ) -> Result<(), DbError> {
         let commit = self.runtime.spawn(async move {

@@ -5,7 +5,7 @@ use std::error::Error as _;
 
 use tokio_postgres::error::SqlState;
 
-use crate::error::{DbError, describe};
+use crate::error::{Corrupted, DbError, Locked, describe};
 
 /// The columns of each unique index by its name, written as SQLite names them.
 pub(crate) type UniqueIndexes = HashMap<String, String>;
@@ -50,6 +50,12 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     }
     if *code == SqlState::FOREIGN_KEY_VIOLATION {
         return DbError::ForeignKeyViolation;
+    }
+    if *code == SqlState::LOCK_NOT_AVAILABLE {
+        return DbError::unavailable(Locked("another node or job held a lock for too long"));
+    }
+    if [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED].contains(code) {
+        return DbError::unavailable(Corrupted(describe(error)));
     }
     if is_temporary(code) {
         DbError::unavailable(describe(error))

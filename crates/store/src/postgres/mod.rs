@@ -1,5 +1,6 @@
 //! The PostgreSQL engine: a pool of checked connections, one transaction per write job.
 
+pub(crate) mod account_lock;
 mod bind;
 mod check;
 mod connection;

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Poll;
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::{join, join3, maybe_done, try_join_all};
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) sending: Sending,
     /// Whether the tables are distributed by account.
     pub(crate) is_distributed: bool,
+    /// How long a change waits for the lock of its account.
+    pub(crate) lock_wait: Duration,
 }
 
 /// How statements are sent.
@@ -245,6 +248,16 @@ impl Session {
             }
             Err(error) => Err(commit_failure(&error, &self.shared.indexes)),
         }
+    }
+
+    /// How long a change waits for the lock of its account.
+    pub(crate) fn lock_wait(&self) -> Duration {
+        self.shared.lock_wait
+    }
+
+    /// Runs statements without parameters in one round trip.
+    pub(crate) async fn run_script(&self, sql: &str) -> Result<(), DbError> {
+        self.client.batch_execute(sql).await.map_err(|error| self.failure(&error))
     }
 
     pub(crate) async fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {

@@ -55,6 +55,15 @@ pub(crate) fn values(row: &Row, columns: &[&str]) -> Result<Vec<Value>> {
     columns.iter().map(|column| Ok(row.value(*column)?.clone())).collect()
 }
 
+/// Whether a row has a checksum that it does not match. A checksum that cannot be read or computed does not match.
+pub(crate) fn differs(row: &Row, of_row: fn(&Row) -> Result<i64>) -> bool {
+    match row.opt_i64("checksum") {
+        Ok(None) => false,
+        Ok(Some(kept)) => of_row(row).ok() != Some(kept),
+        Err(_unreadable) => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,10 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
 use crate::database::Database;
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::locations::{LAST_COLUMNS, last_checksum, point_from_row};
 use crate::sql::{alerts, devices};
+use crate::tx::RowLock;
 use crate::{Row, Tx, params};
 
 /// Rows that one transaction fills in; bounds the time other writers wait.
@@ -27,7 +29,39 @@ pub(crate) async fn fill_checksums(database: &Database) -> Result<u64> {
         filled += some;
         after = last;
     }
+    let mut after = (AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN));
+    while let Some((some, last)) = database.write(move |tx| fill_states(tx, after).boxed()).await? {
+        filled += some;
+        after = last;
+    }
     Ok(filled)
+}
+
+/// Fills in some of the states after this device; gives how many, and the last of them.
+async fn fill_states(
+    tx: &Tx,
+    (account, device): (AccountId, DeviceId),
+) -> Result<Option<(u64, (AccountId, DeviceId))>> {
+    tx.keep_device_cache_valid();
+    // Who submits does not wait for these, and writes a checksum itself.
+    let (columns, lock) = (state_row::columns(tx.engine()), tx.row_lock(RowLock::SkipLocked));
+    let sql = format!(
+        "SELECT account_id, device_id, {columns} FROM device_live \
+         WHERE (account_id, device_id) > (?1, ?2) AND checksum IS NULL \
+         ORDER BY account_id, device_id LIMIT ?3 {lock}"
+    );
+    let rows = tx.query(&sql, params![account, device, ROWS_PER_JOB]).await?;
+    let sql = "UPDATE device_live SET checksum = ?3 WHERE account_id = ?1 AND device_id = ?2";
+    let mut last = None;
+    for row in &rows {
+        let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("device_id")?));
+        match StateRow::of(row, key.0, key.1) {
+            Ok(state) => drop(tx.execute(sql, params![key.0, key.1, state.checksum()]).await?),
+            Err(damaged) => tx.damage().note(&damaged),
+        }
+        last = Some(key);
+    }
+    Ok(last.map(|last| (u64::try_from(rows.len()).unwrap_or(u64::MAX), last)))
 }
 
 async fn fill_some(tx: &Tx) -> Result<u64> {
@@ -78,8 +112,10 @@ async fn fill_last(
     let mut last = DeviceId::from_i64(next.i64("device_id")?);
     for row in &rows {
         last = DeviceId::from_i64(row.i64("device_id")?);
-        let checksum = last_checksum(account, last, &point_from_row(row)?);
-        tx.execute(sql, params![account, last, checksum]).await?;
+        // One that cannot be read is reported by who reads it.
+        if let Ok(point) = point_from_row(row) {
+            tx.execute(sql, params![account, last, last_checksum(account, last, &point)]).await?;
+        }
     }
     Ok(Some((u64::try_from(rows.len()).unwrap_or(u64::MAX), (account, last))))
 }

@@ -16,25 +16,22 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::{Gateways, Result};
 
+use super::locations::state_row::{self, StateRow};
 use super::locations::{self, Submission};
 use super::{alert_search, devices, heard, messages, requests, sos_notices};
 use crate::{Database, Tx, Value, params};
 
-/// Writes what a device that was just heard told, into a column of this type. It may have been deleted meanwhile.
+/// Writes what a device that was just heard told. It may have been deleted meanwhile.
 async fn set_told(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
-    (column, kind): (&'static str, &'static str),
-    value: Value,
+    change: impl FnOnce(&mut StateRow) + Send,
 ) -> Result<()> {
     tx.keep_device_cache_valid();
-    let sql = format!(
-        "INSERT INTO device_live (account_id, device_id, last_seen, {column}) \
-         SELECT account_id, id, CAST(?4 AS BIGINT), CAST(?3 AS {kind}) FROM device WHERE account_id = ?1 AND id = ?2 \
-         ON CONFLICT (account_id, device_id) DO UPDATE SET {column} = excluded.{column}"
-    );
-    tx.execute(&sql, params![account, device, value, tx.now()]).await?;
-    Ok(())
+    let Some(mut state) = state_row::lock(tx, account, device).await? else { return Ok(()) };
+    state.last_seen = state.last_seen.or(Some(tx.now()));
+    change(&mut state);
+    state.save(tx).await
 }
 
 async fn has_one_account(tx: &Tx) -> Result<bool> {
@@ -76,21 +73,21 @@ impl Gateways for Database {
 
     async fn set_protocol(&self, reporter: &Reporter, protocol: &'static str) -> Result<()> {
         let (account, device) = (reporter.scope.account, reporter.device);
-        let column = ("protocol", "TEXT");
-        self.write(move |tx| set_told(tx, (account, device), column, Value::from(protocol)).boxed()).await
+        let change = move |state: &mut StateRow| state.protocol = Some(protocol.to_owned());
+        self.write(move |tx| set_told(tx, (account, device), change).boxed()).await
     }
 
     async fn set_reported_model(&self, reporter: &Reporter, model: &str) -> Result<()> {
         let key = (reporter.scope.account, reporter.device);
-        let model = Value::from(model);
-        self.write(move |tx| set_told(tx, key, ("reported_model", "TEXT"), model.clone()).boxed()).await
+        let model = model.to_owned();
+        let change = move |state: &mut StateRow| state.reported_model = Some(model);
+        self.write(move |tx| set_told(tx, key, change).boxed()).await
     }
 
     async fn set_proposed_zone(&self, reporter: &Reporter, minutes: Option<i32>) -> Result<()> {
         let key = (reporter.scope.account, reporter.device);
-        let minutes = Value::from(minutes.map(i64::from));
-        self.write(move |tx| set_told(tx, key, ("proposed_zone_minutes", "BIGINT"), minutes.clone()).boxed())
-            .await
+        let change = move |state: &mut StateRow| state.proposed_zone_minutes = minutes.map(i64::from);
+        self.write(move |tx| set_told(tx, key, change).boxed()).await
     }
 
     async fn list_messages(

@@ -110,11 +110,11 @@ pub(super) async fn claimed(tx: &Tx, limit: u32) -> Result<Vec<(i64, Reporter)>>
              SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier \
                  AND c.account_id = i.account_id AND c.device_id = i.device_id)) \
          ORDER BY h.account_id, h.identifier LIMIT ?2",
-        devices::REPORTER,
+        devices::reporter_columns(tx),
         devices::REPORTER_LIVE
     );
     let rows = tx.query(&sql, params![SHARED, limit]).await?;
-    let claimed = |row: &Row| Ok((row.i64("heard_by")?, devices::reporter(row, row.str("identifier")?)?));
+    let claimed = |row: &Row| Ok((row.i64("heard_by")?, devices::reporter(tx, row, row.str("identifier")?)?));
     rows.iter().map(claimed).collect()
 }
 

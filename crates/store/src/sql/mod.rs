@@ -51,6 +51,7 @@ mod logins;
 mod members;
 mod messages;
 mod metrics;
+pub(crate) mod one_bit;
 pub(crate) mod outbox;
 mod overview;
 mod passwords;

@@ -24,7 +24,9 @@ pub(super) async fn read(tx: &Tx) -> Result<()> {
     if written == 0 {
         return Err(DbError::unavailable("a row that was written is not there").into());
     }
-    for table in ["account", "account_user", "device", "location_chunk"] {
+    for table in
+        ["account", "account_user", "device", "device_live", "last_location", "alert", "location_chunk"]
+    {
         tx.query(&format!("SELECT * FROM {table} LIMIT 1"), &[]).await?;
     }
     if tx.engine() == Engine::Sqlite {

@@ -10,8 +10,13 @@ use perigee_core::time::Timestamp;
 use crate::damage::{Damaged, Table};
 use crate::{Row, Tx, Value, params};
 
-/// Keeps a copy of a damaged row, with its packed bytes or its columns.
+/// Keeps a copy of a damaged row, with its packed bytes or its columns, unless there is the same one already.
 pub(crate) async fn keep(tx: &Tx, row: &Damaged, data: Vec<u8>) -> Result<()> {
+    let sql = "SELECT COUNT(*) AS count FROM quarantine WHERE source = ?1 AND account_id = ?2 AND data = ?3";
+    let same = tx.query_one(sql, params![row.table.name(), row.account, data.as_slice()]).await?;
+    if same.i64("count")? > 0 {
+        return Ok(());
+    }
     let sql = "INSERT INTO quarantine (found_at, source, account_id, device_id, first_number, last_number, \
                    first_time, last_time, count, reason, data) \
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";

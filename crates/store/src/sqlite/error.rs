@@ -3,7 +3,7 @@
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-use crate::error::DbError;
+use crate::error::{Corrupted, DbError};
 
 /// The error of a failed statement: a violated constraint, unavailable (a retry may succeed), or internal.
 pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
@@ -27,11 +27,12 @@ pub(crate) fn from_sqlite(error: rusqlite::Error) -> DbError {
             | ErrorCode::SystemIoFailure
             | ErrorCode::CannotOpen
             | ErrorCode::FileLockingProtocolFailed
-            // The caller cannot correct it; a repaired store can answer the same request.
-            | ErrorCode::DatabaseCorrupt
-            | ErrorCode::NotADatabase
             | ErrorCode::ReadOnly,
         ) => DbError::unavailable(error),
+        // The caller cannot correct it; a repaired store can answer the same request.
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            DbError::unavailable(Corrupted(error.to_string()))
+        }
         _ => DbError::internal(error),
     }
 }

@@ -6,7 +6,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use crate::damage::{Damaged, Table};
-use crate::sql::locations::renew_last;
+use crate::sql::locations::{renew_last, state_row};
 use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_device_batch, quarantine_log_row};
 use crate::sql::{alerts, devices};
 use crate::{Engine, Tx, Value, params};
@@ -28,6 +28,11 @@ pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
             quarantine_chunk(tx, (account, device), (last, number), &damaged.reason).await
         }
         (Table::LastLocation, Some(device)) => repair_last(tx, &damaged, account, device).await,
+        (Table::DeviceState, Some(device)) => {
+            // Locking it rebuilds it, unless it was rebuilt since or only its count is wrong.
+            state_row::lock(tx, account, device).await?;
+            state_row::recount(tx, account, device).await
+        }
         (Table::Alert, _) => {
             let Some((id, _)) = damaged.numbers else { return Ok(()) };
             let sql = "SELECT * FROM alert WHERE account_id = ?1 AND id = ?2";

@@ -5,10 +5,11 @@ use perigee_core::store::Result;
 
 use super::report::{Batch, Cursor};
 use crate::damage::{Damaged, Table};
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::locations::{LAST_COLUMNS, checked_last};
 use crate::sql::rule_engine::checked_trail;
 use crate::sql::{alerts, devices};
-use crate::{Row, Tx, params};
+use crate::{Engine, Row, Tx, Value, params};
 
 /// Rows that one statement reads.
 const ROWS: i64 = 500;
@@ -20,7 +21,7 @@ fn begin(rows: &[Row], id: &str) -> Result<Batch> {
     };
     let mut batch = Batch::of(rows.len(), usize::try_from(ROWS).unwrap_or(usize::MAX), last);
     for row in rows {
-        batch.without_checksum += u64::from(row.opt_i64("checksum")?.is_none());
+        batch.without_checksum += u64::from(matches!(row.value("checksum")?, Value::Null));
     }
     Ok(batch)
 }
@@ -37,7 +38,40 @@ pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result
         let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
         batch
             .damaged
-            .extend(checked_last(row, account, DeviceId::from_i64(device))?.err().map(|damaged| *damaged));
+            .extend(checked_last(row, account, DeviceId::from_i64(device)).err().map(|damaged| *damaged));
+    }
+    Ok(batch)
+}
+
+/// Checks the states of devices after this cursor, and on PostgreSQL how many locations they say are in no chunk. That is
+/// counted by the same statement, because a server may run.
+pub(super) async fn check_states(tx: &Tx, [account, device, ..]: Cursor) -> Result<Batch> {
+    let count = match tx.engine() {
+        Engine::Sqlite => "0 AS unpacked, 0 AS counted",
+        Engine::Postgres => {
+            "unpacked, (SELECT CAST(COALESCE(SUM(g.count), 0) AS BIGINT) FROM location_log g \
+             WHERE g.account_id = v.account_id AND g.device_id = v.device_id AND g.last_number > v.packed_to) AS counted"
+        }
+    };
+    let columns = state_row::columns(tx.engine());
+    let sql = format!(
+        "SELECT account_id, device_id, {columns}, {count} FROM device_live v \
+         WHERE (account_id, device_id) > (?1, ?2) ORDER BY account_id, device_id LIMIT ?3"
+    );
+    let rows = tx.query(&sql, params![account, device, ROWS]).await?;
+    let mut batch = begin(&rows, "device_id")?;
+    for row in &rows {
+        let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
+        let device = DeviceId::from_i64(device);
+        let damaged = match StateRow::of(row, account, device) {
+            Err(damaged) => Some(*damaged),
+            Ok(_) if row.i64("unpacked")? != row.i64("counted")? => {
+                let reason = "its count of locations that are in no chunk is wrong";
+                Some(Damaged::new(Table::DeviceState, reason).of(account, Some(device)))
+            }
+            Ok(_) => None,
+        };
+        batch.damaged.extend(damaged);
     }
     Ok(batch)
 }
@@ -83,19 +117,12 @@ pub(super) async fn check_alerts(tx: &Tx, [account, id, ..]: Cursor) -> Result<B
     let rows = tx.query(sql, params![account, id, ROWS]).await?;
     let mut batch = begin(&rows, "id")?;
     for row in &rows {
-        if let Some(reason) = alerts::checksum::fault(row)? {
-            batch.damaged.push(damaged_alert(row, reason)?);
+        if let Some(reason) = alerts::checksum::fault(row) {
+            let account = AccountId::from_i64(row.i64("account_id")?);
+            batch.damaged.push(alerts::checksum::damaged(row, account, reason)?);
         }
     }
     Ok(batch)
-}
-
-/// What is known of a damaged alert.
-fn damaged_alert(row: &Row, reason: String) -> Result<Damaged> {
-    let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
-    let (id, time) = (row.i64("id")?, row.timestamp("time")?);
-    let damaged = Damaged::new(Table::Alert, reason).of(account, Some(DeviceId::from_i64(device)));
-    Ok(damaged.with_numbers(id, id).with_times(time, time))
 }
 
 /// Checks the devices after this cursor.
@@ -104,7 +131,7 @@ pub(super) async fn check_devices(tx: &Tx, [account, id, ..]: Cursor) -> Result<
     let rows = tx.query(sql, params![account, id, ROWS]).await?;
     let mut batch = begin(&rows, "id")?;
     for row in &rows {
-        if let Some(reason) = devices::checksum::fault(row)? {
+        if let Some(reason) = devices::checksum::fault(row) {
             let (account, id) = (AccountId::from_i64(row.i64("account_id")?), row.i64("id")?);
             let damaged = Damaged::new(Table::Device, reason).of(account, Some(DeviceId::from_i64(id)));
             batch.damaged.push(damaged);

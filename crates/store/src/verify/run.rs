@@ -25,8 +25,9 @@ const PACKED: [(&str, Step); 2] = [
 /// The same for a schema version without checksums.
 const PACKED_OLD: [(&str, Step); 2] =
     [("location_log", |tx, after| log::check(tx, after, false).boxed()), PACKED[1]];
-const ROWS: [(&str, Step); 5] = [
+const ROWS: [(&str, Step); 6] = [
     ("last_location", |tx, after| rows::check_last(tx, after).boxed()),
+    ("device_live", |tx, after| rows::check_states(tx, after).boxed()),
     ("alert", |tx, after| rows::check_alerts(tx, after).boxed()),
     ("device", |tx, after| rows::check_devices(tx, after).boxed()),
     ("rule_trail", |tx, after| rows::check_trails(tx, after).boxed()),

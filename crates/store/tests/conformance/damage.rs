@@ -80,13 +80,13 @@ pub(crate) async fn every_flipped_bit_is_found_told_and_mended(mut on: Fixture) 
     let whole = history(&on, &other, bystander).await;
     let flips = [
         (Table::LocationLog, ("points", Flip::Bytes)),
-        (Table::LocationLog, ("received_at", Flip::Number)),
+        (Table::LocationLog, ("received_at", Flip::Bit(2))),
         (Table::LocationChunk, ("points", Flip::Bytes)),
-        (Table::LastLocation, ("latitude", Flip::Number)),
+        (Table::LastLocation, ("latitude", Flip::Bit(2))),
         (Table::Alert, ("name", Flip::Text)),
-        (Table::Alert, ("received_at", Flip::Number)),
+        (Table::Alert, ("received_at", Flip::Bit(2))),
         (Table::Device, ("name", Flip::Text)),
-        (Table::Device, ("last_modified", Flip::Number)),
+        (Table::Device, ("critical_reserve", Flip::Bit(2))),
     ];
     for (table, (column, kind)) in flips {
         let sound = checked(&on).await;
@@ -199,7 +199,7 @@ pub(crate) async fn a_damaged_last_location_is_not_believed(mut on: Fixture) {
     on.store.compact(ALL).await.unwrap();
     on.restart().await;
     let condition = format!("device_id = {}", one.as_i64());
-    on.scratch().flip("last_location", "longitude", Flip::Number, &condition).await;
+    on.scratch().flip("last_location", "longitude", Flip::Bit(2), &condition).await;
     assert_eq!(on.store.find_last_location(tenant.scope(), one).await.unwrap(), None);
     let filter = perigee_core::location::LastFilter::default();
     let shown = on.store.list_last_locations(tenant.scope(), &filter, PageRequest::first(10)).await.unwrap();
@@ -217,11 +217,11 @@ pub(crate) async fn checksums_of_older_rows_are_filled_in(mut on: Fixture) {
     on.scratch()
         .run(
             "UPDATE device SET checksum = NULL; UPDATE alert SET checksum = NULL; \
-              UPDATE last_location SET checksum = NULL",
+              UPDATE last_location SET checksum = NULL; UPDATE device_live SET checksum = NULL",
         )
         .await;
-    assert_eq!(checked(&on).await.without_checksum, 3);
-    assert_eq!(on.store.fill_checksums().await.unwrap(), 3);
+    assert_eq!(checked(&on).await.without_checksum, 4);
+    assert_eq!(on.store.fill_checksums().await.unwrap(), 4);
     let report = checked(&on).await;
     assert!(report.is_sound() && report.without_checksum == 0, "{report:?}");
 }

@@ -19,6 +19,7 @@ mod expiry;
 mod feed;
 mod feeds;
 mod fixture;
+mod flips;
 mod gateways;
 mod groups;
 mod large_groups;
@@ -275,6 +276,15 @@ conformance! {
         a_damaged_last_location_is_not_believed,
         checksums_of_older_rows_are_filled_in,
         a_probe_writes_and_reads,
+    }
+    flips {
+        a_flipped_bit_in_the_state_of_a_device_costs_nothing,
+        a_store_opens_with_a_damaged_state_and_rebuilds_it,
+        a_flipped_bit_in_a_last_location_is_repaired_from_the_history,
+        a_flipped_bit_in_an_alert_is_undone_or_stays_reported,
+        a_flipped_bit_in_a_device_is_undone_or_stays_reported,
+        a_damaged_state_does_not_let_the_log_be_trimmed,
+        a_new_checksum_would_hide_damage,
     }
     sinks {
         parts_make_the_whole_wherever_a_sink_stops,

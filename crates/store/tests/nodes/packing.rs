@@ -37,14 +37,16 @@ async fn what_is_being_packed_is_a_duplicate() {
 
     let holder = hold_state(three, device).await;
     let packing = pack(one, ALL);
-    let packing_pid = waiting_for(three, holder.pid, || packing.is_finished()).await.expect("it waits");
-    // Late locations, some of them sent again, arrive meanwhile and wait for the same row.
+    waiting_for(three, holder.pid, || packing.is_finished()).await.expect("it waits");
+    // Late locations, some of them sent again, arrive meanwhile and are tried again until the row is free.
     let late = [track(&nodes, -50..-45), batch.clone()].concat();
     let storing = tokio::spawn({
         let (two, actor) = (two.clone(), actor.clone());
         async move { two.store_locations(&actor, device, late).await.unwrap() }
     });
-    waiting_for(three, packing_pid, || storing.is_finished()).await.expect("it waits as well");
+    let other = nodes.device(&actor).await;
+    two.store_locations(&actor, other, track(&nodes, -1..0)).await.unwrap();
+    assert!(!storing.is_finished(), "it is not stored before what is being packed");
     holder.let_go().await;
     assert_eq!(packing.await.unwrap().locations, 40);
     let outcomes = storing.await.unwrap();
@@ -53,8 +55,8 @@ async fn what_is_being_packed_is_a_duplicate() {
 
     assert_eq!(two.store_locations(&actor, device, batch).await.unwrap(), [Outcome::Duplicate; 40]);
     assert_eq!(history(two, &actor, device).await.len(), 45);
-    assert_eq!(follow(two, &actor, &mut 0).await.len(), 45);
-    assert_eq!(one.compact(ALL).await.unwrap().locations, 5, "the late ones are still to be packed");
+    assert_eq!(follow(two, &actor, &mut 0).await.len(), 46, "with that of the other device");
+    assert_eq!(one.compact(ALL).await.unwrap().locations, 6, "the late ones are still to be packed");
     assert_eq!(history(two, &actor, device).await.len(), 45);
 }
 

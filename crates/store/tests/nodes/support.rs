@@ -1,5 +1,8 @@
 //! Nodes on one schema, what they send, and a look at who waits for whom.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use perigee_core::account::{AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin};
 use perigee_core::device::DeviceSettings;
@@ -10,7 +13,7 @@ use perigee_core::location::{
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 use perigee_core::time::{Clock as _, MockClock, Timestamp};
 use perigee_store::testing::Scratch;
-use perigee_store::{Database, Engine, Tx, Value, params};
+use perigee_store::{Database, Engine, OpenOptions, Tx, Value, params};
 
 /// Nodes that share a database.
 pub(crate) struct Nodes {
@@ -26,6 +29,19 @@ impl Nodes {
             all.push(scratch.open().await);
         }
         Self { scratch, all }
+    }
+
+    /// One more node, which stands still for as long as a test takes: neither it nor the server ends what it has begun.
+    pub(crate) async fn patient(&self) -> Database {
+        let url = self.scratch.url_with("-c%20idle_in_transaction_session_timeout%3D10min");
+        let options = OpenOptions { answer_within: Duration::from_mins(10), ..self.scratch.options() };
+        Database::open(&url, options, Arc::new(self.clock().clone())).await.unwrap()
+    }
+
+    /// One more node, whose requests wait so long at most.
+    pub(crate) async fn that_answers_within(&self, answer_within: Duration) -> Database {
+        let options = OpenOptions { answer_within, ..self.scratch.options() };
+        Database::open(self.scratch.url(), options, Arc::new(self.clock().clone())).await.unwrap()
     }
 
     pub(crate) fn clock(&self) -> &MockClock {

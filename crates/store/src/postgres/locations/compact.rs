@@ -13,7 +13,7 @@ use super::log_row::LogRow;
 use super::recent;
 use crate::codec::{Point, PointRef};
 use crate::postgres::Param;
-use crate::sql::locations::{PACK_AFTER_MS, apply, plan_merge};
+use crate::sql::locations::{PACK_AFTER_MS, apply, plan_merge, state_row};
 use crate::sql::quarantine::quarantine_device_batch;
 use crate::{Database, Row, Tx, params};
 
@@ -110,7 +110,13 @@ async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<C
         if tx.query_opt(sql, params![account, device]).await?.is_none() {
             continue;
         }
-        let rows = recent::list(tx, account, device, LOCATIONS_PER_JOB).await?;
+        let packed_to = packed_to(tx, account, device).await?;
+        let rows = recent::list(tx, account, device, (packed_to, LOCATIONS_PER_JOB)).await?;
+        if rows.is_empty() {
+            // Nothing is left of what was due, or the count of it is wrong.
+            state_row::recount(tx, account, device).await?;
+            continue;
+        }
         let (mut points, mut up_to, mut count) = (Vec::new(), 0, 0);
         for row in &rows {
             let row = LogRow::of(row)?;
@@ -137,7 +143,18 @@ async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<C
     Ok((!all_busy).then_some(done))
 }
 
+/// The number up to which a device is packed. A damaged state is rebuilt first.
+async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
+    let state = match state_row::read_all(tx, account, &[device.as_i64()]).await?.remove(&device) {
+        Some(Ok(state)) => Some(state),
+        Some(Err(_damaged)) => state_row::lock(tx, account, device).await?,
+        None => None,
+    };
+    Ok(state.map_or(0, |state| state.packed_to))
+}
+
 const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST($3 AS BIGINT)), \
+        checksum = checksum + (GREATEST(packed_to, CAST($3 AS BIGINT)) - packed_to), \
         pack_due = CASE WHEN unpacked - CAST($4 AS BIGINT) >= CAST($6 AS BIGINT) THEN 0 \
                    WHEN unpacked - CAST($4 AS BIGINT) > 0 THEN CAST($5 AS BIGINT) END, \
         unpacked = GREATEST(unpacked - CAST($4 AS BIGINT), 0) \

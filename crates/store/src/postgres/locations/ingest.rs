@@ -13,7 +13,7 @@ use super::{known, late, new_rows, settle};
 use crate::error::DbError;
 use crate::job::{Opened, Opening};
 use crate::postgres::Session;
-use crate::sql::locations::{Ingested, Submission, arrivals, first_results, last_positions};
+use crate::sql::locations::{Ingested, Submission, arrivals, first_results, last_positions, state_row};
 use crate::tx::Tx;
 
 /// Looks at the devices of these submissions while the transaction begins.
@@ -49,13 +49,21 @@ pub(crate) async fn ingest(
         Some(look) => look,
         None => known::look(session, submissions, seen_states).await?,
     };
+    if look.is_shut_out()? {
+        look = known::wait_and_look(session, submissions, seen_states).await?;
+    }
     let missing = look.missing()?;
     if !missing.is_empty() {
         // The second look reads them in `device`, and locks them there.
         seen_states.remove(&missing);
         look = known::look(session, submissions, seen_states).await?;
     }
-    let (known, numbers) = look.read(tx, seen_states)?;
+    let (mut known, damaged, numbers) = look.read(tx, seen_states)?;
+    for device in damaged {
+        let (account, id) = device.key;
+        let state = state_row::rebuild(tx, &device.damaged, account, id).await?;
+        known.add_rebuilt(tx.now(), &device, state);
+    }
     let admissions: Vec<_> = submissions.iter().map(|submission| known.admission(submission)).collect();
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);

@@ -20,11 +20,10 @@ use crate::tx::Tx;
 
 /// The unpacked rows of the log that overlap with a range of time, for several devices.
 const LOG: &str = "SELECT g.* FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), \
-        CAST($4 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time) \
-    JOIN device_live v ON v.account_id = w.account_id AND v.device_id = w.device_id \
+        CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time, packed_to) \
     CROSS JOIN LATERAL ( \
         SELECT * FROM location_log l WHERE l.account_id = w.account_id AND l.device_id = w.device_id \
-        AND l.last_number > v.packed_to AND l.first_time <= w.last_time AND l.last_time >= w.first_time \
+        AND l.last_number > w.packed_to AND l.first_time <= w.last_time AND l.last_time >= w.first_time \
         OFFSET 0) g";
 
 /// The first chunk that may overlap with a range of time, for several devices; where there is none, nothing overlaps.
@@ -48,12 +47,12 @@ pub(super) async fn remove_stored(
     let (mut ranges, mut packed) = (Ranges::default(), Ranges::default());
     for (key, arrival) in &*arrivals {
         let Some(device) = known.devices.get(key) else { continue };
-        let Some(newest) = device.newest else { continue };
+        let Some(newest) = device.state.newest_time else { continue };
         let late = || arrival.points.iter().map(|point| point.time).filter(|time| *time <= newest);
         if let (Some(first), Some(last)) = (late().min(), late().max()) {
-            ranges.push(*key, first, last);
-            if !gaps.contain(*key, device.packed_to, (first, last)) {
-                packed.push(*key, first, last);
+            ranges.push(*key, first, last, device.state.packed_to);
+            if !gaps.contain(*key, device.state.packed_to, (first, last)) {
+                packed.push(*key, first, last, device.state.packed_to);
             }
         }
     }
@@ -67,7 +66,7 @@ pub(super) async fn remove_stored(
         }
         session.run(&chunk, &packed.parameters()).await
     };
-    let (log, chunks) = try_join(session.run(&log, &ranges.parameters()), in_chunks).await?;
+    let (log, chunks) = try_join(session.run(&log, &ranges.parameters_of_log()), in_chunks).await?;
     remove_logged(tx, &bind::read(&log)?, submissions, arrivals)?;
     remove_packed(tx, (known, gaps), bind::read(&chunks)?, submissions, arrivals).await
 }
@@ -79,18 +78,25 @@ struct Ranges {
     device: Vec<i64>,
     first: Vec<i64>,
     last: Vec<i64>,
+    packed_to: Vec<i64>,
 }
 
 impl Ranges {
-    fn push(&mut self, (account, device): Key, first: Timestamp, last: Timestamp) {
+    fn push(&mut self, (account, device): Key, first: Timestamp, last: Timestamp, packed_to: i64) {
         self.account.push(account.as_i64());
         self.device.push(device.as_i64());
         self.first.push(first.as_millis());
         self.last.push(last.as_millis());
+        self.packed_to.push(packed_to);
     }
 
     fn parameters(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 4] {
         [&self.account, &self.device, &self.first, &self.last]
+    }
+
+    /// The same, and the numbers up to which the devices are packed.
+    fn parameters_of_log(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
+        [&self.account, &self.device, &self.first, &self.last, &self.packed_to]
     }
 }
 
@@ -135,7 +141,7 @@ async fn remove_packed(
         let (is_packed, gap) = known_from_chunk(tx, key.0, key.1, &pending, chunk).await?;
         arrival.remove_stored(&is_packed);
         if let Some((device, gap)) = known.devices.get(&key).zip(gap) {
-            gaps.add(key, device.packed_to, gap);
+            gaps.add(key, device.state.packed_to, gap);
         }
     }
     Ok(())

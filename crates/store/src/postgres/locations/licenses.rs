@@ -1,17 +1,22 @@
 //! The licence of a device, repeated beside its state.
 
-use perigee_core::id::AccountId;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
 /// Copies the licences of these devices beside their states, where they have one. No submission runs meanwhile, because the
 /// account is locked.
 pub(super) async fn copy(tx: &Tx, account: AccountId, devices: &[i64]) -> Result<()> {
-    let sql = "UPDATE device_live v SET licensed = d.licensed, expires = d.expires FROM device d \
-               WHERE v.account_id = ?1 AND v.device_id IN ({ids}) \
-               AND d.account_id = v.account_id AND d.id = v.device_id";
-    for_ids(tx, sql, params![account], devices).await?;
-    Ok(())
+    let mut states = state_row::lock_all(tx, account, devices).await?;
+    let sql = "SELECT id, licensed, expires FROM device WHERE account_id = ?1 AND id IN ({ids})";
+    for row in for_ids(tx, sql, params![account], devices).await? {
+        if let Some(state) = states.get_mut(&DeviceId::from_i64(row.i64("id")?)) {
+            (state.licensed, state.expires) = (Some(row.bool("licensed")?), row.opt_timestamp("expires")?);
+        }
+    }
+    let states: Vec<StateRow> = states.into_values().collect();
+    state_row::save_all(tx, &states).await
 }

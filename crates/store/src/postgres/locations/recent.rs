@@ -6,19 +6,21 @@ use perigee_core::store::Result;
 
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{Point, PointRef};
-use crate::sql::locations::Window;
+use crate::sql::locations::{Window, state_row};
 use crate::{Row, Tx, params};
 
 /// The number up to which the device's locations are in chunks.
 pub(crate) async fn packed_to(tx: &Tx, account: AccountId, device: DeviceId) -> Result<i64> {
-    let sql = "SELECT packed_to FROM device_live WHERE account_id = ?1 AND device_id = ?2";
-    let row = tx.query_opt(sql, params![account, device]).await?;
-    Ok(row.map(|row| row.i64("packed_to")).transpose()?.unwrap_or(0))
+    Ok(state_row::read(tx, account, device).await?.map_or(0, |state| state.packed_to))
 }
 
-/// Unpacked rows in arrival order: as many as it takes for `enough` locations, or all.
-pub(super) async fn list(tx: &Tx, account: AccountId, device: DeviceId, enough: i64) -> Result<Vec<Row>> {
-    let packed_to = packed_to(tx, account, device).await?;
+/// Unpacked rows after this number in arrival order: as many as it takes for `enough` locations, or all.
+pub(super) async fn list(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    (packed_to, enough): (i64, i64),
+) -> Result<Vec<Row>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM ( \
              SELECT s.*, SUM(count) OVER (ORDER BY last_number ROWS UNBOUNDED PRECEDING) - count AS earlier \

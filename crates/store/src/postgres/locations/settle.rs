@@ -1,36 +1,36 @@
 //! Updating device states after a batch: last locations, contact times, counts of unpacked locations.
 
-use std::collections::BTreeSet;
-
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::time::Timestamp;
 
-use super::known::Known;
+use super::known::{Device, Known};
 use super::log::FULL_CHUNK;
 use crate::codec::Point;
 use crate::error::DbError;
 use crate::postgres::{Param, Session};
-use crate::sql::locations::{Arrivals, PACK_AFTER_MS, last_checksum};
+use crate::sql::locations::state_row::StateRow;
+use crate::sql::locations::{Arrival, Arrivals, PACK_AFTER_MS, last_checksum};
 
 /// A device with a full chunk is due to be packed at once, others after some time. Without a new last location its columns
-/// are null, and the one that is there stays.
+/// are null, and the one that is there stays. The row is locked, so that the rest of it is known, and its checksum.
 const STATES: &str = "INSERT INTO device_live \
-        (last_seen, account_id, device_id, unpacked, newest_time, rhythm, doubt, last_number, last_time, \
+        (account_id, device_id, unpacked, last_seen, newest_time, rhythm, doubt, last_number, last_time, \
          last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, \
-         pack_due) \
-    SELECT CAST($1 AS BIGINT), w.*, CASE WHEN w.unpacked >= CAST($2 AS BIGINT) THEN 0 \
-        WHEN w.unpacked > 0 THEN CAST($3 AS BIGINT) END \
-    FROM unnest(CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS BIGINT[]), \
-        CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), \
+         checksum, pack_due) \
+    SELECT w.*, CASE WHEN w.unpacked >= CAST($1 AS BIGINT) THEN 0 \
+        WHEN w.unpacked > 0 THEN CAST($2 AS BIGINT) END \
+    FROM unnest(CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), \
+        CAST($7 AS BIGINT[]), CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), \
         CAST($12 AS BIGINT[]), CAST($13 AS INTEGER[]), CAST($14 AS INTEGER[]), CAST($15 AS BOOLEAN[]), \
-        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[]), CAST($18 AS BOOLEAN[]), CAST($19 AS BIGINT[])) \
-        AS w (account_id, device_id, unpacked, newest_time, rhythm, doubt, number, time, received_at, latitude, \
-              longitude, late, readings, checksum, licensed, expires) \
+        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[]), CAST($18 AS BOOLEAN[]), CAST($19 AS BIGINT[]), \
+        CAST($20 AS BIGINT[])) \
+        AS w (account_id, device_id, unpacked, last_seen, newest_time, rhythm, doubt, number, time, received_at, \
+              latitude, longitude, late, readings, last_checksum, licensed, expires, checksum) \
     ON CONFLICT (account_id, device_id) DO UPDATE SET \
-        last_seen = GREATEST(excluded.last_seen, device_live.last_seen), \
-        rhythm = excluded.rhythm, doubt = excluded.doubt, licensed = excluded.licensed, expires = excluded.expires, \
-        newest_time = GREATEST(excluded.newest_time, device_live.newest_time), \
-        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($2 AS BIGINT) THEN 0 \
+        last_seen = excluded.last_seen, newest_time = excluded.newest_time, rhythm = excluded.rhythm, \
+        doubt = excluded.doubt, licensed = excluded.licensed, expires = excluded.expires, checksum = excluded.checksum, \
+        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($1 AS BIGINT) THEN 0 \
                    ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
         unpacked = device_live.unpacked + excluded.unpacked, \
         last_number = COALESCE(excluded.last_number, device_live.last_number), \
@@ -47,9 +47,9 @@ const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
     WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
 
-/// The same beside the state.
-const LAPSE_STATE: &str = "UPDATE device_live v SET licensed = FALSE \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+/// The same beside the state of a device that is not visible to who submitted.
+const LAPSE_STATE: &str = "UPDATE device_live v SET licensed = FALSE, checksum = w.checksum \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS w (account_id, id, checksum) \
     WHERE v.account_id = w.account_id AND v.device_id = w.id AND v.licensed";
 
 /// Prepares the statements that every batch needs.
@@ -65,20 +65,28 @@ pub(super) async fn settle_with_commit(
     arrivals: &Arrivals,
 ) -> std::result::Result<(), DbError> {
     save_states(session, now, known, arrivals).await?;
-    let lapsed: BTreeSet<(i64, i64)> = known
-        .devices
-        .iter()
-        .filter(|(_, device)| device.lapsed)
-        .map(|((account, device), _)| (account.as_i64(), device.as_i64()))
-        .collect();
-    if !lapsed.is_empty() {
-        let (accounts, devices): (Vec<i64>, Vec<i64>) = lapsed.into_iter().unzip();
-        for statement in session.prepare_native([LAPSE, LAPSE_STATE]).await? {
-            session.defer(statement, vec![Box::new(accounts.clone()), Box::new(devices.clone())]);
-        }
+    let mut lapsed: Vec<(&Key, &Device)> = known.devices.iter().filter(|(_, device)| device.lapsed).collect();
+    if lapsed.is_empty() {
+        return Ok(());
     }
+    lapsed.sort_unstable_by_key(|(key, _)| **key);
+    let keys = |of: &[(&Key, &Device)]| -> (Vec<i64>, Vec<i64>) {
+        of.iter().map(|((account, device), _)| (account.as_i64(), device.as_i64())).unzip()
+    };
+    let [lapse, lapse_state] = session.prepare_native([LAPSE, LAPSE_STATE]).await?;
+    let (accounts, devices) = keys(&lapsed);
+    session.defer(lapse, vec![Box::new(accounts), Box::new(devices)]);
+    // The state of the others is written with the rest.
+    lapsed.retain(|(key, device)| !arrivals.contains_key(key) && device.state.licensed.is_some());
+    let checksum =
+        |(_, device): &(&Key, &Device)| StateRow { licensed: Some(false), ..device.state.clone() }.checksum();
+    let checksums: Vec<i64> = lapsed.iter().map(checksum).collect();
+    let (accounts, devices) = keys(&lapsed);
+    session.defer(lapse_state, vec![Box::new(accounts), Box::new(devices), Box::new(checksums)]);
     Ok(())
 }
+
+type Key = (AccountId, DeviceId);
 
 /// The states of devices after a batch, column by column.
 #[derive(Default)]
@@ -86,12 +94,30 @@ struct Columns {
     account: Vec<i64>,
     device: Vec<i64>,
     unpacked: Vec<i64>,
+    last_seen: Vec<i64>,
     newest: Vec<Option<i64>>,
     rhythm: Vec<Vec<u8>>,
     unconfirmed: Vec<Vec<u8>>,
     last: LastColumns,
     licensed: Vec<Option<bool>>,
     expires: Vec<Option<i64>>,
+    checksum: Vec<i64>,
+}
+
+impl Columns {
+    fn push(&mut self, state: &StateRow, arrival: &Arrival, now: Timestamp) {
+        self.account.push(state.account.as_i64());
+        self.device.push(state.device.as_i64());
+        self.unpacked.push(i64::try_from(arrival.points.len()).unwrap_or(i64::MAX));
+        self.last_seen.push(state.last_seen.unwrap_or(now).as_millis());
+        self.newest.push(state.newest_time.map(Timestamp::as_millis));
+        self.rhythm.push(state.rhythm.clone());
+        self.unconfirmed.push(state.doubt.clone());
+        self.last.push((state.account, state.device), arrival.last());
+        self.licensed.push(state.licensed);
+        self.expires.push(state.expires.map(Timestamp::as_millis));
+        self.checksum.push(state.checksum());
+    }
 }
 
 /// The last locations; null where they do not change.
@@ -134,26 +160,25 @@ async fn save_states(
     let mut columns = Columns::default();
     for (key, arrival) in arrivals {
         let device = known.devices.get(key);
-        let mut rhythm = device.map(|device| device.rhythm.clone()).unwrap_or_default();
+        let mut state = device.map_or_else(|| StateRow::empty(key.0, key.1), |device| device.state.clone());
+        let mut rhythm = ReportingInterval::from_bytes(&state.rhythm);
         rhythm.hear(now);
-        columns.account.push(key.0.as_i64());
-        columns.device.push(key.1.as_i64());
-        columns.unpacked.push(i64::try_from(arrival.points.len()).unwrap_or(i64::MAX));
-        columns.newest.push(arrival.points.iter().map(|point| point.time.as_millis()).max());
-        columns.rhythm.push(rhythm.to_bytes());
-        columns.unconfirmed.push(arrival.jump_detector.unconfirmed.to_bytes());
-        columns.last.push(*key, arrival.last());
-        columns.licensed.push(device.map(|device| device.license.licensed));
-        columns.expires.push(device.and_then(|device| device.license.expires).map(Timestamp::as_millis));
+        state.rhythm = rhythm.to_bytes();
+        state.doubt = arrival.jump_detector.unconfirmed.to_bytes();
+        state.last_seen = state.last_seen.max(Some(now));
+        state.newest_time = state.newest_time.max(arrival.points.iter().map(|point| point.time).max());
+        state.licensed = device.map(|device| device.license.licensed && !device.lapsed);
+        state.expires = device.and_then(|device| device.license.expires);
+        columns.push(&state, arrival, now);
     }
     let [statement] = session.prepare_native([STATES]).await?;
     let params: Vec<Param> = vec![
-        Box::new(now.as_millis()),
         Box::new(i64::try_from(FULL_CHUNK).unwrap_or(i64::MAX)),
         Box::new(now.plus_millis(PACK_AFTER_MS).as_millis()),
         Box::new(columns.account),
         Box::new(columns.device),
         Box::new(columns.unpacked),
+        Box::new(columns.last_seen),
         Box::new(columns.newest),
         Box::new(columns.rhythm),
         Box::new(columns.unconfirmed),
@@ -167,6 +192,7 @@ async fn save_states(
         Box::new(columns.last.checksum),
         Box::new(columns.licensed),
         Box::new(columns.expires),
+        Box::new(columns.checksum),
     ];
     session.defer(statement, params);
     Ok(())

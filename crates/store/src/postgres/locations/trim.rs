@@ -6,7 +6,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use crate::sql::event_trim::wanted_by_webhooks;
-use crate::sql::locations::save_trimmed_to;
+use crate::sql::locations::{save_trimmed_to, state_row};
 use crate::sql::rule_engine::judged_to;
 use crate::{Database, Tx, params};
 
@@ -34,9 +34,26 @@ pub(crate) async fn trim(
 pub(super) const HAS_OLDER: &str = "(SELECT l.received_at FROM location_log l \
                                      WHERE l.account_id = a.id ORDER BY l.last_number LIMIT 1) < ?1";
 
+/// Rebuilds damaged states of the devices whose rows are examined: one that says that too much is packed would lose locations.
+async fn rebuild_damaged(tx: &Tx, account: AccountId) -> Result<()> {
+    let sql = "SELECT DISTINCT o.device_id FROM (SELECT device_id FROM location_log \
+               WHERE account_id = ?1 ORDER BY last_number LIMIT ?2) o";
+    let mut devices = Vec::new();
+    for row in tx.query(sql, params![account, ROWS_PER_JOB]).await? {
+        devices.push(row.i64("device_id")?);
+    }
+    for (device, state) in state_row::read_all(tx, account, &devices).await? {
+        if state.is_err() {
+            state_row::lock(tx, account, device).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Deletes some rows; gives how many, and how many locations they held.
 async fn trim_some(tx: &Tx, account: AccountId, (keep_ms, now): (i64, Timestamp)) -> Result<(usize, u64)> {
     tx.lock_account(account).await?;
+    rebuild_damaged(tx, account).await?;
     // Only the oldest rows are examined: later ones are newer. Both bounds are given, so that the planner expects few
     // rows and uses the index.
     let sql = "DELETE FROM location_log WHERE account_id = ?1 AND received_at < ?2 \

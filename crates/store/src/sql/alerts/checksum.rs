@@ -1,12 +1,18 @@
 //! The checksum of an alert's row: the CRC-32 of what was submitted, plus the columns that change later.
 
+use std::borrow::Cow;
+
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::Readings;
 use perigee_core::store::Result;
 
-use super::super::checksum::{crc, id_part, sum, values};
+use super::super::checksum::{crc, differs, id_part, sum, values};
 use super::super::identity::Identity;
+use super::super::one_bit;
 use super::read;
 use crate::codec::{pack_readings, unpack_readings};
+use crate::damage::{Damage, Damaged, Table};
+use crate::error::describe;
 use crate::{Row, Tx, Value, params};
 
 /// The columns that are written once, in the order of insertion.
@@ -42,30 +48,56 @@ pub(crate) fn of_row(row: &Row) -> Result<i64> {
 }
 
 /// What is wrong with a row, if anything.
-pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
-    if let Err(cause) = unpack_readings(row.bytes_ref("attributes")?) {
-        return Ok(Some(format!("its attributes: {cause}")));
+pub(crate) fn fault(row: &Row) -> Option<String> {
+    match row.bytes_ref("attributes").map(unpack_readings) {
+        Ok(Ok(_)) => {}
+        Ok(Err(cause)) => return Some(format!("its attributes: {cause}")),
+        Err(cause) => return Some(describe(&cause)),
     }
-    let alert = read::from_row(row)?.alert;
-    if Identity::of_alert(&alert).hash.as_slice() != row.bytes_ref("hash")? {
-        return Ok(Some("its time, name or text do not match their hash".to_owned()));
-    }
-    let kept = row.opt_i64("checksum")?;
-    let differs = match kept {
-        Some(kept) => kept != of_row(row)?,
-        None => false,
+    let alert = match read::from_row(row) {
+        Ok(stored) => stored.alert,
+        Err(cause) => return Some(describe(&cause)),
     };
-    Ok(differs.then(|| "it does not match its checksum".to_owned()))
+    if row.bytes_ref("hash").ok() != Some(Identity::of_alert(&alert).hash.as_slice()) {
+        return Some("its time, name or text do not match their hash".to_owned());
+    }
+    differs(row, of_row).then(|| "it does not match its checksum".to_owned())
 }
 
-/// Repairs an alert: drops attributes that cannot be read, and recomputes its hash and checksum.
+/// A row as it was written: if it does not match its checksum, with the bit that flipped undone, if that can be known. A
+/// damaged row is recorded.
+pub(super) fn checked<'r>(damage: &Damage, account: AccountId, row: &'r Row) -> Result<Cow<'r, Row>> {
+    if !differs(row, of_row) {
+        return Ok(Cow::Borrowed(row));
+    }
+    damage.note(&damaged(row, account, "it does not match its checksum".to_owned())?);
+    Ok(one_bit::undo(row, of_row).map_or(Cow::Borrowed(row), |undone| Cow::Owned(undone.row)))
+}
+
+/// What is known of a damaged alert.
+pub(crate) fn damaged(row: &Row, account: AccountId, reason: String) -> Result<Damaged> {
+    let (id, device) = (row.i64("id")?, row.i64("device_id").ok().map(DeviceId::from_i64));
+    let damaged = Damaged::new(Table::Alert, reason).of(account, device).with_numbers(id, id);
+    Ok(match row.timestamp("time") {
+        Ok(time) => damaged.with_times(time, time),
+        Err(_unreadable) => damaged,
+    })
+}
+
+/// Repairs an alert. With a checksum, the bit that flipped is undone, if that can be known; else it stays as it is, and is
+/// damaged: a new checksum would only hide that. Without one, attributes that cannot be read are dropped.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
-    let mut attributes = row.bytes("attributes")?;
-    if unpack_readings(&attributes).is_err() {
-        attributes = pack_readings(&Readings::default());
+    if !matches!(row.value("checksum")?, Value::Null) {
+        if let Some(undone) = one_bit::undo(row, of_row) {
+            let sql = format!("UPDATE alert SET {} = ?3 WHERE account_id = ?1 AND id = ?2", undone.column);
+            tx.execute(&sql, &[key, &[undone.value]].concat()).await?;
+        }
+        return Ok(());
+    }
+    if row.bytes_ref("attributes").map(unpack_readings).is_ok_and(|read| read.is_err()) {
         let sql = "UPDATE alert SET attributes = ?3 WHERE account_id = ?1 AND id = ?2";
-        tx.execute(sql, &[key, params![attributes]].concat()).await?;
+        tx.execute(sql, &[key, params![pack_readings(&Readings::default())]].concat()).await?;
     }
     let sql = "SELECT * FROM alert WHERE account_id = ?1 AND id = ?2";
     let row = tx.query_one(sql, key).await?;
@@ -75,8 +107,5 @@ pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
                    SELECT 1 FROM alert o WHERE o.account_id = ?1 AND o.device_id = alert.device_id \
                    AND o.time = alert.time AND o.hash = ?3)";
     tx.execute(sql, &[key, params![hash]].concat()).await?;
-    let row = tx.query_one("SELECT * FROM alert WHERE account_id = ?1 AND id = ?2", key).await?;
-    let sql = "UPDATE alert SET checksum = ?3 WHERE account_id = ?1 AND id = ?2";
-    tx.execute(sql, &[key, params![of_row(&row)?]].concat()).await?;
     Ok(())
 }

@@ -4,12 +4,13 @@ use perigee_core::actor::{Actor, Origin, Scope};
 use perigee_core::alert::{AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::event::EventKind;
-use perigee_core::id::{AccountId, AlertId, AlertNoteId, NotificationId, UserId};
+use perigee_core::id::{AccountId, AlertId, AlertNoteId, DeviceId, NotificationId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::routing::Preferences;
 use perigee_core::store::Result;
 use perigee_core::zone::Zone;
 
+use super::super::devices::read::names;
 use super::super::{audit, column, events, idempotency, ids, outbox, user_rows};
 use super::read;
 use crate::{Row, Tx, params};
@@ -104,7 +105,7 @@ pub(super) async fn find_told(
     account: AccountId,
     message: NotificationId,
 ) -> Result<Option<NotifiedAlert>> {
-    let sql = "SELECT n.alert_id, n.preferences, d.name AS device, a.name AS account_name, a.time_zone \
+    let sql = "SELECT n.alert_id, n.preferences, d.id AS device_id, a.name AS account_name, a.time_zone \
                FROM notification n JOIN account a ON a.id = n.account_id \
                JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
                WHERE n.account_id = ?1 AND n.id = ?2 AND n.alert_id IS NOT NULL";
@@ -115,6 +116,8 @@ pub(super) async fn find_told(
     read::add_acknowledgements(tx, account, std::iter::once(&mut alert)).await?;
     let preferences: Preferences = column::json(&row, "preferences")?;
     let zone: Zone = column::parsed(&row, "time_zone")?;
+    let device = row.i64("device_id")?;
+    let name = names(tx, account, &[device]).await?.remove(&DeviceId::from_i64(device));
     let by = alert.acknowledged.and_then(|(_, user)| user);
     let by = match by {
         Some(user) => user_rows::find(tx, account, user).await?,
@@ -122,7 +125,7 @@ pub(super) async fn find_told(
     };
     Ok(Some(NotifiedAlert {
         alert,
-        device: row.text("device")?,
+        device: name.map(|device| device.name).unwrap_or_default(),
         account: row.text("account_name")?,
         time_zone: preferences.time_zone.clone().unwrap_or(zone),
         preferences,

@@ -12,15 +12,12 @@ use perigee_core::store::Result;
 
 use super::super::query::{Query, for_ids};
 use super::super::{column, history, scope};
+use super::checksum;
 use crate::codec::unpack_readings;
-use crate::damage::{Damaged, Table};
 use crate::{Row, Tx, params};
 
-const SELECT: &str = "\
-    SELECT id, device_id, time, name, text, critical, latitude, longitude, attributes, received_at, \
-        acknowledged_at, acknowledged_by, ended_at, severity, known_latitude, known_longitude, \
-        later_latitude, later_longitude, later_fix_time \
-    FROM alert WHERE account_id = ?1";
+/// All columns, because the checksum covers all.
+const SELECT: &str = "SELECT * FROM alert WHERE account_id = ?1";
 
 /// A device's alerts, all or those of one name.
 pub(super) async fn list(
@@ -139,14 +136,11 @@ pub(super) async fn add_acknowledgements(
 
 /// An alert from its row. Attributes that cannot be read are left out, and the row is recorded as damaged.
 fn readable(tx: &Tx, account: AccountId, row: &Row) -> Result<StoredAlert> {
+    let row = &*checksum::checked(tx.damage(), account, row)?;
     let attributes = match unpack_readings(row.bytes_ref("attributes")?) {
         Ok(packed) => packed.attributes,
         Err(cause) => {
-            let device = DeviceId::from_i64(row.i64("device_id")?);
-            let (id, time) = (row.i64("id")?, row.timestamp("time")?);
-            let damaged = Damaged::new(Table::Alert, format!("its attributes: {cause}"));
-            let damaged = damaged.of(account, Some(device)).with_numbers(id, id).with_times(time, time);
-            tx.damage().note(&damaged);
+            tx.damage().note(&checksum::damaged(row, account, format!("its attributes: {cause}"))?);
             BTreeMap::new()
         }
     };

@@ -1,5 +1,7 @@
 //! The checksum of a device's row: the CRC-32 of the client's settings, plus the columns that the service changes.
 
+use std::borrow::Cow;
+
 use perigee_core::day::Date;
 use perigee_core::decoding::Decoding;
 use perigee_core::gateway::DeviceIdentifier;
@@ -7,10 +9,11 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 use perigee_core::text::Tags;
 
-use super::super::checksum::{crc, id_part, sum, values};
-use super::super::{column, search};
+use super::super::checksum::{crc, differs, id_part, sum, values};
+use super::super::{column, one_bit, search};
 use super::change::{COLUMNS, decoding_text};
 use super::identifiers;
+use crate::damage::{Damage, Damaged, Table};
 use crate::{Row, Tx, Value, params};
 
 /// The columns whose values are added to the checksum; `created_by` is added too.
@@ -47,29 +50,51 @@ fn is_date_readable(row: &Row) -> bool {
 }
 
 /// What is wrong with a row, if anything.
-pub(crate) fn fault(row: &Row) -> Result<Option<String>> {
-    if !are_tags_readable(row) {
-        return Ok(Some("its tags cannot be read".to_owned()));
-    }
-    if !are_identifiers_readable(row) {
-        return Ok(Some("its identifiers cannot be read".to_owned()));
-    }
-    if !is_decoding_readable(row) {
-        return Ok(Some("its settings for decoding cannot be read".to_owned()));
-    }
-    if !is_date_readable(row) {
-        return Ok(Some("its expiration date cannot be read".to_owned()));
-    }
-    let differs = match row.opt_i64("checksum")? {
-        Some(kept) => kept != of_row(row)?,
-        None => false,
+pub(crate) fn fault(row: &Row) -> Option<String> {
+    let part = if !are_tags_readable(row) {
+        "its tags cannot be read"
+    } else if !are_identifiers_readable(row) {
+        "its identifiers cannot be read"
+    } else if !is_decoding_readable(row) {
+        "its settings for decoding cannot be read"
+    } else if !is_date_readable(row) {
+        "its expiration date cannot be read"
+    } else if differs(row, of_row) {
+        DIFFERS
+    } else {
+        return None;
     };
-    Ok(differs.then(|| "it does not match its checksum".to_owned()))
+    Some(part.to_owned())
 }
 
-/// Repairs a device: drops tags, further identifiers, settings for decoding or a date that cannot be read, and recomputes its checksum.
+const DIFFERS: &str = "it does not match its checksum";
+
+/// A row as it was written: if it does not match its checksum, with the bit that flipped undone, if that can be known. A
+/// damaged row is recorded. The row may have other columns beside those of the device.
+pub(crate) fn checked<'r>(
+    damage: &Damage,
+    account: AccountId,
+    device: DeviceId,
+    row: &'r Row,
+) -> Cow<'r, Row> {
+    if !differs(row, of_row) {
+        return Cow::Borrowed(row);
+    }
+    damage.note(&Damaged::new(Table::Device, DIFFERS).of(account, Some(device)));
+    one_bit::undo(row, of_row).map_or(Cow::Borrowed(row), |undone| Cow::Owned(undone.row))
+}
+
+/// Repairs a device. With a checksum, the bit that flipped is undone, if that can be known; else it stays as it is, and is
+/// damaged: a new checksum would only hide that. Without one, what cannot be read is dropped.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
+    if !matches!(row.value("checksum")?, Value::Null) {
+        if let Some(undone) = one_bit::undo(row, of_row) {
+            let sql = format!("UPDATE device SET {} = ?3 WHERE account_id = ?1 AND id = ?2", undone.column);
+            tx.execute(&sql, &[key, &[undone.value]].concat()).await?;
+        }
+        return Ok(());
+    }
     let fields = [Some(row.str("name")?), row.opt_str("identifier")?, row.opt_str("description")?];
     let tags = if are_tags_readable(row) { row.text("tags")? } else { search::tags_text(&Tags::default())? };
     let identifiers =
@@ -81,8 +106,5 @@ pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
                WHERE account_id = ?1 AND id = ?2";
     let values = params![tags, date, search::searchable(&fields), identifiers, decoding];
     tx.execute(sql, &[key, values].concat()).await?;
-    let row = tx.query_one("SELECT * FROM device WHERE account_id = ?1 AND id = ?2", key).await?;
-    let sql = "UPDATE device SET checksum = ?3 WHERE account_id = ?1 AND id = ?2";
-    tx.execute(sql, &[key, params![of_row(&row)?]].concat()).await?;
     Ok(())
 }

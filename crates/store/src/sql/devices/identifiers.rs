@@ -10,11 +10,15 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 
 use super::super::column;
+use super::super::locations::state_row::{self, StateRow};
 use super::super::query::{Query, for_texts, insert_many};
 use crate::{Row, Tx, params};
 
 /// What [`reporter`] reads of a device `d` and of [`REPORTER_LIVE`].
-pub(crate) const REPORTER: &str = "d.model, d.decoding, l.reported_model, l.proposed_zone_minutes";
+pub(crate) fn reporter_columns(tx: &Tx) -> String {
+    format!("d.model, d.decoding, {}", state_row::joined_columns(tx.engine()))
+}
+
 /// Joins what a device told.
 pub(crate) const REPORTER_LIVE: &str =
     "LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id";
@@ -103,13 +107,14 @@ pub(crate) fn storable(identifier: &str) -> bool {
 
 /// The device that has claimed one of these identifiers, which are tried in order.
 pub(crate) async fn find_claimed(tx: &Tx, identifiers: &[String]) -> Result<Option<Reporter>> {
+    let reporter = reporter_columns(tx);
     let sql = format!(
-        "SELECT c.account_id, c.device_id, {REPORTER} FROM identifier_claim c \
+        "SELECT c.account_id, c.device_id, {reporter} FROM identifier_claim c \
          JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id {REPORTER_LIVE} WHERE c.identifier = ?1"
     );
     for identifier in identifiers.iter().filter(|each| storable(each)) {
         if let Some(row) = tx.query_opt(&sql, params![identifier]).await? {
-            return reporter(&row, identifier).map(Some);
+            return self::reporter(tx, &row, identifier).map(Some);
         }
     }
     Ok(None)
@@ -122,37 +127,42 @@ pub(crate) async fn find_in_account(
     device: Option<DeviceId>,
     identifiers: &[String],
 ) -> Result<Option<Reporter>> {
+    let reporter = reporter_columns(tx);
     if let Some(device) = device {
         let sql = format!(
-            "SELECT d.account_id, d.id AS device_id, {REPORTER}, COALESCE(d.identifier, '') AS name \
+            "SELECT d.account_id, d.id AS device_id, {reporter}, COALESCE(d.identifier, '') AS name \
              FROM device d {REPORTER_LIVE} WHERE d.account_id = ?1 AND d.id = ?2"
         );
         let row = tx.query_opt(&sql, params![account, device]).await?;
-        return row.map(|row| reporter(&row, row.str("name")?)).transpose();
+        return row.map(|row| self::reporter(tx, &row, row.str("name")?)).transpose();
     }
     let sql = format!(
-        "SELECT i.account_id, i.device_id, {REPORTER} FROM device_identifier i \
+        "SELECT i.account_id, i.device_id, {reporter} FROM device_identifier i \
          JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {REPORTER_LIVE} \
          WHERE i.account_id = ?1 AND i.identifier = ?2"
     );
     for identifier in identifiers.iter().filter(|each| storable(each)) {
         if let Some(row) = tx.query_opt(&sql, params![account, identifier]).await? {
-            return reporter(&row, identifier).map(Some);
+            return self::reporter(tx, &row, identifier).map(Some);
         }
     }
     Ok(None)
 }
 
-/// The device of a row with `account_id`, `device_id` and the columns of [`REPORTER`].
-pub(crate) fn reporter(row: &Row, identifier: &str) -> Result<Reporter> {
+/// The device of a row with `account_id`, `device_id` and the columns of [`reporter_columns`].
+pub(crate) fn reporter(tx: &Tx, row: &Row, identifier: &str) -> Result<Reporter> {
+    let account = AccountId::from_i64(row.i64("account_id")?);
+    let device = DeviceId::from_i64(row.i64("device_id")?);
+    let state = StateRow::joined(tx.damage(), row, account, device);
+    let zone = state.as_ref().and_then(|state| state.proposed_zone_minutes);
     Ok(Reporter {
-        scope: Scope::for_gateway(AccountId::from_i64(row.i64("account_id")?)),
-        device: DeviceId::from_i64(row.i64("device_id")?),
+        scope: Scope::for_gateway(account),
+        device,
         identifier: identifier.to_owned(),
         model: row.opt_text("model")?,
-        reported_model: row.opt_text("reported_model")?,
+        reported_model: state.and_then(|state| state.reported_model),
         // Settings that cannot be read are reported when the device is read.
         decoding: column::json(row, "decoding").unwrap_or_default(),
-        proposed_zone_minutes: row.opt_int("proposed_zone_minutes")?,
+        proposed_zone_minutes: zone.and_then(|minutes| minutes.try_into().ok()),
     })
 }

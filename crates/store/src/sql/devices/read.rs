@@ -1,16 +1,19 @@
 //! Finding and listing devices.
 
+use std::collections::HashMap;
+
 use perigee_core::account::Account;
 use perigee_core::actor::Scope;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef};
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::license::DeviceState;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{NamedDevice, Result};
 
 use super::super::query::{Query, for_ids, for_texts};
 use super::super::{scope, search};
-use super::row::{Frame, SELECT};
+use super::checksum;
+use super::row::{self, Frame};
 use crate::{Row, Tx, params};
 
 /// Finds a device that the scope may see.
@@ -21,7 +24,7 @@ pub(crate) async fn find(
     device: &DeviceRef,
 ) -> Result<Option<Device>> {
     let frame = Frame::new(tx, account, scope);
-    let mut query = select(&frame);
+    let mut query = select(tx, &frame);
     narrow_to(&mut query, device);
     query.row(tx).await?.map(|row| frame.device(&row)).transpose()
 }
@@ -36,21 +39,30 @@ pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result
 
 /// Visible devices with one of these identifiers or names.
 pub(super) async fn find_named(tx: &Tx, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>> {
-    let mut query = Query::new(
-        "SELECT d.id, d.identifier, d.name FROM device d WHERE d.account_id = ?1",
-        params![scope.account],
-    );
+    let mut query = Query::new("SELECT d.* FROM device d WHERE d.account_id = ?1", params![scope.account]);
     scope::keep_devices(&mut query, scope, "d.id");
     let rows =
         for_texts(tx, &query, " AND (d.identifier IN ({texts}) OR d.name IN ({texts}))", texts).await?;
-    let named = |row: &Row| {
-        Ok(NamedDevice {
-            id: DeviceId::from_i64(row.i64("id")?),
-            identifier: row.opt_text("identifier")?,
-            name: row.text("name")?,
-        })
-    };
+    rows.iter().map(|row| named(tx, scope.account, row)).collect()
+}
+
+/// The names of these devices.
+pub(crate) async fn names(
+    tx: &Tx,
+    account: AccountId,
+    ids: &[i64],
+) -> Result<HashMap<DeviceId, NamedDevice>> {
+    let sql = "SELECT * FROM device WHERE account_id = ?1 AND id IN ({ids})";
+    let rows = for_ids(tx, sql, params![account], ids).await?;
+    let named = |row: &Row| named(tx, account, row).map(|device| (device.id, device));
     rows.iter().map(named).collect()
+}
+
+/// The names in a row, which must have all columns of a device.
+fn named(tx: &Tx, account: AccountId, row: &Row) -> Result<NamedDevice> {
+    let id = DeviceId::from_i64(row.i64("id")?);
+    let row = checksum::checked(tx.damage(), account, id, row);
+    Ok(NamedDevice { id, identifier: row.opt_text("identifier")?, name: row.text("name")? })
 }
 
 fn narrow_to(query: &mut Query, device: &DeviceRef) {
@@ -69,7 +81,7 @@ pub(crate) async fn list(
     page: PageRequest,
 ) -> Result<Page<Device>> {
     let frame = Frame::new(tx, account, scope);
-    let mut query = select(&frame);
+    let mut query = select(tx, &frame);
     narrow(&mut query, &frame, filter);
     query.push_with(" AND d.id > {}", page.after.unwrap_or(i64::MIN));
     query.push_with(" ORDER BY d.id LIMIT {}", i64::from(page.limit) + 1);
@@ -83,7 +95,7 @@ pub(crate) async fn find_many(tx: &Tx, account: &Account, scope: Scope, ids: &[i
     let frame = Frame::new(tx, account, scope);
     let visible = scope::visible_devices(tx, scope, ids.iter().copied().map(DeviceId::from_i64).collect());
     let ids: Vec<i64> = visible.await?.into_iter().map(DeviceId::as_i64).collect();
-    let sql = format!("{SELECT} AND d.id IN ({{ids}})");
+    let sql = format!("{} AND d.id IN ({{ids}})", row::select(tx.engine()));
     let rows = for_ids(tx, &sql, params![frame.account(), frame.date()], &ids).await?;
     rows.iter().map(|row| frame.device(row)).collect()
 }
@@ -96,7 +108,7 @@ pub(crate) async fn of_group(
     page: PageRequest,
 ) -> Result<Page<Device>> {
     let frame = Frame::new(tx, account, Scope::for_store_check(account.id));
-    let mut query = select(&frame);
+    let mut query = select(tx, &frame);
     keep_members(&mut query, group);
     query.push_with(" AND d.id > {}", page.after.unwrap_or(i64::MIN));
     query.push_with(" ORDER BY d.id LIMIT {}", i64::from(page.limit) + 1);
@@ -105,8 +117,8 @@ pub(crate) async fn of_group(
     Ok(Page::cut(devices, page.limit, |device| device.id.as_i64()))
 }
 
-fn select(frame: &Frame) -> Query {
-    let mut query = Query::new(SELECT, params![frame.account(), frame.date()]);
+fn select(tx: &Tx, frame: &Frame) -> Query {
+    let mut query = Query::new(row::select(tx.engine()), params![frame.account(), frame.date()]);
     scope::keep_devices(&mut query, frame.scope, "d.id");
     query
 }

@@ -12,6 +12,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
 use super::super::checksum::{ID_MODULUS, sum};
+use super::super::locations::state_row;
 use super::super::{accounts, audit, editions, license_check, members, rule_engine};
 use super::change::{COLUMNS, admit, append_event, append_expiry_event, reread, values};
 use super::checksum::settings_crc;
@@ -54,9 +55,11 @@ pub(super) async fn replace(
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
     if settings.decoding != before.settings.decoding {
         // What was proposed was about fixes that were read by other settings.
-        let sql =
-            "UPDATE device_live SET proposed_zone_minutes = NULL WHERE account_id = ?1 AND device_id = ?2";
-        tx.execute(sql, params![account.id, id]).await?;
+        if let Some(mut state) = state_row::lock(tx, account.id, id).await?
+            && state.proposed_zone_minutes.take().is_some()
+        {
+            state.save(tx).await?;
+        }
     }
     rule_engine::wake(tx, account.id, id).await?;
     let after = reread(tx, &account, &actor, id).await?;

@@ -15,18 +15,19 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::{column, ids, scope};
+use super::checksum;
 use crate::damage::{Damage, Damaged, Table};
 use crate::error::describe;
 use crate::sql::locations::LocationLog;
-use crate::{Row, Tx};
+use crate::sql::locations::state_row::{self, StateRow};
+use crate::{Engine, Row, Tx};
 
-/// Every column of a device; `?1` is the account and `?2` the date of its day.
-pub(super) const SELECT: &str = "\
-    SELECT d.id, d.revision, d.identifier, d.identifiers, d.name, d.description, d.min, d.tags, d.icon, d.model, d.decoding, \
-        d.expected_interval_s, d.retention_days, d.expiration_date, d.expires, d.licensed, d.daily_emails, d.daily_sms, \
-        d.critical_reserve, d.photo_id, d.created_by, d.creation, d.last_modified, l.last_seen, l.rhythm, l.protocol, \
-        l.reported_model, l.proposed_zone_minutes, \
-        c.emails_sent, c.sms_sent, c.sms_segments, \
+/// Every column of a device and of its state; `?1` is the account and `?2` the date of its day.
+pub(super) fn select(engine: Engine) -> String {
+    format!("SELECT d.*, {}, {REST}", state_row::joined_columns(engine))
+}
+
+const REST: &str = "c.emails_sent, c.sms_sent, c.sms_segments, \
         (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
          WHERE m.account_id = d.account_id AND m.device_id = d.id) AS group_ids \
     FROM device d \
@@ -62,7 +63,11 @@ impl Frame {
 
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
         let id = DeviceId::from_i64(row.i64("id")?);
+        let row = &*checksum::checked(&self.damage, self.account(), id, row);
         let memory = self.log.device_in_memory(self.account(), id);
+        let state = StateRow::joined(&self.damage, row, self.account(), id);
+        let state = state.unwrap_or_else(|| StateRow::empty(self.account(), id));
+        let zone = state.proposed_zone_minutes.and_then(|minutes| minutes.try_into().ok());
         Ok(Device {
             id,
             account: self.account(),
@@ -71,18 +76,14 @@ impl Frame {
             licensed: row.bool("licensed")?,
             expires: row.opt_timestamp("expires")?,
             counters: self.counters(row)?,
-            last_seen: row
-                .opt_timestamp("last_seen")?
-                .max(memory.as_ref().and_then(|memory| memory.last_seen)),
+            last_seen: state.last_seen.max(memory.as_ref().and_then(|memory| memory.last_seen)),
             learned_interval_s: match memory {
                 Some(memory) => memory.rhythm.interval_s(),
-                None => row
-                    .opt_bytes_ref("rhythm")?
-                    .and_then(|rhythm| ReportingInterval::from_bytes(rhythm).interval_s()),
+                None => ReportingInterval::from_bytes(&state.rhythm).interval_s(),
             },
-            protocol: row.opt_text("protocol")?,
-            reported_model: row.opt_text("reported_model")?,
-            proposed_zone_minutes: row.opt_int("proposed_zone_minutes")?,
+            protocol: state.protocol,
+            reported_model: state.reported_model,
+            proposed_zone_minutes: zone,
             photo: row.opt_i64("photo_id")?.map(FileId::from_i64),
             created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
             creation: row.timestamp("creation")?,

@@ -5,6 +5,7 @@ use perigee_core::location::Outcome;
 use perigee_core::store::Result;
 
 use super::submission_queue::Submission;
+use crate::error::Locked;
 
 /// The state of a submission's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub(crate) enum Admission {
     Expired,
     /// Its locations are stored.
     Active,
+    /// Others store its locations or change its account at the moment: it is tried again.
+    Locked,
 }
 
 /// The answer to each submission if every location in it were a duplicate.
@@ -25,6 +28,7 @@ pub(crate) fn first_results(
     let result = |(submission, admission): (&Submission, &Admission)| match admission {
         Admission::Active => Ok(vec![Outcome::Duplicate; submission.locations.len()]),
         Admission::Expired => Err(StoreError::DeviceExpired(submission.device)),
+        Admission::Locked => Err(Locked::error()),
         Admission::NotVisible => Err(StoreError::NotFound(Kind::Device)),
     };
     submissions.iter().zip(admissions).map(result).collect()

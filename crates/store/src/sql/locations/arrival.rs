@@ -48,7 +48,7 @@ pub(crate) type Arrivals = BTreeMap<(AccountId, DeviceId), Arrival>;
 pub(crate) fn arrivals(submissions: &[Submission], admissions: &[Admission]) -> Arrivals {
     let mut arrivals = Arrivals::new();
     for (index, (submission, admission)) in submissions.iter().zip(admissions).enumerate() {
-        if *admission == Admission::NotVisible {
+        if matches!(admission, Admission::NotVisible | Admission::Locked) {
             continue;
         }
         let arrival = arrivals.entry((submission.scope.account, submission.device)).or_default();

@@ -5,6 +5,8 @@
 //! that one. If the whole transaction fails although the database is available, each submission is tried alone. After
 //! a commit for many callers, the committer waits up to a millisecond for most of them to submit again.
 
+mod held;
+
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -18,7 +20,8 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
 use super::super::{attachments, messages};
-use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission};
+use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission, Waiting};
+use crate::error::Locked;
 use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
@@ -49,14 +52,30 @@ pub(in crate::sql) async fn submit(database: &Database, submission: Submission) 
     }
 }
 
-/// Stores submissions of several devices of an account, each once, and the message they came in, in one transaction.
+/// Stores submissions of several devices of an account, each once, and the message they came in, in one transaction. If others
+/// have locked something of it, it is tried again.
 pub(in crate::sql) async fn submit_together(
     database: &Database,
     account: AccountId,
     submissions: Vec<Submission>,
     message: Option<(NewMessage, MessageResult)>,
 ) -> Result<Vec<Result<StoredContents>>> {
-    let batch = Arc::new(submissions);
+    let (batch, mut attempts) = (Arc::new(submissions), held::Attempts::begin(database));
+    loop {
+        let stored = store_together(database, account, Arc::clone(&batch), message.clone()).await;
+        let is_locked = stored.as_ref().err().is_some_and(Locked::is_cause_of);
+        if !(is_locked && attempts.next().await) {
+            return stored;
+        }
+    }
+}
+
+async fn store_together(
+    database: &Database,
+    account: AccountId,
+    batch: Arc<Vec<Submission>>,
+    message: Option<(NewMessage, MessageResult)>,
+) -> Result<Vec<Result<StoredContents>>> {
     let opening = match batch.as_slice() {
         [] => None,
         _ => database.log().opening(&batch, 0..batch.len()),
@@ -67,7 +86,11 @@ pub(in crate::sql) async fn submit_together(
             if let Some((message, result)) = &message {
                 messages::add(tx, account, None, message, *result).await?;
             }
-            if batch.is_empty() { Ok(Vec::new()) } else { ingest(tx, &batch).await }
+            let results = if batch.is_empty() { Vec::new() } else { ingest(tx, &batch).await? };
+            // All or nothing: what others have locked is not left out.
+            let is_locked =
+                |result: &Result<StoredContents>| result.as_ref().err().is_some_and(Locked::is_cause_of);
+            if results.iter().any(is_locked) { Err(Locked::error()) } else { Ok(results) }
         }
         .boxed()
     });
@@ -88,17 +111,39 @@ async fn run_committer(database: Database, kind: Kind) {
     let (queue, accounts) = (database.submission_queue(), database.log().accounts_per_commit());
     while let Some(batch) = queue.take(kind, accounts) {
         let arriving = database.log().admit_arrivals(&database).await;
-        let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-        let (submissions, together) = (Arc::new(submissions), callers.len());
-        let results = store(&database, Arc::clone(&submissions)).await;
+        let together = batch.len();
+        let locked = store_and_answer(&database, kind, batch).await;
         drop(arriving);
-        for other in queue.ended(kind, &submissions) {
-            start_committer(&database, other);
-        }
         expected_callers = (expected_callers * 3 / 4).max(together + queue.count(kind));
-        answer(callers.into_iter().zip(results));
+        held::try_later(&database, kind, locked);
         queue.wait_for_callers(kind, expected_callers).await;
     }
+}
+
+/// Stores a batch, answers its callers, and gives what others had locked, which is not answered yet.
+async fn store_and_answer(database: &Database, kind: Kind, batch: Waiting) -> Waiting {
+    let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
+    let submissions = Arc::new(submissions);
+    let results = store(database, Arc::clone(&submissions)).await;
+    let Ok(submissions) = Arc::try_unwrap(submissions) else {
+        // Never so after a transaction that has ended.
+        answer(callers.into_iter().zip(results));
+        return Waiting::new();
+    };
+    let (mut locked, mut stored, mut answers) = (Waiting::new(), Vec::new(), Vec::new());
+    for ((submission, caller), result) in submissions.into_iter().zip(callers).zip(results) {
+        if result.as_ref().err().is_some_and(Locked::is_cause_of) {
+            locked.push((submission, caller));
+        } else {
+            stored.push(submission);
+            answers.push((caller, result));
+        }
+    }
+    for other in database.submission_queue().ended(kind, &stored) {
+        start_committer(database, other);
+    }
+    answer(answers.into_iter());
+    locked
 }
 
 /// Answers all callers. Waking a task on another runtime costs a system call, so the callers of each runtime are
@@ -186,6 +231,7 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<S
             results
         }
         Ok(results) => results,
+        Err(error) if Locked::is_cause_of(&error) => indexes.map(|_| Err(Locked::error())).collect(),
         Err(StoreError::Unavailable(cause)) => {
             let cause = cause.to_string();
             indexes.map(|_| Err(StoreError::Unavailable(cause.clone().into()))).collect()

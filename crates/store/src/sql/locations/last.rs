@@ -10,7 +10,7 @@ use super::super::scope;
 use super::log::LastInMemory;
 use super::row::{LAST_COLUMNS, last_point, unreadable_readings};
 use crate::codec::Point;
-use crate::{Row, Tx, params};
+use crate::{Row, Tx, Value, params};
 
 /// The last trusted location of a device.
 pub(crate) async fn find_last(
@@ -23,7 +23,7 @@ pub(crate) async fn find_last(
     }
     let sql = format!("SELECT {LAST_COLUMNS} FROM last_location WHERE account_id = ?1 AND device_id = ?2");
     let Some(row) = tx.query_opt(&sql, params![account, device]).await? else { return Ok(None) };
-    let last = last_point(tx, account, device, &row)?;
+    let last = last_point(tx, account, device, &row);
     last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
@@ -65,10 +65,10 @@ pub(super) fn last_of_row(
 
 /// The last location in a row of [`DEVICES`], if there is one.
 pub(super) fn last_in_row(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
-    if row.opt_i64("number")?.is_none() {
+    if matches!(row.value("number")?, Value::Null) {
         return Ok(None);
     }
-    last_point(tx, account, device, row)
+    Ok(last_point(tx, account, device, row))
 }
 
 /// The last locations of these devices from the table.
@@ -84,7 +84,7 @@ pub(crate) async fn last_points(
     let mut found = Vec::with_capacity(rows.len());
     for row in &rows {
         let device = DeviceId::from_i64(row.i64("device_id")?);
-        found.extend(last_point(tx, account, device, row)?.map(|point| (device, point)));
+        found.extend(last_point(tx, account, device, row).map(|point| (device, point)));
     }
     Ok(found)
 }

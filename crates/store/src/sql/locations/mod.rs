@@ -19,6 +19,7 @@ mod of_devices;
 mod pending_location;
 mod read;
 mod row;
+pub(crate) mod state_row;
 mod submission_queue;
 mod tiers;
 mod window;

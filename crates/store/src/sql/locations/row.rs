@@ -9,6 +9,7 @@ use perigee_core::store::Result;
 use super::super::column;
 use crate::codec::{CodecError, Point};
 use crate::damage::{Damaged, Table};
+use crate::error::describe;
 use crate::sql::checksum::crc;
 use crate::{Row, Tx, params};
 
@@ -86,17 +87,25 @@ pub(crate) fn check_last(
     Err(Box::new(damaged.with_numbers(point.number, point.number).with_times(point.time, point.time)))
 }
 
+fn unreadable_last(account: AccountId, device: DeviceId, reason: String) -> Damaged {
+    Damaged::new(Table::LastLocation, reason).of(account, Some(device)).with_count(1)
+}
+
 /// The last location of a device in its row, or what is known of it if it is damaged.
 pub(crate) fn checked_last(
     row: &Row,
     account: AccountId,
     device: DeviceId,
-) -> Result<std::result::Result<Point, Box<Damaged>>> {
-    let point = point_from_row(row)?;
-    Ok(check_last(&point, row.opt_i64("checksum")?, account, device).map(|_stored| point))
+) -> std::result::Result<Point, Box<Damaged>> {
+    let (point, kept) = match (point_from_row(row), row.opt_i64("checksum")) {
+        (Ok(point), Ok(kept)) => (point, kept),
+        (Err(cause), _) => return Err(Box::new(unreadable_last(account, device, describe(&cause)))),
+        (_, Err(cause)) => return Err(Box::new(unreadable_last(account, device, describe(&cause)))),
+    };
+    check_last(&point, kept, account, device).map(|_stored| point)
 }
 
 /// The last location of a device in its row; a damaged one is recorded, and the device has none until the next.
-pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
-    Ok(checked_last(row, account, device)?.map_err(|damaged| tx.damage().note(&damaged)).ok())
+pub(crate) fn last_point(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Option<Point> {
+    checked_last(row, account, device).map_err(|damaged| tx.damage().note(&damaged)).ok()
 }

@@ -22,7 +22,7 @@ use perigee_core::message_contents::{MessageContents, StoredContents};
 use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, Semaphore, SemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use super::pending_location::PendingLocation;
@@ -50,6 +50,8 @@ const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
 const ENOUGH_REPORTS: usize = 32;
 /// Locations for which another commit of batches does.
 const ENOUGH_LOCATIONS: usize = 1_000;
+/// Commits that may run at once for submissions that others had locked.
+const TRIED_AGAIN_MAX: usize = 2;
 /// After this time one more commit may begin: those that run may be held up by a lock that concerns others only.
 pub(super) const OVERDUE: Duration = Duration::from_millis(50);
 
@@ -152,6 +154,8 @@ pub(crate) struct SubmissionQueue {
     state: Mutex<State>,
     /// How many groups the engine stores at the same time.
     concurrent_commits: usize,
+    /// Permits to try again what others had locked.
+    again: Semaphore,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
@@ -186,11 +190,17 @@ struct Commits {
 impl SubmissionQueue {
     /// An empty queue whose committers run on this runtime, for an engine that stores so many groups at the same time.
     pub(crate) fn new(runtime: Handle, concurrent_commits: usize) -> Self {
-        Self { state: Mutex::default(), concurrent_commits, runtime }
+        let again = Semaphore::new(TRIED_AGAIN_MAX);
+        Self { state: Mutex::default(), concurrent_commits, again, runtime }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A permit to try again what others had locked, once there is one.
+    pub(super) async fn permit_to_try_again(&self) -> Option<SemaphorePermit<'_>> {
+        self.again.acquire().await.ok()
     }
 
     /// How many locations wait for their group commit.
@@ -359,7 +369,7 @@ impl Commits {
     }
 }
 
-type Waiting = Vec<(Submission, Caller)>;
+pub(super) type Waiting = Vec<(Submission, Caller)>;
 
 /// The next batch of what may be taken, and what is left. Busy devices wait. The oldest submission of the others is always in
 /// it, and batches go in their order. Reports go first if none of their device is left, so that they wait for one transaction

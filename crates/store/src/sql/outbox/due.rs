@@ -1,14 +1,18 @@
 //! The messages that are due, with everything their templates may use.
 
+use std::collections::{BTreeSet, HashMap};
+
+use perigee_core::alert::StoredAlert;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::notification::{
     Channel, Content, LONGEST_WAIT_S, MessageDevice, NotificationState, Occasion,
 };
 use perigee_core::routing::Preferences;
-use perigee_core::store::Result;
+use perigee_core::store::{NamedDevice, Result};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
+use super::super::devices::read::names;
 use super::super::query::waiting_accounts;
 use super::super::{alerts, column};
 use super::owners;
@@ -63,10 +67,9 @@ impl Span {
 const OF_ACCOUNT: &str = "\
     SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, n.state, \
         n.created, n.step, \
-        a.name AS account_name, a.time_zone, d.name AS device_name, d.identifier \
+        a.name AS account_name, a.time_zone \
     FROM notification n \
     JOIN account a ON a.id = n.account_id \
-    LEFT JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
     WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due {compares} ?4 \
     ORDER BY n.due LIMIT ?5";
 
@@ -127,19 +130,21 @@ async fn of_account(
             rows.extend(tx.query(&sql, values).await?);
         }
     }
-    let mut wanted = Vec::new();
+    let (mut wanted, mut devices) = (Vec::new(), BTreeSet::new());
     for row in &rows {
         wanted.extend(row.opt_i64("alert_id")?);
+        devices.extend(row.opt_i64("device_id")?);
     }
-    let found = alerts::of_ids(tx, account, &wanted).await?;
-    rows.iter().map(|row| content(tx, account, row, &found)).collect()
+    let alerts = alerts::of_ids(tx, account, &wanted).await?;
+    let devices = names(tx, account, &devices.into_iter().collect::<Vec<_>>()).await?;
+    rows.iter().map(|row| content(tx, account, row, (&alerts, &devices))).collect()
 }
 
 fn content(
     tx: &Tx,
     account: AccountId,
     row: &Row,
-    alerts: &std::collections::HashMap<AlertId, perigee_core::alert::StoredAlert>,
+    (alerts, devices): (&HashMap<AlertId, StoredAlert>, &HashMap<DeviceId, NamedDevice>),
 ) -> Result<Content> {
     let preferences: Preferences = column::json(row, "preferences")?;
     let zone: Zone = column::parsed(row, "time_zone")?;
@@ -152,12 +157,9 @@ fn content(
         Some(None) => Occasion::Gone,
         None => owners::occasion(row)?,
     };
-    let device = match (row.opt_i64("device_id")?, row.opt_text("device_name")?) {
-        (Some(id), Some(name)) => {
-            Some(MessageDevice { id: DeviceId::from_i64(id), name, identifier: row.opt_text("identifier")? })
-        }
-        _ => None,
-    };
+    let device = row.opt_i64("device_id")?.and_then(|id| devices.get(&DeviceId::from_i64(id)));
+    let device =
+        device.cloned().map(|NamedDevice { id, name, identifier }| MessageDevice { id, name, identifier });
     Ok(Content {
         id: NotificationId::from_i64(row.i64("id")?),
         account,

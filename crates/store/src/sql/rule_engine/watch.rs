@@ -10,6 +10,7 @@ use perigee_core::store::{Result, StatusChange, StatusCheck};
 
 use super::super::column;
 use super::super::event_append::{NewEvent, append_events};
+use super::super::locations::state_row::{self, StateRow};
 use super::super::query::{for_ids, insert_many};
 use super::trail::groups_of;
 use crate::{Tx, params};
@@ -34,17 +35,21 @@ pub(super) async fn load(
     }
     let ids: Vec<i64> = wanted.into_iter().collect();
     let mut groups = groups_of(tx, account, &ids).await?;
-    let sql = "SELECT d.id, d.expected_interval_s, l.last_seen, l.rhythm, w.status FROM device d \
+    let live = state_row::joined_columns(tx.engine());
+    let sql = format!(
+        "SELECT d.id, d.expected_interval_s, {live}, w.status FROM device d \
                LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id \
                LEFT JOIN device_watch w ON w.account_id = d.account_id AND w.device_id = d.id \
-               WHERE d.account_id = ?1 AND d.id IN ({ids})";
+               WHERE d.account_id = ?1 AND d.id IN ({{ids}})"
+    );
     let mut watched = HashMap::new();
-    for row in for_ids(tx, sql, params![account], &ids).await? {
+    for row in for_ids(tx, &sql, params![account], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
         let memory = tx.log().device_in_memory(account, device);
+        let state = StateRow::joined(tx.damage(), &row, account, device);
         let rhythm = match &memory {
             Some(memory) => memory.rhythm.clone(),
-            None => row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default(),
+            None => state.as_ref().map(|s| ReportingInterval::from_bytes(&s.rhythm)).unwrap_or_default(),
         };
         let told = row
             .opt_str("status")?
@@ -53,7 +58,9 @@ pub(super) async fn load(
             device,
             groups: groups.remove(&device).unwrap_or_default(),
             told: told.transpose()?,
-            last_seen: row.opt_timestamp("last_seen")?.max(memory.and_then(|memory| memory.last_seen)),
+            last_seen: state
+                .and_then(|state| state.last_seen)
+                .max(memory.and_then(|memory| memory.last_seen)),
             interval_s: row.opt_int("expected_interval_s")?.or(rhythm.interval_s()),
         };
         watched.insert(device, known);

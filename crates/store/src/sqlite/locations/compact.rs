@@ -9,12 +9,13 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
-use super::save::save_due;
+use super::save::{lock_states, save_due};
 use super::unpacked::{Due, FULL_CHUNK, Owner, weight};
 use crate::codec::Point;
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::locations::{Changes, PACK_AFTER_MS, apply, plan_merge};
 use crate::sql::scope::existing_devices;
-use crate::{Database, Tx, params};
+use crate::{Database, Tx};
 
 /// Locations that one transaction packs, by weight; bounds the time other writers wait.
 const LOCATIONS_PER_JOB: usize = 4_096;
@@ -122,16 +123,17 @@ pub(super) async fn write(tx: &Tx, memory: &Arc<LocationMemory>, packed: Vec<Pac
     tx.keep_device_cache_valid();
     let owners: Vec<Owner> = packed.iter().map(|one| one.owner).collect();
     let existing = existing_devices(tx, &owners).await?;
-    let mark = "INSERT INTO device_live (account_id, device_id, packed_to) VALUES (?1, ?2, ?3) \
-                ON CONFLICT (account_id, device_id) DO UPDATE SET packed_to = excluded.packed_to";
-    let mut moved = Vec::with_capacity(packed.len());
+    let mut states = lock_states(tx, existing.iter().copied()).await?;
+    let (mut marked, mut moved) = (Vec::with_capacity(packed.len()), Vec::with_capacity(packed.len()));
     for PackedDevice { owner, changes, up_to, newest, .. } in packed {
         if existing.contains(&owner) {
             apply(tx, owner.0, owner.1, changes).await?;
-            tx.execute(mark, params![owner.0, owner.1, up_to]).await?;
+            let state = states.remove(&owner).unwrap_or_else(|| StateRow::empty(owner.0, owner.1));
+            marked.push(StateRow { packed_to: up_to, ..state });
         }
         moved.push((owner, up_to, newest));
     }
+    state_row::save_all(tx, &marked).await?;
     let memory = Arc::clone(memory);
     tx.after_commit(move || {
         {

@@ -14,10 +14,9 @@ use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
+use crate::Tx;
 use crate::codec::Point;
-use crate::sql::locations::{Gap, last_points, newest_packed, unreadable_readings};
-use crate::sql::query::for_ids;
-use crate::{Tx, params};
+use crate::sql::locations::{Gap, last_points, newest_packed, state_row, unreadable_readings};
 
 /// Entries above which those that are saved are evicted.
 pub(super) const ENTRIES_MAX: usize = 50_000;
@@ -258,14 +257,20 @@ pub(super) async fn read_missing(
         for (device, newest) in newest_packed(tx, account, &devices).await? {
             entries.entry(device).or_default().packed.until = Some(newest);
         }
-        let sql = "SELECT device_id, last_seen, observed_to, rhythm, doubt FROM device_live \
-                   WHERE account_id = ?1 AND device_id IN ({ids})";
-        for row in for_ids(tx, sql, params![account], &devices).await? {
-            let entry = entries.entry(DeviceId::from_i64(row.i64("device_id")?)).or_default();
-            entry.last_seen = row.opt_timestamp("last_seen")?;
-            entry.observed_to = row.i64("observed_to")?;
-            entry.rhythm = ReportingInterval::from_bytes(row.bytes_ref("rhythm")?);
-            entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(row.bytes_ref("doubt")?);
+        for (device, state) in state_row::read_all(tx, account, &devices).await? {
+            let state = match state {
+                Ok(state) => state,
+                // It is rebuilt when it is saved.
+                Err(damaged) => {
+                    tx.damage().note(&damaged);
+                    state_row::derive(tx, account, device).await?
+                }
+            };
+            let entry = entries.entry(device).or_default();
+            entry.last_seen = state.last_seen;
+            entry.observed_to = state.observed_to;
+            entry.rhythm = ReportingInterval::from_bytes(&state.rhythm);
+            entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(&state.doubt);
         }
         read.extend(entries.into_iter().map(|(device, entry)| ((account, device), entry)));
     }

@@ -6,6 +6,7 @@ use perigee_core::time::Timestamp;
 
 use crate::codec::{CodecError, PointRef, scan_batch};
 use crate::damage::{Damaged, Table};
+use crate::error::describe;
 use crate::sql::checksum::crc;
 use crate::{Row, Tx, params};
 
@@ -24,16 +25,24 @@ pub(crate) struct LogRow<'r> {
     pub(super) first: i64,
     pub(crate) last: i64,
     pub(super) received_at: Timestamp,
+    /// Why its columns cannot be read.
+    fault: Option<String>,
 }
 
 impl<'r> LogRow<'r> {
     pub(crate) fn of(row: &'r Row) -> Result<Self> {
+        let last = row.i64("last_number")?;
+        let (account, first, received_at) =
+            (row.i64("account_id"), row.i64("first_number"), row.timestamp("received_at"));
+        let fault = account.as_ref().err().or(first.as_ref().err()).or(received_at.as_ref().err());
+        let fault = fault.map(|error| describe(error));
         Ok(Self {
             row,
-            account: AccountId::from_i64(row.i64("account_id")?),
-            first: row.i64("first_number")?,
-            last: row.i64("last_number")?,
-            received_at: row.timestamp("received_at")?,
+            account: AccountId::from_i64(account.unwrap_or_default()),
+            first: first.unwrap_or(last),
+            last,
+            received_at: received_at.unwrap_or(Timestamp::from_millis(0)),
+            fault,
         })
     }
 
@@ -50,6 +59,9 @@ impl<'r> LogRow<'r> {
         &self,
         mut visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
     ) -> std::result::Result<(), String> {
+        if let Some(fault) = &self.fault {
+            return Err(fault.clone());
+        }
         let kept = self.row.opt_i64("checksum").map_err(|error| error.to_string())?;
         if kept.is_some_and(|kept| kept != checksum(self.last, self.first, self.account, self.received_at)) {
             return Err("its numbers, account or time do not match their checksum".to_owned());

@@ -14,25 +14,26 @@ use super::log_row::{COLUMNS, LogRow};
 use super::memory::LocationMemory;
 use super::unpacked::Owner;
 use crate::codec::Point;
-use crate::damage::Damaged;
+use crate::damage::{Damaged, Table};
+use crate::sql::checksum::crc;
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::quarantine::quarantine_log_row;
 use crate::sql::scope::existing_devices;
-use crate::{Tx, params};
+use crate::{Engine, Tx, params};
 
 /// Rows that one statement reads.
 const STRIDE: i64 = 64;
 
-/// Replays the log from the saved number on. Gives the rows that cannot be read, which are skipped.
+/// Replays the log from the saved number on. Gives the rows that are damaged, which are skipped.
 pub(crate) async fn replay(tx: &Tx, memory: &LocationMemory) -> Result<Vec<Damaged>> {
     let mut damaged = Vec::new();
-    let from = tx.query_opt("SELECT number FROM location_replay WHERE id = 1", &[]).await?;
-    let from = from.map(|row| row.i64("number")).transpose()?.unwrap_or(0);
+    let from = replay_from(tx).await?;
     memory.set_replay_from(from);
     // Assigned numbers are never assigned again, also when their rows are gone.
     let head = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
     let head = tx.query_one(head, &[]).await?.i64("seq")?;
     memory.unpacked_mut().raise_head(head);
-    let packed = packed(tx, from).await?;
+    let packed = packed(tx, from, &mut damaged).await?;
     let mut erased: HashMap<AccountId, Erased> = HashMap::new();
     let sql =
         format!("SELECT {COLUMNS} FROM location_log WHERE last_number >= ?1 ORDER BY last_number LIMIT ?2");
@@ -75,10 +76,31 @@ pub(crate) async fn replay(tx: &Tx, memory: &LocationMemory) -> Result<Vec<Damag
     }
 }
 
-/// Moves unreadable rows of the log into quarantine, so that no later read meets them.
+/// The saved number; 0, which replays the whole log, if it does not match its checksum.
+async fn replay_from(tx: &Tx) -> Result<i64> {
+    let sql = "SELECT number, checksum FROM location_replay WHERE id = 1";
+    let Some(row) = tx.query_opt(sql, &[]).await? else { return Ok(0) };
+    match (row.i64("number"), row.opt_i64("checksum")) {
+        (Ok(number), Ok(kept)) if kept.is_none_or(|kept| kept == replay_checksum(number)) => Ok(number),
+        _ => {
+            let reason = "the number from which the location log is replayed does not match its checksum";
+            tx.damage().note(&Damaged::new(Table::Other, reason));
+            Ok(0)
+        }
+    }
+}
+
+/// The checksum of the number from which the log is replayed.
+pub(super) fn replay_checksum(number: i64) -> i64 {
+    crc(params![number])
+}
+
+/// Moves unreadable rows of the log into quarantine, so that no later read meets them, and rebuilds damaged states.
 pub(crate) async fn quarantine_rows(tx: &Tx, damaged: Vec<Damaged>) -> Result<()> {
     for row in damaged {
-        if let Some((_, last)) = row.numbers {
+        if let (Table::DeviceState, Some(account), Some(device)) = (row.table, row.account, row.device) {
+            state_row::rebuild(tx, &row, account, device).await?;
+        } else if let Some((_, last)) = row.numbers {
             quarantine_log_row(tx, &row, last).await?;
         }
         tx.damage().note(&row);
@@ -87,12 +109,20 @@ pub(crate) async fn quarantine_rows(tx: &Tx, damaged: Vec<Damaged>) -> Result<()
 }
 
 /// The log number up to which the locations of devices are in chunks, where it is at or above `from`.
-async fn packed(tx: &Tx, from: i64) -> Result<HashMap<Owner, i64>> {
-    let sql = "SELECT account_id, device_id, packed_to FROM device_live WHERE packed_to >= ?1";
+async fn packed(tx: &Tx, from: i64, damaged: &mut Vec<Damaged>) -> Result<HashMap<Owner, i64>> {
+    let columns = state_row::columns(Engine::Sqlite);
+    let sql = format!("SELECT account_id, device_id, {columns} FROM device_live WHERE packed_to >= ?1");
     let mut packed = HashMap::new();
-    for row in tx.query(sql, params![from]).await? {
+    for row in tx.query(&sql, params![from]).await? {
         let owner = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("device_id")?));
-        packed.insert(owner, row.i64("packed_to")?);
+        let packed_to = match StateRow::of(&row, owner.0, owner.1) {
+            Ok(state) => state.packed_to,
+            Err(row) => {
+                damaged.push(*row);
+                state_row::derive(tx, owner.0, owner.1).await?.packed_to
+            }
+        };
+        packed.insert(owner, packed_to);
     }
     Ok(packed)
 }

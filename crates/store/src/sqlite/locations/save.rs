@@ -1,15 +1,18 @@
 //! Saving device states to their tables, and the number from which the log is replayed.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use futures_util::FutureExt as _;
+use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
 use super::last::put_last_points;
 use super::memory::LocationMemory;
+use super::replay::replay_checksum;
 use super::unpacked::Owner;
-use crate::sql::query::insert_many;
+use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::scope::existing_devices;
 use crate::{Database, Tx, params};
 
@@ -49,15 +52,28 @@ async fn save(database: &Database, memory: &Arc<LocationMemory>, everything: boo
     Ok(())
 }
 
-const INSERT: &str = "INSERT INTO device_live (account_id, device_id, last_seen, observed_to, rhythm, doubt)";
-const UPDATE: &str = "ON CONFLICT (account_id, device_id) DO UPDATE SET \
-    last_seen = max(COALESCE(device_live.last_seen, excluded.last_seen), excluded.last_seen), observed_to = excluded.observed_to, \
-    rhythm = excluded.rhythm, doubt = excluded.doubt";
+/// The rows of these devices, as far as they have one. Damaged ones are rebuilt.
+pub(super) async fn lock_states(
+    tx: &Tx,
+    owners: impl Iterator<Item = Owner>,
+) -> Result<HashMap<Owner, StateRow>> {
+    let mut accounts: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
+    for (account, device) in owners {
+        accounts.entry(account).or_default().push(device.as_i64());
+    }
+    let mut states = HashMap::new();
+    for (account, devices) in accounts {
+        let found = state_row::lock_all(tx, account, &devices).await?;
+        states.extend(found.into_iter().map(|(device, state)| ((account, device), state)));
+    }
+    Ok(states)
+}
 
 /// Saves the states of these devices. The caller holds [`LocationMemory::chunks`].
 pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[Owner]) -> Result<()> {
     let existing = existing_devices(tx, owners).await?;
     let (mut heard, mut last, mut saved, mut gone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut states = lock_states(tx, existing.iter().copied()).await?;
     for owner in owners {
         if !existing.contains(owner) {
             gone.push(*owner);
@@ -65,13 +81,17 @@ pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[O
         }
         let Some((entry, changes)) = memory.device_states().snapshot(*owner) else { continue };
         if let Some(last_seen) = entry.last_seen {
-            let (rhythm, doubt) = (entry.rhythm.to_bytes(), entry.jump_detector.unconfirmed.to_bytes());
-            heard.push(params![owner.0, owner.1, last_seen, entry.observed_to, rhythm, doubt].to_vec());
+            let mut state = states.remove(owner).unwrap_or_else(|| StateRow::empty(owner.0, owner.1));
+            state.last_seen = state.last_seen.max(Some(last_seen));
+            state.observed_to = entry.observed_to;
+            state.rhythm = entry.rhythm.to_bytes();
+            state.doubt = entry.jump_detector.unconfirmed.to_bytes();
+            heard.push(state);
         }
         last.extend(entry.last.map(|point| (*owner, point)));
         saved.push((*owner, entry.observed_to, changes));
     }
-    insert_many(tx, INSERT, &heard, UPDATE).await?;
+    state_row::save_all(tx, &heard).await?;
     put_last_points(tx, &last).await?;
     let memory = Arc::clone(memory);
     tx.after_commit(move || {
@@ -90,9 +110,9 @@ pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[O
 async fn save_replay_from(tx: &Tx, memory: &Arc<LocationMemory>) -> Result<()> {
     tx.keep_device_cache_valid();
     let number = memory.needed_from();
-    let sql = "INSERT INTO location_replay (id, number) VALUES (1, ?1) \
-               ON CONFLICT (id) DO UPDATE SET number = excluded.number";
-    tx.execute(sql, params![number]).await?;
+    let sql = "INSERT INTO location_replay (id, number, checksum) VALUES (1, ?1, ?2) \
+               ON CONFLICT (id) DO UPDATE SET number = excluded.number, checksum = excluded.checksum";
+    tx.execute(sql, params![number, replay_checksum(number)]).await?;
     let memory = Arc::clone(memory);
     tx.after_commit(move || memory.set_replay_from(number));
     Ok(())
