@@ -101,6 +101,8 @@ migrations! {
     27 "licence_beside_state" "0027_licence_beside_state.sql";
     28 "age_by_time" "0028_age_by_time.sql";
     29 "poll_turns" "0029_poll_turns.sql";
+    30 "mail_ceiling" "0030_mail_ceiling.sql";
+    31 "claim_proofs" "0031_claim_proofs.sql";
 }
 
 impl Migration {

@@ -16,4 +16,6 @@ mod row;
 pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]
 pub use create::without_lock::create_device_without_lock;
-pub(crate) use identifiers::{REPORTER, REPORTER_LIVE, find_claimed, find_in_account, reporter, storable};
+pub(crate) use identifiers::{
+    REPORTER, REPORTER_LIVE, counted_sql, find_claimed, find_in_account, reporter, storable,
+};

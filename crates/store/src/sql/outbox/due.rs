@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::query::waiting_accounts;
-use super::super::{alerts, column};
+use super::super::{alerts, column, email_recipients};
 use super::owners;
 use crate::{Row, Tx, params};
 
@@ -132,7 +132,16 @@ async fn of_account(
         wanted.extend(row.opt_i64("alert_id")?);
     }
     let found = alerts::of_ids(tx, account, &wanted).await?;
-    rows.iter().map(|row| content(tx, account, row, &found)).collect()
+    let mut contents = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut content = content(tx, account, row, &found)?;
+        if channel == Channel::Email {
+            let consent = email_recipients::find(tx, account, &content.to.to_lowercase()).await?;
+            content.is_stranger = !consent.is_confirmed();
+        }
+        contents.push(content);
+    }
+    Ok(contents)
 }
 
 fn content(
@@ -170,6 +179,7 @@ fn content(
         device,
         last_location: None,
         base_url: String::new(),
+        is_stranger: false,
         mail_link: None,
         acknowledge_link: None,
         created: row.timestamp("created")?,
