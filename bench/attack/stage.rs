@@ -45,12 +45,14 @@ impl Stage {
     ) -> Result<Self> {
         let mail = TcpListener::bind("127.0.0.1:0").await?;
         let port = ("PERIGEE_EMAIL__PORT".to_owned(), mail.local_addr()?.port().to_string());
+        // Scenarios with trackers register them; claims have tests of their own.
+        let first_claims = ("PERIGEE_GATEWAYS__CLAIMS".to_owned(), "first".to_owned());
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let server = Server::start(Setup {
             perigee: perigee.to_owned(),
             scratch: scratch.to_owned(),
             database,
-            environment: environment.chain([port]).collect(),
+            environment: environment.chain([port, first_claims]).collect(),
             limits: Limits::Default,
         })
         .await?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::stage::Stage;
 
@@ -19,12 +19,7 @@ const LONG_ENOUGH: Duration = Duration::from_secs(30);
 
 pub(super) async fn run(stage: &Stage) -> Result<String> {
     let taken = Arc::new(AtomicUsize::new(0));
-    let (listener, counts) = (Arc::clone(&stage.mail), Arc::clone(&taken));
-    let server = tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(take_mails(stream, Arc::clone(&counts)));
-        }
-    });
+    let server = tokio::spawn(serve_mails(Arc::clone(&stage.mail), Arc::clone(&taken)));
     let device = stage.call("POST /api/devices", &json!({"name": "Talkative"})).await?;
     let device = device["device"]["id"].as_str().context("a device without an id")?.to_owned();
     let recipients: Vec<Value> = (0..RECIPIENTS)
@@ -46,6 +41,13 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     let mails = taken.load(Ordering::Relaxed);
     ensure!(mails <= MOST_MAILS, "{mails} mails were sent");
     Ok(format!("{} messages to {RECIPIENTS} recipients: {mails} mails sent", 2 * ALERTS * RECIPIENTS))
+}
+
+/// Serves a mail server that counts messages.
+pub(super) async fn serve_mails(listener: Arc<TcpListener>, taken: Arc<AtomicUsize>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        tokio::spawn(take_mails(stream, Arc::clone(&taken)));
+    }
 }
 
 /// A minimal SMTP server that counts messages.

@@ -8,12 +8,15 @@ mod http2;
 mod json_patch;
 mod long_polls;
 mod mail_relay;
+mod mail_strangers;
 mod packed_bodies;
 mod quiet;
 mod refusals;
 mod rules;
 mod share_viewers;
 mod sign_in;
+mod sign_in_networks;
+mod tarpit_feeds;
 mod templates;
 
 use std::pin::Pin;
@@ -69,6 +72,28 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
         ],
         run: |stage| Box::pin(mail_relay::run(stage)),
+    },
+    Scenario {
+        name: "mail-strangers",
+        environment: &[
+            ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
+            ("PERIGEE_EMAIL__SECURITY", "none"),
+            ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
+        ],
+        run: |stage| Box::pin(mail_strangers::run(stage)),
+    },
+    Scenario {
+        name: "sign-in-networks",
+        environment: &[],
+        run: |stage| Box::pin(sign_in_networks::run(stage)),
+    },
+    Scenario {
+        name: "tarpit-feeds",
+        environment: &[
+            ("PERIGEE_WEBHOOKS__ALLOW_HTTP", "true"),
+            ("PERIGEE_WEBHOOKS__ALLOWED_NETWORKS", "127.0.0.0/8"),
+        ],
+        run: |stage| Box::pin(tarpit_feeds::run(stage)),
     },
     Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
 ];

@@ -138,6 +138,8 @@ pub enum Kind {
     File,
     /// A session, link or key that proves who somebody is.
     Credential,
+    /// What operators should look at.
+    Notice,
 }
 
 impl Kind {
@@ -169,6 +171,7 @@ impl Kind {
             Self::Command => "command",
             Self::File => "file",
             Self::Credential => "credential",
+            Self::Notice => "notice",
         }
     }
 }

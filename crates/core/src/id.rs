@@ -197,6 +197,8 @@ ids! {
     CommandId = "cmd_";
     /// A photo or another file that a device uploaded.
     FileId = "fil_";
+    /// What operators of the server should look at.
+    NoticeId = "ntc_";
 }
 
 #[cfg(test)]

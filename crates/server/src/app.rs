@@ -176,6 +176,7 @@ impl App {
             Arc::clone(&clock),
             Arc::clone(&rates),
             Arc::clone(&signals),
+            config.gateways.claims.into(),
             config.gateways.engine_stop_max_kmh,
             config.gateways.options.clone(),
         ));

@@ -14,7 +14,7 @@ mod sms;
 pub use base_url::BaseUrl;
 pub use budget::Budget as BudgetSection;
 pub use email::{Email as EmailSection, EmailSecurity};
-pub use gateways::{ANY_PROTOCOL, Gateways as GatewaysSection};
+pub use gateways::{ANY_PROTOCOL, ClaimRule, Gateways as GatewaysSection};
 pub use map::Map;
 pub use map_layer::{LayerSource, MapLayer};
 pub use sms::{Sms, SmsGateway};
@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use perigee_core::id::AccountId;
-use perigee_core::notification::Channel;
+use perigee_core::notification::{Channel, ConfirmationPolicy};
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use secrecy::SecretString;
@@ -234,10 +234,14 @@ pub struct Notifications {
     pub email_daily: u32,
     /// E-mails of critical alerts each account may send a day beyond the other caps; 0 for no cap.
     pub email_critical_daily: u32,
+    /// E-mails each account may send a day in all, critical alerts too; 0 for no ceiling.
+    pub email_ceiling_daily: u32,
     /// E-mails each account may send one recipient an hour; 0 for no cap.
     pub email_recipient_hourly: u32,
     /// Whether recipients who are no users of the account get e-mail only after they confirmed once by a link.
     pub confirm_recipients: bool,
+    /// Recipients of each account who are no users and get e-mail without that; 0 for no limit.
+    pub unconfirmed_recipients: u32,
     /// Messages of one channel that are sent at the same time.
     pub concurrency: usize,
     /// Days that messages are kept after they were written; 0 for as long as their device.
@@ -245,6 +249,12 @@ pub struct Notifications {
 }
 
 impl Notifications {
+    /// Which recipients must confirm before they get e-mail.
+    pub fn confirmation(&self) -> ConfirmationPolicy {
+        let most = self.unconfirmed_recipients;
+        ConfirmationPolicy { all: self.confirm_recipients, free: (most > 0).then_some(most) }
+    }
+
     /// Whether messages are sent by this channel at all.
     pub const fn is_on(&self, channel: Channel) -> bool {
         match channel {

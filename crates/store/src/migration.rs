@@ -105,6 +105,8 @@ migrations! {
     31 "alert_search" "0031_alert_search.sql";
     32 "sos_notice" "0032_sos_notice.sql";
     33 "state_checksum" "0033_state_checksum.sql";
+    34 "mail_ceiling" "0034_mail_ceiling.sql";
+    35 "claim_proofs" "0035_claim_proofs.sql";
 }
 
 impl Migration {

@@ -2,7 +2,8 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId,
-    GeofenceId, GroupId, KeyId, MessageId, NotificationId, RuleId, SessionId, ShareId, UserId, WebhookId,
+    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, RuleId, SessionId, ShareId, UserId,
+    WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -107,6 +108,7 @@ from! {
     CommandId, value => Self::Int(value.as_i64());
     FileId, value => Self::Int(value.as_i64());
     MessageId, value => Self::Int(value.as_i64());
+    NoticeId, value => Self::Int(value.as_i64());
     GatewayId, value => Self::Int(value.as_i64());
 }
 

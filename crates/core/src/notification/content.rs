@@ -84,6 +84,8 @@ pub struct Content {
     pub last_location: Option<StoredLocation>,
     /// Base URL of the service, without a slash at the end.
     pub base_url: String,
+    /// Whether the recipient is neither a user of the account nor has confirmed that they want its mail.
+    pub is_stranger: bool,
     /// Link by which the recipient unsubscribes or confirms; only in e-mails.
     pub mail_link: Option<String>,
     /// Link by which the recipient acknowledges the alert, with or without an account.

@@ -11,6 +11,8 @@ pub struct EmailCaps {
     pub critical_daily: Option<u32>,
     /// E-mails of an account to one recipient per hour.
     pub recipient_hourly: Option<u32>,
+    /// E-mails of an account per day in all, those of critical alerts too. Nothing exceeds it.
+    pub ceiling: Option<u32>,
 }
 
 /// E-mails counted so far.
@@ -56,8 +58,8 @@ impl EmailCaps {
     /// account applies.
     ///
     /// A critical alert may exceed the caps, so that other mail never holds it back. The first message of a device's
-    /// critical alert to a recipient always goes out; the separate cap on critical mail holds for the others, which are
-    /// repetitions and steps of an escalation.
+    /// critical alert to a recipient goes out unless the ceiling is reached; the separate cap on critical mail holds for the
+    /// others, which are repetitions and steps of an escalation.
     pub fn admit(
         &self,
         account: &MessagingSettings,
@@ -67,6 +69,9 @@ impl EmailCaps {
         let reached = |cap: Option<u32>, own: Option<u32>, used: u32| {
             cap.into_iter().chain(own).min().is_some_and(|cap| used >= cap)
         };
+        if reached(self.ceiling, None, counts.today.saturating_add(counts.critical_today)) {
+            return Err(SuppressedReason::EmailCeiling);
+        }
         let reason = if reached(self.daily, account.email_daily, counts.today) {
             SuppressedReason::EmailDailyCap
         } else if reached(self.recipient_hourly, account.email_recipient_hourly, counts.recipient_hour) {
@@ -90,7 +95,12 @@ mod tests {
 
     #[test]
     fn the_stricter_cap_holds_and_critical_ones_pass() {
-        let caps = EmailCaps { daily: Some(10), critical_daily: Some(3), recipient_hourly: Some(4) };
+        let caps = EmailCaps {
+            daily: Some(10),
+            critical_daily: Some(3),
+            recipient_hourly: Some(4),
+            ceiling: Some(15),
+        };
         let own = MessagingSettings { email_daily: Some(5), ..MessagingSettings::default() };
         let check =
             |account: &MessagingSettings, (today, critical_today, recipient_hour), urgency, expect| {
@@ -106,6 +116,9 @@ mod tests {
         check(&none, (10, 2, 9), Urgency::Critical, Ok(EmailCounter::Critical));
         check(&none, (10, 3, 0), Urgency::Critical, Err(SuppressedReason::EmailDailyCap));
         check(&none, (10, 3, 9), Urgency::FirstCritical, Ok(EmailCounter::Critical));
+        check(&none, (10, 4, 0), Urgency::FirstCritical, Ok(EmailCounter::Critical));
+        check(&none, (10, 5, 0), Urgency::FirstCritical, Err(SuppressedReason::EmailCeiling));
+        check(&none, (5, 10, 0), Urgency::Ordinary, Err(SuppressedReason::EmailCeiling));
         let counts = EmailCounts { today: u32::MAX, critical_today: u32::MAX, recipient_hour: u32::MAX };
         assert_eq!(
             EmailCaps::default().admit(&none, counts, Urgency::Ordinary),

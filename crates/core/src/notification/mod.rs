@@ -17,7 +17,7 @@ mod template;
 pub use addressee::{Addressee, Notice};
 pub use audience::{Audience, Directory, Source};
 pub use channel::{Channel, UnknownChannel};
-pub use consent::{ConsentChange, EmailConsent, MailedAccount};
+pub use consent::{ConfirmationPolicy, ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
 pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
 pub use message::{Message, SendOutcome, Sender};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Channel, EmailCaps, SuppressedReason};
+use super::{Channel, ConfirmationPolicy, EmailCaps, SuppressedReason};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
@@ -82,8 +82,8 @@ pub struct SendingPolicy {
     pub sms_prefixes: Vec<String>,
     /// Caps on the e-mail of each account.
     pub email_caps: EmailCaps,
-    /// Whether recipients who are not users of the account must confirm before they get e-mail.
-    pub confirm_recipients: bool,
+    /// Which recipients must confirm before they get e-mail.
+    pub confirmation: ConfirmationPolicy,
     /// Milliseconds that a reservation holds without being settled or renewed.
     pub lease_ms: i64,
 }
@@ -143,8 +143,8 @@ mod tests {
         sms_daily_segments: None,
         sms_monthly_segments: None,
         sms_prefixes: Vec::new(),
-        email_caps: EmailCaps { daily: None, critical_daily: None, recipient_hourly: None },
-        confirm_recipients: false,
+        email_caps: EmailCaps { daily: None, critical_daily: None, recipient_hourly: None, ceiling: None },
+        confirmation: ConfirmationPolicy { all: false, free: None },
         lease_ms: 1,
     };
 

@@ -74,6 +74,8 @@ words! {
         SmsMonthlyCap = "sms-monthly-cap",
         /// The account reached its e-mails of the day.
         EmailDailyCap = "email-daily-cap",
+        /// The account reached the operator's ceiling of e-mails of the day, which holds for critical alerts too.
+        EmailCeiling = "email-ceiling",
         /// The account reached its e-mails to this recipient in this hour.
         EmailRecipientCap = "email-recipient-cap",
         /// The recipient unsubscribed from mail of this account.

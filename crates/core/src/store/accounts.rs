@@ -22,6 +22,8 @@ pub struct AccountOverview {
     pub users: u32,
     /// Number of its devices, including expired ones.
     pub devices: u32,
+    /// E-mails per day that operators allow the account in all; `None` for the ceiling of the settings.
+    pub email_ceiling: Option<u32>,
     /// When a device was last heard or a user last signed in. May be some minutes behind.
     pub last_activity: Option<Timestamp>,
 }
@@ -70,6 +72,14 @@ pub trait Accounts: Send + Sync {
         seen: Revision,
         settings: AccountSettings,
     ) -> Result<Account>;
+
+    /// Sets the e-mails per day that an account may send in all; `None` for the ceiling of the settings.
+    async fn set_email_ceiling(
+        &self,
+        origin: &Origin,
+        account: AccountId,
+        ceiling: Option<u32>,
+    ) -> Result<()>;
 
     /// Replaces the settings and the number of licences in one transaction.
     async fn replace_account_and_licenses(

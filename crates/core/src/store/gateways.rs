@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::actor::Scope;
+use crate::claim::CountedClaims;
 use crate::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, NewMessage, RawMessage, Reporter,
 };
@@ -17,8 +18,12 @@ use crate::sos_notice::SosNotice;
 #[async_trait]
 pub trait Gateways: Send + Sync {
     /// Finds the device that reports under one of these identifiers, which are tried in order, on a listener that all
-    /// accounts share: an identifier there belongs to the account that claimed it.
-    async fn find_claimed_device(&self, identifiers: &[String]) -> Result<Option<Reporter>>;
+    /// accounts share: an identifier there belongs to the account whose claim counts.
+    async fn find_claimed_device(
+        &self,
+        identifiers: &[String],
+        counted: CountedClaims,
+    ) -> Result<Option<Reporter>>;
 
     /// Whether there is only one account, whose owner then sees everything that is heard.
     async fn has_one_account(&self) -> Result<bool>;
@@ -69,7 +74,11 @@ pub trait Gateways: Send + Sync {
 
     /// Removes up to `limit` devices that were heard and have been claimed since, and gives what was kept of them, oldest
     /// first. Each is given to one caller only.
-    async fn take_claimed(&self, limit: u32) -> Result<Vec<(Reporter, Vec<HeardMessage>)>>;
+    async fn take_claimed(
+        &self,
+        limit: u32,
+        counted: CountedClaims,
+    ) -> Result<Vec<(Reporter, Vec<HeardMessage>)>>;
 
     /// Finds the device of a stored message: the one it was stored for, or else the device of its account that has its
     /// identifier now.

@@ -19,6 +19,7 @@ mod groups;
 mod locations;
 mod logs;
 mod metrics;
+mod operator_notices;
 mod outbox;
 mod overview;
 mod recipients;
@@ -46,6 +47,7 @@ pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
 pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
+pub use operator_notices::{Claims, OperatorNotices};
 pub use outbox::{Notifications, Outbox, Reserved};
 pub use overview::Overviews;
 pub use recipients::EmailRecipients;
@@ -105,6 +107,8 @@ pub trait Store:
     + Calls
     + Metrics
     + Maintenance
+    + OperatorNotices
+    + Claims
 {
 }
 
@@ -142,6 +146,8 @@ impl<T> Store for T where
         + Calls
         + Metrics
         + Maintenance
+        + OperatorNotices
+        + Claims
 {
 }
 

@@ -27,8 +27,12 @@ pub trait EmailRecipients: Send + Sync {
         change: ConsentChange,
     ) -> Result<EmailConsent>;
 
-    /// The consent of each address, in their order.
-    async fn list_email_consents(&self, scope: Scope, addresses: Vec<String>) -> Result<Vec<EmailConsent>>;
+    /// The consent of each address, in their order, and how many addresses of the account get mail without a confirmation.
+    async fn list_email_consents(
+        &self,
+        scope: Scope,
+        addresses: Vec<String>,
+    ) -> Result<(Vec<EmailConsent>, u32)>;
 
     /// Writes a confirmation request to each recipient who is not a user, has not chosen yet and was not asked
     /// lately. Returns how many.

@@ -12,7 +12,7 @@ use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
 use super::{password_link, sos_notice, test};
-use crate::plain::one_line;
+use crate::plain::{excerpt, one_line};
 use crate::sms::{Fitting, fit, segments};
 
 /// An account's own templates.
@@ -34,6 +34,11 @@ pub struct Composer {
 /// The template that is used if even the built-in one fails. In a report, which has no device, `device.name` is the name
 /// of the account.
 const FALLBACK: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
+
+/// Begins the subject of e-mails to people who are not users of the account and did not confirm.
+const SERVICE: &str = "[Perigee]";
+/// Characters of the account's own subject that such an e-mail has.
+const SUBJECT_SHOWN: usize = 100;
 
 /// The templates of one occasion.
 struct Kinds {
@@ -81,6 +86,13 @@ impl Compose for Composer {
             Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
         };
         consent::add_footer(content, &mut text, html.as_mut());
+        let subject = match channel {
+            // Mail to people who did not ask for it must show at once what it is, whatever names and templates say.
+            Channel::Email if content.is_stranger => {
+                format!("{SERVICE} {}", excerpt(&subject, SUBJECT_SHOWN))
+            }
+            _ => subject,
+        };
         let message = Message {
             id: content.id,
             channel,

@@ -77,6 +77,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
         last_location: None,
         base_url: "https://track.example.com".to_owned(),
         mail_link: None,
+        is_stranger: false,
         acknowledge_link: Some(format!("https://track.example.com/a/{}", "A".repeat(48))),
         created: "2026-05-01T12:00:05Z".parse().unwrap(),
         is_lost: false,

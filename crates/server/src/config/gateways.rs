@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
+use perigee_core::claim::CountedClaims;
 use perigee_gateways::{PROTOCOLS, Transport, find_protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -24,6 +25,8 @@ pub struct Gateways {
     pub max_connections_per_address: usize,
     /// Seconds after which a silent tracker is disconnected.
     pub idle_seconds: u64,
+    /// Which claims of identifiers count: `proof` or `first`.
+    pub claims: ClaimRule,
     /// Engines of devices that move faster are not stopped, kilometres an hour.
     pub engine_stop_max_kmh: f64,
     /// Addresses by the name of a protocol, or [`ANY_PROTOCOL`].
@@ -35,6 +38,25 @@ pub struct Gateways {
     /// Settings for all devices of a protocol, by its name.
     #[serde(serialize_with = "redact::options")]
     pub options: BTreeMap<String, Map<String, Json>>,
+}
+
+/// Which claims of identifiers count on listeners that all accounts share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClaimRule {
+    /// Those that are proven.
+    Proof,
+    /// Those of whoever registers an identifier first.
+    First,
+}
+
+impl From<ClaimRule> for CountedClaims {
+    fn from(rule: ClaimRule) -> Self {
+        match rule {
+            ClaimRule::Proof => Self::Proven,
+            ClaimRule::First => Self::All,
+        }
+    }
 }
 
 /// The protocol that authenticates nobody and carries messages of many devices: heard from allowed addresses only.

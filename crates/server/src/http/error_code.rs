@@ -87,6 +87,8 @@ codes! {
     DeviceExpired = "device-expired", CONFLICT, "The device is expired";
     /// The device moves too fast for its engine to be stopped.
     DeviceMoving = "device-moving", CONFLICT, "The device moves too fast";
+    /// The device has no identifier that is proven to be its own.
+    ClaimUnproven = "claim-unproven", CONFLICT, "The claim on the device is not proven";
     /// The user has made as many devices as it may.
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would be left without an owner.

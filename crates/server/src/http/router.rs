@@ -16,11 +16,11 @@ use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
 use super::routes::{
     account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
-    contact_groups, decode, device_files, device_photo, devices, documents, events, gateway_requests,
-    gateways, geofences, groups, heard_devices, locations, mail, metrics, notification_settings,
-    notifications, operations, operator, overview_report, pages, places, raw_messages, reference, rules,
-    session, session_password, session_preferences, session_totp, shares, shares_public, templates, token,
-    tracker_models, usage, user_links, users, watch_list, webhooks,
+    contact_groups, decode, device_claims, device_files, device_photo, devices, documents, events,
+    gateway_requests, gateways, geofences, groups, heard_devices, locations, mail, metrics,
+    notification_settings, notifications, operations, operator, overview_report, pages, places, raw_messages,
+    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
+    templates, token, tracker_models, usage, user_links, users, watch_list, webhooks,
 };
 use crate::app::App;
 
@@ -90,6 +90,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(tracker_models::list_tracker_models))
         .routes(routes!(commands::read::list_device_commands, commands::write::create_command))
         .routes(routes!(commands::write::send_command))
+        .routes(routes!(device_claims::list_device_claims, device_claims::prove_device_claim))
         .routes(routes!(device_files::list_device_files))
         .routes(routes!(device_files::get_device_file))
         .routes(routes!(device_photo::replace_device_photo, device_photo::delete_device_photo))
@@ -169,6 +170,9 @@ fn account_operations() -> OpenApiRouter<App> {
             operator::accounts::update_operator_account
         ))
         .routes(routes!(operator::health::get_operator_health))
+        .routes(routes!(operator::notices::list_operator_notices))
+        .routes(routes!(operator::notices::dismiss_operator_notice))
+        .routes(routes!(operator::claims::list_operator_claims, operator::claims::assign_operator_claim))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(reference::list_countries))

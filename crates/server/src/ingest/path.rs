@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use perigee_core::claim::CountedClaims;
 use perigee_core::decoding::ZoneWatch;
 use perigee_core::emergency::EmergencyStep;
 use perigee_core::error::StoreError;
@@ -55,6 +56,8 @@ pub struct Ingest {
     pub(super) heard: HeardDevices,
     pub(super) claims: Notify,
     pub(super) connected: Mutex<HashMap<DeviceId, Vec<Arc<Notify>>>>,
+    /// Which claims decide whose a report on a shared listener is.
+    pub(super) counted_claims: CountedClaims,
     /// Engines of devices that move faster, in kilometres an hour, are not stopped.
     pub(super) engine_stop_max_kmh: f64,
     pub(super) feeds: FeedReports,
@@ -101,6 +104,7 @@ impl Ingest {
         clock: Arc<dyn Clock>,
         rates: Arc<RateLimits>,
         signals: Arc<Signals>,
+        counted_claims: CountedClaims,
         engine_stop_max_kmh: f64,
         protocol_options: ProtocolOptions,
     ) -> Self {
@@ -114,6 +118,7 @@ impl Ingest {
             heard: HeardDevices::default(),
             claims: Notify::new(),
             connected: Mutex::default(),
+            counted_claims,
             engine_stop_max_kmh,
             feeds: FeedReports::default(),
             protocol_options,
@@ -149,7 +154,7 @@ impl Ingest {
         {
             return Ok(known.reporter.clone());
         }
-        let reporter = self.store.find_claimed_device(identifiers).await?.map(Arc::new);
+        let reporter = self.store.find_claimed_device(identifiers, self.counted_claims).await?.map(Arc::new);
         let entry = Found { reporter: reporter.clone(), at: now };
         self.found().insert(identifiers.to_vec(), entry, |found| found.at.plus(REMEMBERED) > now);
         Ok(reporter)
@@ -158,6 +163,12 @@ impl Ingest {
     /// Forgets whose these identifiers are, after the store knew better.
     pub fn forget(&self, identifiers: &[String]) {
         self.found().remove(&identifiers.to_vec());
+    }
+
+    /// Forgets whose an identifier is and looks for what was kept of it, after an operator gave it to a device.
+    pub fn claims_changed(&self, identifier: &str) {
+        self.forget(&[identifier.to_owned()]);
+        self.claims.notify_one();
     }
 
     /// How long a device's account has to wait before its next message is taken; `None` if it need not.

@@ -51,7 +51,7 @@ impl Ingest {
     pub async fn replay_claimed(&self) -> Result<usize, StoreError> {
         self.save_heard().await?;
         let mut messages = 0;
-        for (reporter, kept) in self.store.take_claimed(DEVICES_PER_RUN).await? {
+        for (reporter, kept) in self.store.take_claimed(DEVICES_PER_RUN, self.counted_claims).await? {
             self.forget(std::slice::from_ref(&reporter.identifier));
             messages += kept.len();
             self.replay(&reporter, &kept).await?;

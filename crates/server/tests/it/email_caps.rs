@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use perigee_core::notification::{Channel, Message, SendOutcome, Sender};
+use perigee_core::store::Users as _;
 use perigee_server::background::Worker;
 use perigee_server::config::Config;
 use perigee_server::senders::Senders;
@@ -17,6 +18,7 @@ on_both_engines!(
     a_mail_is_ended_and_resumed_by_its_link,
     a_link_that_was_not_made_here_leads_nowhere,
     strangers_confirm_where_that_is_asked,
+    critical_alerts_to_many_strangers_make_no_relay,
 );
 
 /// Takes every mail.
@@ -92,6 +94,7 @@ async fn one_device_and_fifty_recipients_make_no_relay(engine: Engine) {
         config.notifications.email_daily = 60;
         // Used up by the first critical alert, so that it does not matter in which order the later ones are sent.
         config.notifications.email_critical_daily = 50;
+        config.notifications.unconfirmed_recipients = 0;
     })
     .await;
     let owner = on.app.tenant("acme", 10).await.owner;
@@ -114,6 +117,61 @@ async fn one_device_and_fifty_recipients_make_no_relay(engine: Engine) {
     );
     on.app.send(&owner, &line, &json!([critical("C"), critical("D")])).await.expect(201);
     assert_eq!(on.sent().await.len(), 0, "critical alerts make no relay either");
+}
+
+async fn critical_alerts_to_many_strangers_make_no_relay(engine: Engine) {
+    let on = Mailed::new(engine, |config| {
+        config.notifications.email_ceiling_daily = 200;
+        config.notifications.unconfirmed_recipients = 5;
+    })
+    .await;
+    let house = on.app.tenant("house", 0).await;
+    on.app.store.set_operator(house.owner.id, true).await.unwrap();
+    let cookie = on.app.sign_in(&house.owner).await;
+    let tenant = on.app.tenant("acme", 100).await;
+    let owner = tenant.owner;
+    let strangers: Vec<String> = named(40, "p").iter().map(|name| format!("{name}@example.com")).collect();
+    let set = on.app.send(&owner, "PUT /api/account/alertRouting", &people(&strangers)).await.expect(200);
+    let status = |state: &str| {
+        let recipients = set["recipients"].as_array().unwrap();
+        recipients.iter().filter(|one| one["status"] == state).count()
+    };
+    assert_eq!((status("active"), status("unconfirmed")), (5, 35), "shown at once");
+    assert_eq!(on.sent().await.len(), 35, "and asked at once, without a text of the account's");
+    let raise = async |name: &str| {
+        let device = on.app.device(&owner, &json!({ "name": name })).await;
+        let critical =
+            |alert| json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": alert, "critical": true });
+        let line = format!("POST /api/devices/{device}/alerts");
+        on.app.send(&owner, &line, &json!([critical("SOSButton"), critical("Fire")])).await.expect(201);
+        on.sent().await
+    };
+    let mails = raise("Buy now\r\nBcc: all@example.com").await;
+    assert_eq!(mails.len(), 10, "two alerts to the first five");
+    for mail in &mails {
+        assert!(mail.subject.starts_with("[Perigee] ") && !mail.subject.contains('\n'), "{}", mail.subject);
+        assert!(mail.subject.chars().count() <= 112, "{}", mail.subject);
+    }
+    assert_eq!(on.suppressed(&owner, "unconfirmed").await, 70);
+
+    for number in 0..20 {
+        raise(&format!("Device {number}")).await;
+    }
+    assert!(on.suppressed(&owner, "email-ceiling").await > 0, "critical alerts obey the ceiling too");
+    let sent = on.app.get(&owner, "/api/notifications?state=sent&limit=1000").await;
+    assert_eq!(sent["notifications"].as_array().unwrap().len(), 200);
+    let notices = on.app.call("GET /api/operator/notices").cookie(&cookie).send().await.expect(200);
+    let notice = &notices["notices"][0];
+    assert_eq!((&notice["kind"], &notice["accountName"]), (&json!("email-ceiling"), &json!("acme")));
+    let address = format!("/api/operator/accounts/{}", tenant.account.id);
+    let patch =
+        on.app.call(&format!("PATCH {address}")).cookie(&cookie).json(&json!({ "emailCeiling": 204 }));
+    assert_eq!(patch.send().await.expect(200)["account"]["emailCeiling"], 204);
+    assert_eq!(raise("One more").await.len(), 4, "the account's own ceiling");
+    let id = notice["id"].as_str().unwrap();
+    let dismiss = || on.app.call(&format!("DELETE /api/operator/notices/{id}")).cookie(&cookie).send();
+    dismiss().await.expect(200);
+    dismiss().await.expect_error(404, "not-found");
 }
 
 async fn an_account_sets_lower_caps(engine: Engine) {

@@ -8,6 +8,7 @@ mod alerts;
 mod audit;
 mod budget;
 mod budget_sign_in;
+mod claims;
 mod clock_steps;
 mod commands;
 mod compatible;

@@ -262,6 +262,16 @@ impl Accounts for Database {
         self.write(move |tx| replace_licensed(tx, actor, seen, settings, licenses).boxed()).await
     }
 
+    async fn set_email_ceiling(
+        &self,
+        origin: &Origin,
+        account: AccountId,
+        ceiling: Option<u32>,
+    ) -> Result<()> {
+        let origin = origin.clone();
+        self.write(move |tx| licenses::set_email_ceiling(tx, origin, account, ceiling).boxed()).await
+    }
+
     async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account> {
         let origin = origin.clone();
         self.write(move |tx| licenses::set(tx, origin, account, licenses).boxed()).await

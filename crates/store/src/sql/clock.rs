@@ -103,6 +103,8 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("webhook_delivery", "next_at", "AND state = 'waiting'"),
     ("notification", "due", ""),
     ("overview", "claimed_until", ""),
+    ("claim_proof", "window_from", ""),
+    ("claim_proof", "window_until", ""),
     ("escalation", "started", ""),
     ("escalation", "due", ""),
 ];

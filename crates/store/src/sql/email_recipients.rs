@@ -17,16 +17,23 @@ const LINK_KEY: &str = "mail-links";
 
 /// The consent of an address, in lower case, to an account's mail.
 pub(super) async fn find(tx: &Tx, account: AccountId, folded: &str) -> Result<EmailConsent> {
-    let sql =
-        "SELECT unsubscribed_at, confirmed_at FROM email_recipient WHERE account_id = ?1 AND address = ?2";
+    let sql = "SELECT unsubscribed_at, confirmed_at, admitted_at FROM email_recipient WHERE account_id = ?1 AND address = ?2";
     let mut consent = EmailConsent::default();
     if let Some(row) = tx.query_opt(sql, params![account, folded]).await? {
         consent.unsubscribed_at = row.opt_timestamp("unsubscribed_at")?;
         consent.confirmed_at = row.opt_timestamp("confirmed_at")?;
+        consent.admitted_at = row.opt_timestamp("admitted_at")?;
     }
     let sql = "SELECT 1 AS found FROM user_directory WHERE email_folded = ?1 AND account_id = ?2";
     consent.is_user = tx.query_opt(sql, params![folded, account]).await?.is_some();
     Ok(consent)
+}
+
+/// Addresses of an account that get mail without a confirmation.
+pub(super) async fn admitted(tx: &Tx, account: AccountId) -> Result<u32> {
+    let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS admitted FROM email_recipient \
+               WHERE account_id = ?1 AND admitted_at IS NOT NULL AND confirmed_at IS NULL";
+    Ok(tx.query_one(sql, params![account]).await?.int("admitted")?)
 }
 
 async fn change(tx: &Tx, account: AccountId, address: Email, change: ConsentChange) -> Result<EmailConsent> {
@@ -106,12 +113,12 @@ async fn mailed_account(tx: &Tx, account: AccountId, address: Email) -> Result<O
     Ok(Some(MailedAccount { name: found.settings.name, consent }))
 }
 
-async fn list(tx: &Tx, account: AccountId, addresses: Vec<String>) -> Result<Vec<EmailConsent>> {
+async fn list(tx: &Tx, account: AccountId, addresses: Vec<String>) -> Result<(Vec<EmailConsent>, u32)> {
     let mut consents = Vec::with_capacity(addresses.len());
     for address in addresses {
         consents.push(find(tx, account, &address.to_lowercase()).await?);
     }
-    Ok(consents)
+    Ok((consents, admitted(tx, account).await?))
 }
 
 #[async_trait]
@@ -139,7 +146,11 @@ impl EmailRecipients for Database {
         self.write(move |tx| change(tx, account, address, said).boxed()).await
     }
 
-    async fn list_email_consents(&self, scope: Scope, addresses: Vec<String>) -> Result<Vec<EmailConsent>> {
+    async fn list_email_consents(
+        &self,
+        scope: Scope,
+        addresses: Vec<String>,
+    ) -> Result<(Vec<EmailConsent>, u32)> {
         self.read(move |tx| list(tx, scope.account, addresses).boxed()).await
     }
 

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
+use perigee_core::claim::CountedClaims;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage, RawMessage, Reporter,
@@ -40,9 +41,14 @@ async fn has_one_account(tx: &Tx) -> Result<bool> {
 
 #[async_trait]
 impl Gateways for Database {
-    async fn find_claimed_device(&self, identifiers: &[String]) -> Result<Option<Reporter>> {
+    async fn find_claimed_device(
+        &self,
+        identifiers: &[String],
+        counted: CountedClaims,
+    ) -> Result<Option<Reporter>> {
         let identifiers = identifiers.to_vec();
-        self.read(move |tx| async move { devices::find_claimed(tx, &identifiers).await }.boxed()).await
+        self.read(move |tx| async move { devices::find_claimed(tx, &identifiers, counted).await }.boxed())
+            .await
     }
 
     async fn store_message(
@@ -121,12 +127,16 @@ impl Gateways for Database {
         self.read(move |tx| heard::list(tx, account).boxed()).await
     }
 
-    async fn take_claimed(&self, limit: u32) -> Result<Vec<(Reporter, Vec<HeardMessage>)>> {
+    async fn take_claimed(
+        &self,
+        limit: u32,
+        counted: CountedClaims,
+    ) -> Result<Vec<(Reporter, Vec<HeardMessage>)>> {
         // Most often there is none, which a read finds out without the writer.
-        if self.read(move |tx| heard::claimed(tx, 1).boxed()).await?.is_empty() {
+        if self.read(move |tx| heard::claimed(tx, 1, counted).boxed()).await?.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(move |tx| heard::take_claimed(tx, limit).boxed()).await
+        self.write(move |tx| heard::take_claimed(tx, limit, counted).boxed()).await
     }
 
     async fn has_one_account(&self) -> Result<bool> {

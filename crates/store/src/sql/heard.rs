@@ -1,11 +1,12 @@
 //! Devices that were heard and are not known: bounded in number, in messages and in time.
 
+use perigee_core::claim::CountedClaims;
 use perigee_core::gateway::{HeardDevice, HeardMessage, HeardReport, Reporter};
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 
 use super::query::insert_many;
-use super::{devices, ids};
+use super::{claims, devices, ids};
 use crate::{Row, Tx, params};
 
 /// The account of what was heard on a listener that all accounts share.
@@ -24,6 +25,9 @@ pub(super) async fn save(tx: &Tx, reports: &[HeardReport]) -> Result<()> {
     reports.sort_by(|a, b| (a.account, &a.identifier).cmp(&(b.account, &b.identifier)));
     for report in reports {
         save_one(tx, report).await?;
+        if report.account.is_none() {
+            claims::heard(tx, &report.identifier, report.last_heard).await?;
+        }
     }
     let sql = "DELETE FROM heard_device WHERE last_heard < ?1";
     tx.execute(sql, params![tx.now().plus_millis(-HeardDevice::REMEMBERED_MS)]).await?;
@@ -70,14 +74,15 @@ async fn save_one(tx: &Tx, report: &HeardReport) -> Result<()> {
     Ok(())
 }
 
-/// The unknown devices, newest first. Those that were claimed since are no longer unknown.
+/// The unknown devices, newest first. Those that were claimed since, by a claim that is proven, are no longer unknown.
 pub(super) async fn list(tx: &Tx, account: Option<AccountId>) -> Result<Vec<HeardDevice>> {
     let sql = "SELECT h.account_id, h.identifier, h.source, h.peer, h.first_heard, h.last_heard, h.messages, \
                    (SELECT m.bytes FROM heard_message m WHERE m.account_id = h.account_id \
                         AND m.identifier = h.identifier ORDER BY m.id DESC LIMIT 1) AS last_message \
                FROM heard_device h \
                WHERE h.account_id = ?1 \
-                   AND NOT EXISTS (SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier AND ?1 = 0) \
+                   AND NOT EXISTS (SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier \
+                       AND c.proven_at IS NOT NULL AND ?1 = 0) \
                    AND NOT EXISTS (SELECT 1 FROM device_identifier i WHERE i.account_id = ?1 \
                        AND i.identifier = h.identifier) \
                ORDER BY h.last_heard DESC, h.identifier";
@@ -100,7 +105,7 @@ fn from_row(row: &Row, account: Option<AccountId>) -> Result<HeardDevice> {
 
 /// Devices that were claimed after they were heard: on shared listeners by the claim, by gateways of an account when the
 /// account has the identifier.
-pub(super) async fn claimed(tx: &Tx, limit: u32) -> Result<Vec<(i64, Reporter)>> {
+pub(super) async fn claimed(tx: &Tx, limit: u32, counted: CountedClaims) -> Result<Vec<(i64, Reporter)>> {
     let sql = format!(
         "SELECT h.account_id AS heard_by, h.identifier, i.account_id, i.device_id, {} \
          FROM heard_device h \
@@ -108,10 +113,11 @@ pub(super) async fn claimed(tx: &Tx, limit: u32) -> Result<Vec<(i64, Reporter)>>
          JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {} \
          WHERE h.account_id = i.account_id OR (h.account_id = ?1 AND EXISTS ( \
              SELECT 1 FROM identifier_claim c WHERE c.identifier = h.identifier \
-                 AND c.account_id = i.account_id AND c.device_id = i.device_id)) \
+                 AND c.account_id = i.account_id AND c.device_id = i.device_id{})) \
          ORDER BY h.account_id, h.identifier LIMIT ?2",
         devices::reporter_columns(tx),
-        devices::REPORTER_LIVE
+        devices::REPORTER_LIVE,
+        devices::counted_sql(counted)
     );
     let rows = tx.query(&sql, params![SHARED, limit]).await?;
     let claimed = |row: &Row| Ok((row.i64("heard_by")?, devices::reporter(tx, row, row.str("identifier")?)?));
@@ -119,10 +125,14 @@ pub(super) async fn claimed(tx: &Tx, limit: u32) -> Result<Vec<(i64, Reporter)>>
 }
 
 /// Removes them, and gives what was kept. Of two nodes, the one that deletes the row gets it.
-pub(super) async fn take_claimed(tx: &Tx, limit: u32) -> Result<Vec<(Reporter, Vec<HeardMessage>)>> {
+pub(super) async fn take_claimed(
+    tx: &Tx,
+    limit: u32,
+    counted: CountedClaims,
+) -> Result<Vec<(Reporter, Vec<HeardMessage>)>> {
     tx.keep_device_cache_valid();
     let mut taken = Vec::new();
-    for (heard_by, reporter) in claimed(tx, limit).await? {
+    for (heard_by, reporter) in claimed(tx, limit, counted).await? {
         let sql = "SELECT received_at, source, peer, datagram, bytes FROM heard_message \
                    WHERE account_id = ?1 AND identifier = ?2 ORDER BY id";
         let rows = tx.query(sql, params![heard_by, &reporter.identifier]).await?;

@@ -47,11 +47,25 @@ pub(super) async fn set(tx: &Tx, origin: Origin, id: AccountId, licenses: u32) -
     Ok(Account { licenses, ..account })
 }
 
+/// Sets the ceiling of e-mails. The account's lock is the one under which messages are counted.
+pub(super) async fn set_email_ceiling(
+    tx: &Tx,
+    origin: Origin,
+    id: AccountId,
+    ceiling: Option<u32>,
+) -> Result<()> {
+    accounts::lock(tx, id).await?;
+    tx.execute("UPDATE account SET email_ceiling = ?2 WHERE id = ?1", params![id, ceiling]).await?;
+    let detail =
+        Some(ceiling.map_or_else(|| "email ceiling default".into(), |most| format!("email ceiling {most}")));
+    audit::record_with(tx, id, &origin, "account.emailCeiling", Some(id.to_string()), detail).await
+}
+
 /// Selects the overviews of accounts; `?1` is now.
 fn select_overviews() -> String {
     let columns = accounts::COLUMNS;
     format!(
-        "SELECT {columns}, {USED} AS used,
+        "SELECT {columns}, email_ceiling, {USED} AS used,
              (SELECT COUNT(*) FROM account_user u WHERE u.account_id = a.id) AS users,
              (SELECT COUNT(*) FROM device d WHERE d.account_id = a.id) AS devices,
              (SELECT MAX(l.last_seen) FROM device_live l WHERE l.account_id = a.id) AS last_heard,
@@ -66,6 +80,7 @@ fn overview_of(row: &Row) -> Result<AccountOverview> {
         licenses: from_row(row)?,
         users: row.int("users")?,
         devices: row.int("devices")?,
+        email_ceiling: row.opt_int("email_ceiling")?,
         last_activity: row.opt_timestamp("last_heard")?.max(row.opt_timestamp("last_login")?),
     })
 }

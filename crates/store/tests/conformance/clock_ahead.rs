@@ -1,6 +1,7 @@
 //! A clock was a day ahead and was corrected: limits of an hour, ages, periods and orders are those of the correct clock.
 
 use perigee_core::actor::Origin;
+use perigee_core::claim::CountedClaims;
 use perigee_core::command::{Command, CommandKind, NewCommand};
 use perigee_core::credential::LinkPurpose;
 use perigee_core::device::DeviceSettings;
@@ -31,7 +32,7 @@ async fn step(on: &Fixture, seconds: i64) {
 
 async fn tracker(on: &Fixture, tenant: &Tenant) -> Reporter {
     on.add(tenant, DeviceSettings { identifier: Some("imei".into()), ..named("one") }).await;
-    on.store.find_claimed_device(&["imei".to_owned()]).await.unwrap().unwrap()
+    on.store.find_claimed_device(&["imei".to_owned()], CountedClaims::All).await.unwrap().unwrap()
 }
 
 fn message(text: &str) -> NewMessage {

@@ -1,6 +1,7 @@
 //! Commands: queued, sent once, answered, failed or expired, and seen with their device.
 
 use perigee_core::actor::Reach;
+use perigee_core::claim::CountedClaims;
 use perigee_core::command::{Command, CommandEnd, CommandFilter, CommandKind, CommandState, NewCommand};
 use perigee_core::device::DeviceSettings;
 use perigee_core::error::{Kind, StoreError};
@@ -28,7 +29,7 @@ async fn give(on: &Fixture, tenant: &Tenant, device: DeviceId, seconds: i64) -> 
 async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
     let settings = DeviceSettings { identifier: Some(name.into()), ..named(name) };
     on.add(tenant, settings).await;
-    on.store.find_claimed_device(&[name.to_owned()]).await.unwrap().unwrap()
+    on.store.find_claimed_device(&[name.to_owned()], CountedClaims::All).await.unwrap().unwrap()
 }
 
 async fn state(on: &Fixture, tenant: &Tenant, command: &Command) -> CommandState {

@@ -1,6 +1,7 @@
 //! Files of devices: stored once, bounded, seen and deleted with their device.
 
 use perigee_core::actor::Reach;
+use perigee_core::claim::CountedClaims;
 use perigee_core::device::DeviceSettings;
 use perigee_core::device_file::{DeviceFile, MediaType, NewDeviceFile};
 use perigee_core::device_photo::NewPhoto;
@@ -21,7 +22,7 @@ use crate::sample::{message, named};
 async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
     let settings = DeviceSettings { identifier: Some(name.into()), ..named(name) };
     on.add(tenant, settings).await;
-    on.store.find_claimed_device(&[name.to_owned()]).await.unwrap().unwrap()
+    on.store.find_claimed_device(&[name.to_owned()], CountedClaims::All).await.unwrap().unwrap()
 }
 
 fn file(name: &str, bytes: Vec<u8>) -> NewDeviceFile {

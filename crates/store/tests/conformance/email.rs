@@ -1,10 +1,16 @@
 //! Caps on e-mail, and what its recipients say.
 
+use perigee_core::actor::Origin;
 use perigee_core::notification::{
-    Channel, ConsentChange, EmailCaps, EmailConsent, NotificationState, Occasion, SendOutcome, SendingPolicy,
+    Channel, ConfirmationPolicy, ConsentChange, EmailCaps, EmailConsent, NotificationState, Occasion,
+    SendOutcome, SendingPolicy,
 };
+use perigee_core::operator_notice::NoticeKind;
 use perigee_core::routing::{Preferences, RoutingHolder};
-use perigee_core::store::{EmailRecipients as _, Maintenance as _, Notifications as _, Outbox as _};
+use perigee_core::store::{
+    Accounts as _, EmailRecipients as _, Maintenance as _, Notifications as _, OperatorNotices as _,
+    Outbox as _,
+};
 
 use crate::fixture::{Fixture, Tenant};
 use crate::outbox::{candidates, mail, policy, sent};
@@ -15,6 +21,7 @@ fn capped(daily: u32, critical_daily: u32, recipient_hourly: u32) -> SendingPoli
         daily: Some(daily),
         critical_daily: Some(critical_daily),
         recipient_hourly: Some(recipient_hourly),
+        ceiling: None,
     };
     SendingPolicy { email_caps: caps, ..policy() }
 }
@@ -58,6 +65,77 @@ pub(crate) async fn caps_on_email_hold_and_critical_alerts_pass(on: Fixture) {
     on.clock().advance_seconds(86_400);
     on.raise(&tenant, device, "Route").await;
     assert_eq!(send(&on, &caps, &sent()).await, 2, "the next day has its own");
+}
+
+pub(crate) async fn nothing_exceeds_the_ceiling_and_operators_see_it(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    on.route(&tenant, RoutingHolder::Account, vec![mail("Ana@example.com"), mail("bob@example.com")]).await;
+    let mut policy = capped(3, 3, 10);
+    policy.email_caps.ceiling = Some(5);
+    for name in ["one", "two", "three"] {
+        let device = on.add(&tenant, named(name)).await.id;
+        on.raise(&tenant, device, "SOSButton").await;
+    }
+    assert_eq!(send(&on, &policy, &sent()).await, 5, "first messages of critical alerts obey it too");
+    assert_eq!(suppressed(&on, &tenant, "email-ceiling").await, 1);
+    let notices = on.store.list_notices().await.unwrap();
+    let [notice] = notices.as_slice() else { panic!("one notice in {notices:?}") };
+    assert_eq!((notice.account, notice.kind), (tenant.account.id, NoticeKind::EmailCeiling));
+
+    let raise = async |name: &str| {
+        let device = on.add(&tenant, named(name)).await.id;
+        on.raise(&tenant, device, "SOSButton").await;
+        send(&on, &policy, &sent()).await
+    };
+    assert_eq!(raise("four").await, 0);
+    on.store.set_email_ceiling(&Origin::command(), tenant.account.id, Some(6)).await.unwrap();
+    assert_eq!(raise("five").await, 1, "the ceiling of the account holds in place of the server's");
+    on.store.set_email_ceiling(&Origin::command(), tenant.account.id, None).await.unwrap();
+    assert_eq!(raise("six").await, 0);
+    let notices = on.store.list_notices().await.unwrap();
+    assert_eq!(notices.len(), 1, "once a day");
+    assert!(on.store.dismiss_notice(notices[0].id).await.unwrap());
+    assert!(!on.store.dismiss_notice(notices[0].id).await.unwrap());
+    assert_eq!(raise("seven").await, 0);
+    assert_eq!(on.store.list_notices().await.unwrap(), [], "not again for the same day");
+    let entry = on.audits(&tenant).await.into_iter().find(|entry| entry.action == "account.emailCeiling");
+    assert_eq!(entry.unwrap().detail.as_deref(), Some("email ceiling default"));
+}
+
+pub(crate) async fn few_strangers_get_mail_without_a_confirmation(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let user = on.user(&tenant, "ana").await.profile.email;
+    let device = on.add(&tenant, named("one")).await.id;
+    let people = vec![mail(user.as_str()), mail("a@x.test"), mail("b@x.test"), mail("c@x.test")];
+    on.route(&tenant, RoutingHolder::Account, people).await;
+    let policy = SendingPolicy { confirmation: ConfirmationPolicy { all: false, free: Some(2) }, ..policy() };
+    on.raise(&tenant, device, "SOSButton").await;
+    assert_eq!(send(&on, &policy, &sent()).await, 3, "the user and two strangers");
+    assert_eq!(suppressed(&on, &tenant, "unconfirmed").await, 1);
+    assert_eq!(send(&on, &policy, &sent()).await, 1, "the third is asked");
+    let consents = async || {
+        let addresses = ["A@x.test", "b@x.test", "c@x.test"].map(str::to_owned).to_vec();
+        on.store.list_email_consents(tenant.scope(), addresses).await.unwrap()
+    };
+    let held_back = |(consents, admitted): &(Vec<EmailConsent>, u32)| -> Vec<usize> {
+        let is_held = |consent: &&EmailConsent| policy.confirmation.holds_back(**consent, *admitted);
+        (0..3).filter(|index| is_held(&&consents[*index])).collect()
+    };
+    let before = consents().await;
+    let [third] = held_back(&before)[..] else { panic!("one of {before:?} is held back") };
+    let address = ["a@x.test", "b@x.test", "c@x.test"][third].parse().unwrap();
+
+    on.clock().advance_seconds(7_200);
+    on.raise(&tenant, device, "SOSButton").await;
+    assert_eq!(send(&on, &policy, &sent()).await, 3, "the same two again");
+    on.store.change_email_consent(tenant.account.id, &address, ConsentChange::Subscribe).await.unwrap();
+    on.clock().advance_seconds(7_200);
+    on.raise(&tenant, device, "SOSButton").await;
+    assert_eq!(send(&on, &policy, &sent()).await, 4, "whoever confirmed gets mail");
+    assert_eq!(held_back(&consents().await), [] as [usize; 0]);
+    let other = on.tenant("other").await;
+    let (_, admitted) = on.store.list_email_consents(other.scope(), Vec::new()).await.unwrap();
+    assert_eq!(admitted, 0, "each account has its own");
 }
 
 pub(crate) async fn a_recipient_gets_so_many_an_hour(on: Fixture) {
@@ -146,7 +224,7 @@ pub(crate) async fn strangers_are_asked_once(on: Fixture) {
     let device = on.add(&tenant, named("one")).await.id;
     let known = user.profile.email.as_str();
     on.route(&tenant, RoutingHolder::Account, vec![mail("ana@example.com"), mail(known)]).await;
-    let strict = SendingPolicy { confirm_recipients: true, ..policy() };
+    let strict = SendingPolicy { confirmation: ConfirmationPolicy { all: true, free: None }, ..policy() };
     on.raise(&tenant, device, "Route").await;
     assert_eq!(send(&on, &strict, &sent()).await, 1, "a user need not confirm");
     assert_eq!(suppressed(&on, &tenant, "unconfirmed").await, 1);

@@ -1,6 +1,7 @@
 //! Names under which devices report, raw messages, and devices that nobody knows.
 
 use perigee_core::actor::Reach;
+use perigee_core::claim::CountedClaims;
 use perigee_core::decoding::{Decoding, DecodingValue};
 use perigee_core::device::{DeviceRef, DeviceSettings};
 use perigee_core::error::{StoreError, Unique};
@@ -28,7 +29,7 @@ fn called(name: &str, identifier: &str) -> DeviceSettings {
 }
 
 async fn claimed(on: &Fixture, identifier: &str) -> Option<Reporter> {
-    on.store.find_claimed_device(&[identifier.to_owned()]).await.unwrap()
+    on.store.find_claimed_device(&[identifier.to_owned()], CountedClaims::All).await.unwrap()
 }
 
 async fn messages(on: &Fixture, tenant: &Tenant, filter: MessageFilter) -> Vec<RawMessage> {
@@ -48,7 +49,7 @@ pub(crate) async fn every_name_finds_its_device(on: Fixture) {
         assert_eq!((found.identifier.as_str(), found.model.as_deref()), (name, Some("GL300")));
     }
     let order = ["missing".to_owned(), "a\0b".to_owned(), "second".to_owned(), "first".to_owned()];
-    let found = on.store.find_claimed_device(&order).await.unwrap().unwrap();
+    let found = on.store.find_claimed_device(&order, CountedClaims::All).await.unwrap().unwrap();
     assert_eq!(found.identifier, "second", "the first that exists");
 
     let fewer = DeviceSettings { identifiers: vec![identifier("first", 7)], ..called("one", "other") };
@@ -241,16 +242,16 @@ pub(crate) async fn unknown_devices_are_remembered_until_they_are_claimed(on: Fi
     assert_eq!((list[1].first_heard, list[1].last_heard, list[1].messages), (begin, on.now(), 6));
     assert_eq!(list[0].last_message.as_deref(), Some(b"29".as_slice()));
     assert_eq!(on.store.list_heard(Some(tenant.account.id)).await.unwrap(), []);
-    assert_eq!(on.store.take_claimed(10).await.unwrap(), []);
+    assert_eq!(on.store.take_claimed(10, CountedClaims::All).await.unwrap(), []);
 
     let device = on.add(&tenant, called("one", "new")).await;
     assert_eq!(on.store.list_heard(None).await.unwrap().len(), 1);
-    let taken = on.store.take_claimed(10).await.unwrap();
+    let taken = on.store.take_claimed(10, CountedClaims::All).await.unwrap();
     assert_eq!(taken.len(), 1);
     assert_eq!((taken[0].0.device, taken[0].0.identifier.as_str()), (device.id, "new"));
     assert_eq!(taken[0].1.len(), HeardDevice::KEPT_MAX);
     assert_eq!(taken[0].1[0].bytes, b"10", "the newest ones, oldest first");
-    assert_eq!(on.store.take_claimed(10).await.unwrap(), [], "once");
+    assert_eq!(on.store.take_claimed(10, CountedClaims::All).await.unwrap(), [], "once");
 
     on.clock().advance_seconds(HeardDevice::REMEMBERED_MS / 1000 + 1);
     on.store.save_heard(vec![heard(&on, "later", 0)]).await.unwrap();

@@ -6,6 +6,7 @@ mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
+mod claims;
 mod clock;
 mod clock_ahead;
 mod commands;
@@ -191,6 +192,8 @@ conformance! {
     }
     email {
         caps_on_email_hold_and_critical_alerts_pass,
+        nothing_exceeds_the_ceiling_and_operators_see_it,
+        few_strangers_get_mail_without_a_confirmation,
         a_recipient_gets_so_many_an_hour,
         a_message_is_counted_against_the_caps_once,
         caps_hold_when_nodes_reserve_at_once,
@@ -359,6 +362,12 @@ conformance! {
         messages_of_before_are_searched_once,
         an_sos_of_an_expired_device_notifies_its_people,
         strangers_cannot_flood_people_with_sos,
+    }
+    claims {
+        the_only_account_needs_no_proof,
+        a_claim_counts_once_it_is_proven,
+        a_proof_fails_when_the_tracker_is_in_use,
+        operators_decide_about_contested_identifiers,
     }
     account_gateways {
         a_gateway_is_found_by_its_secret,

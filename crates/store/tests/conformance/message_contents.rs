@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use perigee_core::alert::{Alert, StoredAlert};
+use perigee_core::claim::CountedClaims;
 use perigee_core::device::DeviceSettings;
 use perigee_core::device_file::NewDeviceFile;
 use perigee_core::emergency::{EmergencyStep, StepKind};
@@ -27,7 +28,7 @@ use crate::sample::{EVERYTHING, alert, fix, message, named, until};
 async fn tracker(on: &Fixture, tenant: &Tenant, name: &str) -> Reporter {
     let settings = DeviceSettings { identifier: Some(name.into()), ..named(name) };
     on.add(tenant, settings).await;
-    on.store.find_claimed_device(&[name.to_owned()]).await.unwrap().unwrap()
+    on.store.find_claimed_device(&[name.to_owned()], CountedClaims::All).await.unwrap().unwrap()
 }
 
 fn sos_alert(on: &Fixture) -> Alert {

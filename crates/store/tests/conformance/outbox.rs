@@ -3,8 +3,8 @@
 use perigee_core::id::DeviceId;
 use perigee_core::limits::Limits;
 use perigee_core::notification::{
-    Candidate, Channel, Content, EmailCaps, Notification, NotificationFilter, NotificationState, Occasion,
-    Receipt, Reservation, SendOutcome, SendingPolicy,
+    Candidate, Channel, ConfirmationPolicy, Content, EmailCaps, Notification, NotificationFilter,
+    NotificationState, Occasion, Receipt, Reservation, SendOutcome, SendingPolicy,
 };
 use perigee_core::page::PageRequest;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
@@ -28,7 +28,7 @@ pub(crate) fn policy() -> SendingPolicy {
         sms_monthly_segments: None,
         sms_prefixes: Vec::new(),
         email_caps: EmailCaps::default(),
-        confirm_recipients: false,
+        confirmation: ConfirmationPolicy::default(),
         lease_ms: 300_000,
     }
 }

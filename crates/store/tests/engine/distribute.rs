@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use perigee_core::actor::{Actor, Origin};
+use perigee_core::claim::CountedClaims;
 use perigee_core::credential::{LinkPurpose, NewLink, NewSession};
 use perigee_core::device::DeviceSettings;
 use perigee_core::location::{Latitude, Location, Longitude, Readings};
@@ -118,7 +119,7 @@ async fn what_references_and_triggers_deleted_is_deleted_without_them() {
     let settings = DeviceSettings { name: "device".into(), identifier, ..DeviceSettings::default() };
     let device = database.create_device(&actor, settings, None).await.unwrap().into_inner();
     let identifiers = ["860000000000001".to_owned()];
-    assert!(database.find_claimed_device(&identifiers).await.unwrap().is_some());
+    assert!(database.find_claimed_device(&identifiers, CountedClaims::All).await.unwrap().is_some());
     let fix = Location {
         time: START,
         latitude: Latitude::from_degrees(1.0).unwrap(),
@@ -129,7 +130,7 @@ async fn what_references_and_triggers_deleted_is_deleted_without_them() {
     assert_eq!((count(&database, "location_log").await, count(&database, "identifier_claim").await), (1, 1));
     database.delete_device(&actor, device.id, None).await.unwrap();
     assert_eq!((count(&database, "location_log").await, count(&database, "identifier_claim").await), (0, 0));
-    assert!(database.find_claimed_device(&identifiers).await.unwrap().is_none());
+    assert!(database.find_claimed_device(&identifiers, CountedClaims::All).await.unwrap().is_none());
 }
 
 /// Statements that differ where tables are distributed give the same answers.

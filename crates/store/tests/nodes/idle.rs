@@ -1,5 +1,6 @@
 //! A node with nothing to do reads what is due, not all accounts. `scripts/idle` measures how often and how long.
 
+use perigee_core::claim::CountedClaims;
 use perigee_core::id::AccountId;
 use perigee_core::location::CompactionBudget;
 use perigee_core::notification::Channel;
@@ -34,7 +35,7 @@ async fn look(node: &Database) {
     assert_eq!(node.devices_with_commands(10).await.unwrap(), []);
     assert_eq!(node.announce_late_gateways().await.unwrap(), 0);
     assert!(node.lease_poll(&["spot-feed"], 1_000, AccountId::from_i64(0)).await.unwrap().is_none());
-    assert_eq!(node.take_claimed(10).await.unwrap().len(), 0);
+    assert_eq!(node.take_claimed(10, CountedClaims::All).await.unwrap().len(), 0);
     assert!(node.announce_expiries().await.unwrap().is_empty());
     assert!(node.next_expiry().await.unwrap().is_some());
     assert!(node.claim_overview(1_000).await.unwrap().is_none());

@@ -4,7 +4,7 @@ import { Paged } from '../../ui/paged.svelte'
 
 export type Account = Schemas['OperatorAccount']
 export type Invitation = Schemas['Invitation']
-export type AccountInput = Pick<Schemas['OperatorAccountNew'], 'name' | 'timeZone' | 'licenses'>
+export type AccountInput = Schemas['OperatorAccountInput']
 
 const at = (accountId: string) => ({ path: { accountId } })
 const pageSize = 100

@@ -85,6 +85,7 @@ mod tests {
             last_location: None,
             base_url: String::new(),
             mail_link: None,
+            is_stranger: false,
             acknowledge_link: None,
             created: Timestamp::MIN,
             is_lost,

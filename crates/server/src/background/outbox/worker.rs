@@ -180,8 +180,9 @@ impl Worker {
                 daily: cap(settings.email_daily),
                 critical_daily: cap(settings.email_critical_daily),
                 recipient_hourly: cap(settings.email_recipient_hourly),
+                ceiling: cap(settings.email_ceiling_daily),
             },
-            confirm_recipients: settings.confirm_recipients,
+            confirmation: settings.confirmation(),
             lease_ms: millis(LEASE),
         }
     }

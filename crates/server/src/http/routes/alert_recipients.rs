@@ -88,7 +88,6 @@ pub struct TestMessagesView {
 struct SendingCheck {
     policy: SendingPolicy,
     settings: MessagingSettings,
-    confirms: bool,
 }
 
 impl SendingCheck {
@@ -102,11 +101,11 @@ impl SendingCheck {
             sms_monthly_segments: None,
             sms_prefixes: prefixes,
             email_caps: EmailCaps::default(),
-            confirm_recipients: config.notifications.confirm_recipients,
+            confirmation: config.notifications.confirmation(),
             lease_ms: 0,
         };
         let settings = app.store.find_messaging(caller.scope()).await?.settings;
-        Ok(Self { policy, settings, confirms: config.notifications.confirm_recipients })
+        Ok(Self { policy, settings })
     }
 
     /// Why a message of a device would not reach an address, if so.
@@ -114,7 +113,7 @@ impl SendingCheck {
         &self,
         device: &Device,
         (channel, address): (Channel, &str),
-        consent: EmailConsent,
+        (consent, must_confirm): (EmailConsent, bool),
         severity: Severity,
     ) -> Option<&'static str> {
         let limits = &device.settings.limits;
@@ -128,7 +127,7 @@ impl SendingCheck {
                 None
             } else if consent.unsubscribed_at.is_some() {
                 Some(SuppressedReason::Unsubscribed)
-            } else if self.confirms && !consent.is_confirmed() {
+            } else if must_confirm {
                 Some(SuppressedReason::Unconfirmed)
             } else {
                 None
@@ -175,9 +174,20 @@ async fn view(
     let (now, zone) = (caller.now(), &caller.account().settings.time_zone);
     let addressees = audience.addressees(now, zone);
     let named = addressees.iter().map(|one| one.address.to_owned()).collect();
-    let consents = app.store.list_email_consents(caller.scope(), named).await?;
+    let (consents, admitted) = app.store.list_email_consents(caller.scope(), named).await?;
+    let is_email: Vec<bool> = addressees.iter().map(|one| one.channel == Channel::Email).collect();
+    let emails: Vec<EmailConsent> = consents
+        .iter()
+        .zip(&is_email)
+        .filter(|(_, is_email)| **is_email)
+        .map(|(consent, _)| *consent)
+        .collect();
+    let to_confirm = check.policy.confirmation.to_ask(&emails, admitted);
+    let mut email = 0..;
     let mut recipients = Vec::with_capacity(addressees.len());
     for (addressee, consent) in addressees.iter().zip(consents) {
+        let must_confirm = addressee.channel == Channel::Email
+            && email.next().is_some_and(|index| to_confirm.contains(&index));
         let same = audience.recipients.iter().filter(|(_, recipient)| {
             recipient.destination.channel() == addressee.channel
                 && recipient.destination.as_str().eq_ignore_ascii_case(addressee.address)
@@ -191,9 +201,12 @@ async fn view(
         let problem = match notice {
             None => Some("severity"),
             Some(Notice::OutsideSchedule(_)) => Some(SuppressedReason::Schedule.name()),
-            Some(Notice::Now(_)) => {
-                check.problem(device, (addressee.channel, addressee.address), consent, severity)
-            }
+            Some(Notice::Now(_)) => check.problem(
+                device,
+                (addressee.channel, addressee.address),
+                (consent, must_confirm),
+                severity,
+            ),
         };
         let is_shown = is_visible(caller, addressee.address)
             || readable.as_ref().is_none_or(|named| named.contains(&addressee.address.to_lowercase()));

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use perigee_core::id::AccountId;
-use perigee_core::notification::{ConsentChange, MailedAccount};
+use perigee_core::notification::{ConfirmationPolicy, ConsentChange, MailedAccount};
 use perigee_core::text::Email;
 
 use super::mail_page::{MailPage, PageText};
@@ -88,7 +88,7 @@ fn said(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
 }
 
 fn page(app: &App, headers: &HeaderMap, account: &MailedAccount) -> Response {
-    let confirms = app.config.notifications.confirm_recipients;
+    let confirms = app.config.notifications.confirmation() != ConfirmationPolicy::default();
     Html(MailPage::of(PageText::of(headers), account, confirms)).into_response()
 }
 

@@ -15,6 +15,7 @@ pub mod commands;
 pub mod console;
 pub mod contact_groups;
 pub mod decode;
+pub mod device_claims;
 pub mod device_files;
 pub mod device_photo;
 pub mod devices;

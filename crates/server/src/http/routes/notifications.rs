@@ -60,7 +60,7 @@ pub struct NotificationView {
     #[schema(value_type = StateName, example = "sent")]
     state: &'static str,
     /// Why: for `suppressed` one of limit, critical-reserve, repeated, schedule, channel-off, account-off, country,
-    /// sms-daily-cap, sms-monthly-cap, email-daily-cap, email-recipient-cap, unsubscribed and unconfirmed; else what was learnt from the other side.
+    /// sms-daily-cap, sms-monthly-cap, email-daily-cap, email-ceiling, email-recipient-cap, unsubscribed and unconfirmed; else what was learnt from the other side.
     #[schema(example = json!(null))]
     reason: Option<String>,
     /// How often it was tried.

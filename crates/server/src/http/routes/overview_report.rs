@@ -6,7 +6,7 @@ use perigee_core::id::GroupId;
 use perigee_core::notification::EmailConsent;
 use perigee_core::overview::{Frequency, OverviewRecipient, OverviewSettings, StoredOverview};
 use perigee_core::privilege::Privilege;
-use perigee_core::routing::{Preferences, Units};
+use perigee_core::routing::{Destination, Preferences, Units};
 use perigee_core::schedule::Weekday;
 use perigee_core::text::OptionalName;
 use perigee_core::zone::Zone;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::alert_routing::ask_to_confirm;
 use super::alert_routing::input::LanguageTag;
 use super::alert_routing::view::{UnitsName, recipient_status};
 use crate::app::App;
@@ -185,9 +186,10 @@ async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult
     let revision = stored.revision;
     let mut view = OverviewReportView::from(stored);
     let addresses = view.recipients.iter().map(|recipient| recipient.address.clone()).collect();
-    let consents = app.store.list_email_consents(caller.scope(), addresses).await?;
-    for (recipient, consent) in view.recipients.iter_mut().zip(consents) {
-        recipient.status = recipient_status(consent, app.config.notifications.confirm_recipients);
+    let (consents, admitted) = app.store.list_email_consents(caller.scope(), addresses).await?;
+    let to_confirm = app.config.notifications.confirmation().to_ask(&consents, admitted);
+    for (index, (recipient, consent)) in view.recipients.iter_mut().zip(consents).enumerate() {
+        recipient.status = recipient_status(consent, to_confirm.contains(&index));
     }
     Ok(caller.reply(view).revision(revision))
 }
@@ -242,10 +244,12 @@ async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<O
         place_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
     })
     .await?;
-    if app.config.notifications.confirm_recipients {
-        let asked = stored.settings.recipients.iter();
-        let asked = asked.map(|one| (one.address.as_str().to_owned(), one.preferences.clone())).collect();
-        app.store.ask_to_confirm(caller.scope().account, asked).await?;
-    }
+    let named: Vec<_> = stored
+        .settings
+        .recipients
+        .iter()
+        .map(|one| (Destination::Email(one.address.clone()), &one.preferences))
+        .collect();
+    ask_to_confirm(app, caller, named.iter().map(|(to, preferences)| (to, *preferences))).await?;
     answer(app, caller, stored).await
 }

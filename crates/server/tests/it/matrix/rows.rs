@@ -94,6 +94,8 @@ impl Row {
             }
             // The own ones are somebody's scope.
             "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
+            // The device has no such identifier.
+            "POST /api/devices/{deviceId}/claims" => &["invalid-body"],
             // Nobody here has a second factor.
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
             "POST /api/session/forgottenPassword" => &["rate-limited"],
@@ -112,6 +114,10 @@ fn none() -> Value {
 
 fn name() -> Value {
     json!({ "name": "Changed" })
+}
+
+fn claim() -> Value {
+    json!({ "identifier": "of-another-device" })
 }
 
 fn fence() -> Value {
@@ -232,6 +238,12 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/operator/accounts/{accountId}", Operator, User, none),
     row("PATCH /api/operator/accounts/{accountId}", Operator, User, name),
     row("GET /api/operator/health", Operator, None, none),
+    row("GET /api/operator/notices", Operator, None, none),
+    row("DELETE /api/operator/notices/{noticeId}", Operator, User, none),
+    row("GET /api/operator/claims", Operator, None, none),
+    row("POST /api/operator/claims", Operator, None, none),
+    row("GET /api/devices/{deviceId}/claims", Read, Device, none),
+    row("POST /api/devices/{deviceId}/claims", With(DevicesWrite), Device, claim),
     row("GET /api/account/apiKey", Session, None, none),
     row("POST /api/account/apiKey", Session, None, none),
     row("DELETE /api/account/apiKey", Session, None, none),

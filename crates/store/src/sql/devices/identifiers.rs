@@ -3,15 +3,19 @@
 use std::collections::BTreeSet;
 
 use perigee_core::actor::Scope;
+use perigee_core::claim::CountedClaims;
 use perigee_core::device::DeviceSettings;
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::gateway::{DeviceIdentifier, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_core::operator_notice::NoticeKind;
 use perigee_core::store::Result;
+use perigee_core::time::Timestamp;
 
 use super::super::column;
 use super::super::locations::state_row::{self, StateRow};
 use super::super::query::{Query, for_texts, insert_many};
+use super::super::{column, operator_notices};
 use crate::{Row, Tx, params};
 
 /// What [`reporter`] reads of a device `d` and of [`REPORTER_LIVE`].
@@ -77,11 +81,24 @@ pub(super) async fn save(
     let named: Vec<_> = wanted.iter().map(|name| params![account, device, name].to_vec()).collect();
     let head = "INSERT INTO device_identifier (account_id, device_id, identifier)";
     insert_many(tx, head, &named, "ON CONFLICT (account_id, identifier) DO NOTHING").await?;
-    let claim = |name: &String| params![account, device, name, tx.now()].to_vec();
+    let proven = proof_of_new(tx).await?;
+    let claim = |name: &String| params![account, device, name, tx.now(), proven].to_vec();
     let claims: Vec<_> = wanted.iter().map(claim).collect();
-    let head = "INSERT INTO identifier_claim (account_id, device_id, identifier, claimed_at)";
+    let head = "INSERT INTO identifier_claim (account_id, device_id, identifier, claimed_at, proven_at)";
     insert_many(tx, head, &claims, "ON CONFLICT (identifier) DO NOTHING").await?;
+    for name in wanted.difference(&present) {
+        let sql = "SELECT account_id FROM identifier_claim WHERE identifier = ?1 AND account_id <> ?2";
+        if tx.query_opt(sql, params![name, account]).await?.is_some() {
+            operator_notices::add(tx, account, NoticeKind::IdentifierContested, name).await?;
+        }
+    }
     Ok(())
+}
+
+/// When a new claim counts as proven: at once on a server with one account, which has nobody to take devices from.
+async fn proof_of_new(tx: &Tx) -> Result<Option<Timestamp>> {
+    let accounts = tx.query("SELECT id FROM account LIMIT 2", &[]).await?.len();
+    Ok((accounts == 1).then(|| tx.now()))
 }
 
 /// The identifiers that a device has claimed.
@@ -93,11 +110,20 @@ pub(super) async fn claimed_by(tx: &Tx, account: AccountId, device: DeviceId) ->
 
 /// Passes a claim that was given up on to the oldest other device of that name, if there is one.
 pub(super) async fn pass_on(tx: &Tx, identifier: &str) -> Result<()> {
-    let sql = "INSERT INTO identifier_claim (identifier, account_id, device_id, claimed_at) \
-               SELECT identifier, account_id, device_id, CAST(?2 AS BIGINT) FROM device_identifier \
-               WHERE identifier = ?1 ORDER BY device_id LIMIT 1 ON CONFLICT (identifier) DO NOTHING";
-    tx.execute(sql, params![identifier, tx.now()]).await?;
+    let sql = "INSERT INTO identifier_claim (identifier, account_id, device_id, claimed_at, proven_at) \
+               SELECT identifier, account_id, device_id, CAST(?2 AS BIGINT), CAST(?3 AS BIGINT) \
+               FROM device_identifier WHERE identifier = ?1 ORDER BY device_id LIMIT 1 \
+               ON CONFLICT (identifier) DO NOTHING";
+    tx.execute(sql, params![identifier, tx.now(), proof_of_new(tx).await?]).await?;
     Ok(())
+}
+
+/// The condition on a claim `c` that counts.
+pub(crate) const fn counted_sql(counted: CountedClaims) -> &'static str {
+    match counted {
+        CountedClaims::All => "",
+        CountedClaims::Proven => " AND c.proven_at IS NOT NULL",
+    }
 }
 
 /// Whether a text that somebody sent can be an identifier: no store has a longer one, or one with a NUL.
@@ -105,12 +131,17 @@ pub(crate) fn storable(identifier: &str) -> bool {
     !identifier.is_empty() && identifier.len() <= 400 && !identifier.contains('\0')
 }
 
-/// The device that has claimed one of these identifiers, which are tried in order.
-pub(crate) async fn find_claimed(tx: &Tx, identifiers: &[String]) -> Result<Option<Reporter>> {
+/// The device that has claimed one of these identifiers, which are tried in order, as far as claims count.
+pub(crate) async fn find_claimed(
+    tx: &Tx,
+    identifiers: &[String],
+    counted: CountedClaims,
+) -> Result<Option<Reporter>> {
     let reporter = reporter_columns(tx);
     let sql = format!(
         "SELECT c.account_id, c.device_id, {reporter} FROM identifier_claim c \
-         JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id {REPORTER_LIVE} WHERE c.identifier = ?1"
+         JOIN device d ON d.account_id = c.account_id AND d.id = c.device_id {REPORTER_LIVE} WHERE c.identifier = ?1{}",
+        counted_sql(counted)
     );
     for identifier in identifiers.iter().filter(|each| storable(each)) {
         if let Some(row) = tx.query_opt(&sql, params![identifier]).await? {

@@ -14,7 +14,7 @@ use perigee_core::zone::Zone;
 
 use super::super::devices::read::names;
 use super::super::query::waiting_accounts;
-use super::super::{alerts, column};
+use super::super::{alerts, column, email_recipients};
 use super::owners;
 use crate::{Row, Tx, params};
 
@@ -137,7 +137,16 @@ async fn of_account(
     }
     let alerts = alerts::of_ids(tx, account, &wanted).await?;
     let devices = names(tx, account, &devices.into_iter().collect::<Vec<_>>()).await?;
-    rows.iter().map(|row| content(tx, account, row, (&alerts, &devices))).collect()
+    let mut contents = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut content = content(tx, account, row, (&alerts, &devices))?;
+        if channel == Channel::Email {
+            let consent = email_recipients::find(tx, account, &content.to.to_lowercase()).await?;
+            content.is_stranger = !consent.is_confirmed();
+        }
+        contents.push(content);
+    }
+    Ok(contents)
 }
 
 fn content(
@@ -172,6 +181,7 @@ fn content(
         device,
         last_location: None,
         base_url: String::new(),
+        is_stranger: false,
         mail_link: None,
         acknowledge_link: None,
         created: row.timestamp("created")?,

@@ -25,12 +25,16 @@ pub(super) struct EmailState {
     taken: u32,
     critical_taken: u32,
     recipients: HashMap<String, Recipient>,
+    /// Addresses of the account that get mail without a confirmation.
+    admitted: u32,
 }
 
 struct Recipient {
     consent: EmailConsent,
     hour: u32,
     taken: u32,
+    /// Whether this transaction lets it get mail without a confirmation.
+    is_admitted_now: bool,
 }
 
 /// The properties of a message that the e-mail caps depend on.
@@ -65,6 +69,7 @@ impl EmailState {
             taken: 0,
             critical_taken: 0,
             recipients: HashMap::new(),
+            admitted: 0,
         };
         if folded.is_empty() {
             return Ok(state);
@@ -73,13 +78,14 @@ impl EmailState {
         if let Some(row) = tx.query_opt(sql, params![account, date]).await? {
             (state.today, state.critical_today) = (row.int("emails")?, row.int("critical_emails")?);
         }
+        state.admitted = email_recipients::admitted(tx, account).await?;
         for address in folded {
             let sql =
                 "SELECT emails FROM recipient_counter WHERE account_id = ?1 AND address = ?2 AND hour = ?3";
             let row = tx.query_opt(sql, params![account, &address, hour]).await?;
             let hour = row.map(|row| row.int("emails")).transpose()?.unwrap_or_default();
             let consent = email_recipients::find(tx, account, &address).await?;
-            state.recipients.insert(address, Recipient { consent, hour, taken: 0 });
+            state.recipients.insert(address, Recipient { consent, hour, taken: 0, is_admitted_now: false });
         }
         Ok(state)
     }
@@ -97,7 +103,7 @@ impl EmailState {
         }
         if consent.unsubscribed_at.is_some() {
             Some(SuppressedReason::Unsubscribed)
-        } else if policy.confirm_recipients && !nature.asks && !consent.is_confirmed() {
+        } else if !nature.asks && policy.confirmation.holds_back(consent, self.admitted) {
             Some(SuppressedReason::Unconfirmed)
         } else {
             None
@@ -120,8 +126,8 @@ impl EmailState {
         policy.email_caps.admit(settings, counts, nature.urgency).map(Some)
     }
 
-    /// Counts an e-mail.
-    pub(super) fn take(&mut self, address: &str, lane: EmailCounter) {
+    /// Counts an e-mail. One that asks for a confirmation does not let its recipient get others.
+    pub(super) fn take(&mut self, address: &str, lane: EmailCounter, asks: bool) {
         match lane {
             EmailCounter::Ordinary => (self.today, self.taken) = (self.today + 1, self.taken + 1),
             EmailCounter::Critical => {
@@ -131,6 +137,11 @@ impl EmailState {
         }
         if let Some(known) = self.recipients.get_mut(&address.to_lowercase()) {
             (known.hour, known.taken) = (known.hour + 1, known.taken + 1);
+            if !asks && !known.consent.is_confirmed() && known.consent.admitted_at.is_none() {
+                known.consent.admitted_at = Some(self.hour);
+                known.is_admitted_now = true;
+                self.admitted += 1;
+            }
         }
     }
 
@@ -145,6 +156,15 @@ impl EmailState {
                        critical_emails = account_counter.critical_emails + excluded.critical_emails";
         tx.execute(sql, params![self.account, &self.date, self.taken, self.critical_taken]).await?;
         let (account, hour) = (self.account, self.hour);
+        let admitted: Vec<Vec<Value>> = self
+            .recipients
+            .iter()
+            .filter(|(_, known)| known.is_admitted_now)
+            .map(|(address, _)| params![account, address, tx.now()].to_vec())
+            .collect();
+        let head = "INSERT INTO email_recipient (account_id, address, admitted_at)";
+        let tail = "ON CONFLICT (account_id, address) DO UPDATE SET admitted_at = excluded.admitted_at";
+        insert_many(tx, head, &admitted, tail).await?;
         let rows: Vec<Vec<Value>> = self
             .recipients
             .into_iter()

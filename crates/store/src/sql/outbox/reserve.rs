@@ -10,12 +10,13 @@ use perigee_core::notification::{
     Candidate, Channel, MessagingSettings, NotificationState, Reservation, SendingPolicy, SuppressedReason,
     Urgency,
 };
+use perigee_core::operator_notice::NoticeKind;
 use perigee_core::routing::Preferences;
 use perigee_core::store::{Reserved, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::query::for_ids;
-use super::super::{accounts, column, email_recipients, routing};
+use super::super::{accounts, column, email_recipients, operator_notices, routing};
 use super::counter::Counters;
 use super::due::horizon;
 use super::email::{EmailState, Nature};
@@ -141,6 +142,8 @@ struct Allowance {
     email: EmailState,
     /// Recipients to ask for a confirmation of their address.
     unconfirmed: Vec<(String, Preferences)>,
+    /// Whether the ceiling held a message back, which operators are told.
+    at_ceiling: bool,
 }
 
 impl Allowance {
@@ -148,8 +151,11 @@ impl Allowance {
         tx: &Tx,
         account: &Account,
         waiting: &HashMap<NotificationId, DueMessage>,
-        policy: SendingPolicy,
+        mut policy: SendingPolicy,
     ) -> Result<Self> {
+        if let Some(own) = email_ceiling(tx, account.id).await? {
+            policy.email_caps.ceiling = Some(own);
+        }
         let date = account.day_at(tx.now()).0.date;
         let devices: HashSet<DeviceId> = waiting.values().filter_map(|message| message.counted).collect();
         let devices: Vec<DeviceId> = devices.into_iter().collect();
@@ -161,6 +167,7 @@ impl Allowance {
             date: date.to_string(),
             email,
             unconfirmed: Vec::new(),
+            at_ceiling: false,
             policy,
             settings: routing::messaging(tx, account.id).await?.settings,
             counters: Counters::load(tx, account.id, date, &devices).await?,
@@ -201,6 +208,7 @@ impl Allowance {
             None => self.segments_refused(message, segments),
         };
         if let Some(reason) = of_device.or_else(|| self.capped(message)) {
+            self.at_ceiling |= reason == SuppressedReason::EmailCeiling;
             return kept(NotificationState::Suppressed, reason.name().into());
         }
         Verdict::Send(segments, message.doubts, message.counted.is_some())
@@ -224,7 +232,7 @@ impl Allowance {
             && let Ok(Some(lane)) =
                 self.email.admit(&self.policy, &self.settings, &message.address, message.nature)
         {
-            self.email.take(&message.address, lane);
+            self.email.take(&message.address, lane, message.nature.asks);
         }
     }
 
@@ -257,11 +265,20 @@ impl Allowance {
         if !self.unconfirmed.is_empty() {
             email_recipients::ask(tx, self.account, self.unconfirmed).await?;
         }
+        if self.at_ceiling {
+            operator_notices::add(tx, self.account, NoticeKind::EmailCeiling, &self.date).await?;
+        }
         for (device, channel, limit) in self.reached {
             owners::announce_limit(tx, self.account, device, channel, limit, &self.date).await?;
         }
         Ok(())
     }
+}
+
+/// The ceiling that operators set for an account.
+async fn email_ceiling(tx: &Tx, account: AccountId) -> Result<Option<u32>> {
+    let sql = "SELECT email_ceiling FROM account WHERE id = ?1";
+    Ok(tx.query_one(sql, params![account]).await?.opt_int("email_ceiling")?)
 }
 
 /// Reserves without counting. Deliberately wrong: the tests of the limits must catch it.

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::GroupId;
-use perigee_core::notification::Channel;
+use perigee_core::notification::{Channel, ConfirmationPolicy};
 use perigee_core::privilege::Privilege;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, RoutingHolder, StoredRouting};
 
@@ -52,23 +52,34 @@ async fn view(
         RoutingHolder::Group(_) | RoutingHolder::Account => None,
     };
     let mut view = AlertRoutingView::new(stored, in_force);
-    let consents = app.store.list_email_consents(caller.scope(), view.email_addresses()).await?;
-    view.show_consents(consents, app.config.notifications.confirm_recipients);
+    let (consents, admitted) = app.store.list_email_consents(caller.scope(), view.email_addresses()).await?;
+    let to_confirm = app.config.notifications.confirmation().to_ask(&consents, admitted);
+    view.show_consents(&consents, &to_confirm);
     Ok(view)
 }
 
-/// Asks recipients who are no users of the account whether they take e-mail, where that must be asked.
+/// Asks recipients who are no users of the account whether they take e-mail, where that must be asked: all of them, or those
+/// beyond the first few.
 pub(in crate::http::routes) async fn ask_to_confirm<'r>(
     app: &App,
     caller: &Caller,
     recipients: impl Iterator<Item = (&'r Destination, &'r Preferences)>,
 ) -> ApiResult<()> {
-    if !app.config.notifications.confirm_recipients {
+    let policy = app.config.notifications.confirmation();
+    if policy == ConfirmationPolicy::default() {
         return Ok(());
     }
     let emails = recipients.filter(|(destination, _)| destination.channel() == Channel::Email);
-    let asked = emails.map(|(to, preferences)| (to.as_str().to_owned(), preferences.clone())).collect();
-    app.store.ask_to_confirm(caller.scope().account, asked).await?;
+    let mut emails: Vec<_> =
+        emails.map(|(to, preferences)| (to.as_str().to_owned(), preferences.clone())).collect();
+    let addresses = emails.iter().map(|(address, _)| address.clone()).collect();
+    let (consents, admitted) = app.store.list_email_consents(caller.scope(), addresses).await?;
+    let asked = policy.to_ask(&consents, admitted);
+    let mut index = 0..;
+    emails.retain(|_| index.next().is_some_and(|index| asked.contains(&index)));
+    if !emails.is_empty() {
+        app.store.ask_to_confirm(caller.scope().account, emails).await?;
+    }
     Ok(())
 }
 

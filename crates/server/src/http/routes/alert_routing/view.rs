@@ -217,11 +217,11 @@ impl AlertRoutingView {
     }
 
     /// Shows what those who get e-mail said, in the order of [`Self::email_addresses`].
-    pub(super) fn show_consents(&mut self, consents: Vec<EmailConsent>, confirms: bool) {
+    pub(super) fn show_consents(&mut self, consents: &[EmailConsent], to_confirm: &[usize]) {
         let emails =
             self.recipients.iter_mut().filter(|recipient| recipient.channel == Channel::Email.name());
-        for (recipient, consent) in emails.zip(consents) {
-            recipient.status = Some(recipient_status(consent, confirms));
+        for (index, (recipient, consent)) in emails.zip(consents).enumerate() {
+            recipient.status = Some(recipient_status(*consent, to_confirm.contains(&index)));
         }
     }
 
@@ -230,11 +230,14 @@ impl AlertRoutingView {
     }
 }
 
-/// Whether e-mail reaches somebody; `confirms` where they must have said so.
-pub(in crate::http::routes) const fn recipient_status(consent: EmailConsent, confirms: bool) -> &'static str {
+/// Whether e-mail reaches somebody; `must_confirm` if they must say first that they want it.
+pub(in crate::http::routes) const fn recipient_status(
+    consent: EmailConsent,
+    must_confirm: bool,
+) -> &'static str {
     if consent.unsubscribed_at.is_some() {
         "unsubscribed"
-    } else if confirms && !consent.is_confirmed() {
+    } else if must_confirm {
         "unconfirmed"
     } else {
         "active"

@@ -1,6 +1,7 @@
 //! Giving and cancelling commands.
 
 use axum::extract::State;
+use perigee_core::claim::ClaimState;
 use perigee_core::command::{CommandKind, NewCommand};
 use perigee_core::device::{Device, DeviceRef};
 use perigee_core::id::CommandId;
@@ -14,6 +15,7 @@ use super::input::{CommandInput, SendCommandInput, read_command, read_sent_comma
 use super::read::{find, settings_of, target};
 use super::view::CommandView;
 use crate::app::App;
+use crate::config::ClaimRule;
 use crate::http::error::{ApiError, ApiResult, invalid_body};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, DevicePath, IdPath, JsonBody, Once};
@@ -51,6 +53,22 @@ fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()>
     }
 }
 
+/// Refuses to stop the engine of a device whose identifiers may be another account's.
+async fn require_proven_claim(app: &App, caller: &Caller, device: &Device) -> ApiResult<()> {
+    if app.config.gateways.claims == ClaimRule::First {
+        return Ok(());
+    }
+    let claims = app.store.list_claims(caller.scope(), device.id).await?;
+    if claims.is_empty() || claims.iter().any(|claim| claim.state == ClaimState::Proven) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::ClaimUnproven,
+        "No identifier of the device is proven to be its own. Prove one with POST /api/devices/{deviceId}/claims, or ask an \
+         operator of the server to confirm it; then its engine can be stopped.",
+    ))
+}
+
 /// Queues a command, and wakes the device's connection.
 async fn queue(
     app: &App,
@@ -64,6 +82,9 @@ async fn queue(
     caller.require(Privilege::CommandsSend)?;
     let new = read(&body.value, caller.zone(), caller.now())?;
     check_protocol(app, &device, &new)?;
+    if new.kind == CommandKind::EngineStop {
+        require_proven_claim(app, caller, &device).await?;
+    }
     if new.kind == CommandKind::EngineStop
         && let Some(speed) = app.ingest.speed_above_limit(caller.scope(), device.id).await?
     {
@@ -81,7 +102,8 @@ async fn queue(
 ///
 /// It is queued, and sent when the device is connected by TCP, at once if it is. `command.sent`, `command.answered`,
 /// `command.failed` and `command.expired` tell what became of it. A command that the device's protocol does not have is
-/// refused. Stopping an engine is refused while the device moves faster than the server allows. Needs `commands.send`.
+/// refused. Stopping an engine is refused while the device moves faster than the server allows, and before an identifier of the
+/// device is proven to be its own (`claim-unproven`). Needs `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/commands", tag = "commands",
     params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),

@@ -133,11 +133,16 @@ pub async fn update_operator_account(
         change.preconditions.check(Kind::Account, present.account.revision)?;
         let (id, seen, settings) =
             (present.account.id, present.account.revision, present.account.settings.clone());
+        let ceiling = present.email_ceiling;
         let wanted = read_account(&change.apply(&OperatorAccountView::from(present)).await?)
             .map_err(|error| change.place(error))?;
+        let wanted_ceiling = wanted.email_ceiling;
         let actor = Actor::for_operator(id, caller.origin());
         let settings = AccountSettings { name: wanted.name, time_zone: wanted.time_zone, ..settings };
         let changed = app.store.replace_account_and_licenses(&actor, seen, settings, wanted.licenses).await;
+        if changed.is_ok() && wanted_ceiling != ceiling {
+            app.store.set_email_ceiling(&caller.origin(), id, wanted_ceiling).await?;
+        }
         Ok(changed.map(|account| account.id))
     })
     .await?;

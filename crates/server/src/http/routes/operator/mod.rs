@@ -1,7 +1,9 @@
 //! Operations for operators of the server: accounts, licences and health.
 
 pub mod accounts;
+pub mod claims;
 pub mod health;
+pub mod notices;
 pub mod view;
 
 pub use health::LAST_BACKUP;

@@ -2,6 +2,7 @@
 
 use perigee_core::account::AccountSettings;
 use perigee_core::country::Country;
+use perigee_core::notification::MessagingSettings;
 use perigee_core::preference::ConsoleLanguage;
 use perigee_core::store::AccountOverview;
 use perigee_core::text::{Email, Name};
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 
 use crate::http::edit::ENVELOPE;
 use crate::http::error::ApiResult;
-use crate::http::input::{EmailAddress, Object, Word, input, parsed_kinds, read_body};
+use crate::http::input::{EmailAddress, Object, Whole, Word, input, parsed_kinds, read_body};
 use crate::http::routes::account::{LicensesInput, LicensesView};
 
 /// What answers have and operators do not set here.
@@ -84,6 +85,9 @@ pub struct OperatorAccountView {
     /// How many users it has.
     #[schema(example = 3)]
     users: u32,
+    /// E-mails per day that the account may send in all, critical alerts too; null for the ceiling of the server's settings.
+    #[schema(example = json!(null), minimum = 0)]
+    email_ceiling: Option<u32>,
     /// When a device of it was last heard or a user last signed in, to a few minutes; null for never.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_activity: Option<String>,
@@ -97,7 +101,7 @@ pub struct OperatorAccountView {
 
 impl From<AccountOverview> for OperatorAccountView {
     fn from(overview: AccountOverview) -> Self {
-        let AccountOverview { account, licenses, users, devices, last_activity } = overview;
+        let AccountOverview { account, licenses, users, devices, email_ceiling, last_activity } = overview;
         Self {
             id: account.id.to_string(),
             name: account.settings.name,
@@ -105,6 +109,7 @@ impl From<AccountOverview> for OperatorAccountView {
             licenses: LicensesView::from(licenses),
             devices,
             users,
+            email_ceiling,
             last_activity: last_activity.map(|instant| instant.to_string()),
             creation: account.creation.to_string(),
             last_modified: account.last_modified.to_string(),
@@ -121,6 +126,9 @@ input! {
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
         /// Its licences; not fewer than are used.
         licenses: Object<LicensesInput>, required;
+        /// E-mails per day that the account may send in all, critical alerts too. Default: the ceiling of the server's
+        /// settings.
+        email_ceiling as "emailCeiling": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 10000;
     }
 }
 
@@ -152,6 +160,7 @@ pub(super) struct Wanted {
     pub(super) name: String,
     pub(super) time_zone: Zone,
     pub(super) licenses: u32,
+    pub(super) email_ceiling: Option<u32>,
 }
 
 impl Wanted {
@@ -169,7 +178,8 @@ impl Wanted {
 /// Reads the account that shall be.
 pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
     read_body(body, &[ENVELOPE, READ_ONLY], |input: OperatorAccountInput, _| {
-        Some(Wanted { name: input.name?, time_zone: input.time_zone?, licenses: input.licenses? })
+        let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
+        Some(Wanted { name, time_zone, licenses, email_ceiling: input.email_ceiling })
     })
 }
 
@@ -189,6 +199,6 @@ pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, NewOwner)> {
             language: input.owner_language,
             country: input.owner_country,
         };
-        Some((Wanted { name, time_zone, licenses }, owner))
+        Some((Wanted { name, time_zone, licenses, email_ceiling: None }, owner))
     })
 }

@@ -1,0 +1,53 @@
+//! What operators of the server should look at.
+
+use crate::id::{AccountId, NoticeId};
+use crate::time::Timestamp;
+
+/// What a notice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoticeKind {
+    /// An account reached its ceiling of e-mails; the subject is the date.
+    EmailCeiling,
+    /// An account registered an identifier that another account holds; the subject is the identifier.
+    IdentifierContested,
+}
+
+impl NoticeKind {
+    /// Every kind, in the order of the API's description.
+    pub const ALL: [Self; 2] = [Self::EmailCeiling, Self::IdentifierContested];
+
+    /// Its name in the API and in the store.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::EmailCeiling => "email-ceiling",
+            Self::IdentifierContested => "identifier-contested",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// A notice, as stored. There is one for each account, kind and subject.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorNotice {
+    /// Assigned by the service; later ones have larger ids.
+    pub id: NoticeId,
+    /// The account that it is about.
+    pub account: AccountId,
+    /// Name of that account.
+    pub account_name: String,
+    /// What it is about.
+    pub kind: NoticeKind,
+    /// The date or identifier, by kind.
+    pub subject: String,
+    /// When it was written.
+    pub created: Timestamp,
+}
+
+impl OperatorNotice {
+    /// Notices of an account that are kept, the newest ones.
+    pub const KEPT: u32 = 100;
+}

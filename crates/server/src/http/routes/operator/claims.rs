@@ -1,0 +1,137 @@
+//! Identifiers that are not proven or that several accounts registered, for operators to decide.
+
+use axum::extract::State;
+use perigee_core::claim::{ClaimingDevice, OpenClaim};
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::id::DeviceId;
+use perigee_core::text::Line;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::error::{ApiResult, invalid_body};
+use crate::http::extract::{JsonBody, OperatorCaller, Params};
+use crate::http::input::{input, read_body};
+use crate::http::json::{Pointer, Problem};
+use crate::http::reply::{Done, Reply};
+
+/// Characters of an identifier.
+const IDENTIFIER_MAX: usize = 100;
+
+/// An identifier to decide about.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OperatorClaim)]
+pub struct OperatorClaimView {
+    /// What the hardware calls itself.
+    #[schema(example = "860000000000001")]
+    identifier: String,
+    /// Time at which the claim of the holder was proven; null if it is not.
+    #[schema(example = json!(null), format = DateTime)]
+    proven_at: Option<String>,
+    /// Devices that have the identifier, the holder first.
+    devices: Vec<OperatorClaimDevice>,
+    /// Time at which the identifier was last heard as that of an unknown device; null if it was not lately.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_heard: Option<String>,
+    /// Address and port that it was heard from.
+    #[schema(example = "192.0.2.7:40112")]
+    peer: Option<String>,
+}
+
+/// A device that has the identifier.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorClaimDevice {
+    /// ID of the account.
+    #[schema(example = "acc_01jc2m8k4n5p5")]
+    account_id: String,
+    /// Name of the account.
+    #[schema(example = "Castro Fishing")]
+    account_name: String,
+    /// ID of the device.
+    #[schema(example = "dev_01jc2m8k4n5p7")]
+    device_id: String,
+    /// Whether it holds the claim.
+    #[schema(example = true)]
+    holder: bool,
+}
+
+/// Identifiers to decide about.
+#[derive(Serialize, ToSchema)]
+pub struct OperatorClaimList {
+    /// The identifiers, sorted; those of 1,000 devices at the most.
+    claims: Vec<OperatorClaimView>,
+}
+
+impl From<OpenClaim> for OperatorClaimView {
+    fn from(claim: OpenClaim) -> Self {
+        let (last_heard, peer) = claim.heard.map(|(at, peer)| (at.to_string(), peer)).unzip();
+        let device = |one: ClaimingDevice| OperatorClaimDevice {
+            account_id: one.account.to_string(),
+            account_name: one.account_name,
+            device_id: one.device.to_string(),
+            holder: one.is_holder,
+        };
+        Self {
+            identifier: claim.identifier,
+            proven_at: claim.proven_at.map(|at| at.to_string()),
+            devices: claim.devices.into_iter().map(device).collect(),
+            last_heard,
+            peer,
+        }
+    }
+}
+
+input! {
+    /// Whose an identifier is.
+    pub(super) struct OperatorClaimInput {
+        /// What the hardware calls itself.
+        identifier: Line<1, IDENTIFIER_MAX>, required, example "860000000000001";
+        /// ID of the device that gets it. The device must have the identifier.
+        device_id as "deviceId": Line<1, IDENTIFIER_MAX>, required, example "dev_01jc2m8k4n5p7";
+    }
+}
+
+/// List identifiers that are not proven or contested.
+///
+/// On listeners that all accounts share, an identifier belongs to the account that proved it. For operators of the server.
+#[utoipa::path(get, path = "/api/operator/claims", tag = "operator", security(("session" = [])),
+    responses((status = 200, description = "The identifiers.", body = OperatorClaimList)))]
+pub async fn list_operator_claims(
+    State(app): State<App>,
+    OperatorCaller(caller): OperatorCaller,
+    params: Params,
+) -> ApiResult<Reply<OperatorClaimList>> {
+    params.finish()?;
+    let claims = app.store.list_open_claims().await?.into_iter().map(OperatorClaimView::from).collect();
+    Ok(caller.reply(OperatorClaimList { claims }))
+}
+
+/// Give an identifier to a device.
+///
+/// The claim of the device then counts as proven, whoever held it before. What was kept of the tracker is stored for the
+/// device. For operators of the server.
+#[utoipa::path(post, path = "/api/operator/claims", tag = "operator", security(("session" = [])),
+    request_body = OperatorClaimInput,
+    responses((status = 200, description = "The identifier belongs to the device.", body = Done)))]
+pub async fn assign_operator_claim(
+    State(app): State<App>,
+    OperatorCaller(caller): OperatorCaller,
+    body: JsonBody,
+) -> ApiResult<Reply<Done>> {
+    let (identifier, device) = read_body(&body.value, &[], |input: OperatorClaimInput, _| {
+        Some((input.identifier?, input.device_id?))
+    })?;
+    let assigned = match device.parse::<DeviceId>() {
+        Ok(device) => app.store.assign_claim(&caller.origin(), &identifier, device).await,
+        Err(_other) => Err(StoreError::NotFound(Kind::Device)),
+    };
+    if let Err(StoreError::NotFound(_)) = assigned {
+        let detail = "No device with this id has the identifier. Add it to the device first.".to_owned();
+        return Err(invalid_body(vec![Problem { pointer: Pointer::root().member("deviceId"), detail }]));
+    }
+    assigned?;
+    app.ingest.claims_changed(&identifier);
+    Ok(caller.reply(Done {}))
+}
