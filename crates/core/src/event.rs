@@ -107,6 +107,12 @@ event_kinds! {
     UserDeleted = "user.deleted", User;
     /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
+    /// A gateway was added.
+    GatewayCreated = "gateway.created", Gateway;
+    /// A gateway was changed.
+    GatewayUpdated = "gateway.updated", Gateway;
+    /// A gateway was deleted.
+    GatewayDeleted = "gateway.deleted", Gateway;
     /// A gateway is late: no message came for about two of its usual intervals.
     FeedLate = "feed.late", Gateway;
     /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.

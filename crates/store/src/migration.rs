@@ -101,6 +101,7 @@ migrations! {
     27 "licence_beside_state" "0027_licence_beside_state.sql";
     28 "age_by_time" "0028_age_by_time.sql";
     29 "poll_turns" "0029_poll_turns.sql";
+    30 "gateway_changes" "0030_gateway_changes.sql";
 }
 
 impl Migration {
