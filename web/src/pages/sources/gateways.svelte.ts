@@ -66,9 +66,7 @@ export const readGateway = (gatewayId: string) =>
 export function replaceGateway(gatewayId: string, tag: string | null, wanted: Omit<Wanted, 'feed'>): Promise<Gateway> {
   const { name, deviceId, options } = wanted
   const params = { path: { gatewayId }, header: tag ? { 'If-Match': tag } : {} }
-  return ok(
-    api.PUT('/api/gateways/{gatewayId}', { params, body: { name: name.trim() || null, deviceId, options } })
-  )
+  return ok(api.PUT('/api/gateways/{gatewayId}', { params, body: { name: name.trim() || null, deviceId, options } }))
 }
 
 /** Gives the gateway another address, which only this answer has. */
