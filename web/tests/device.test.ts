@@ -117,7 +117,13 @@ test('a model is found with and without its maker, and tells the options', () =>
   expect(findModel(models, ' suntech st4300')?.model).toBe('ST4300')
   expect(findModel(models, 'ST4300')?.protocol).toBe('suntech')
   expect(findModel(models, 'my tracker')).toBeUndefined()
-  const option = (name: string, protocols: string[]) => ({ name, type: 'boolean' as const, protocols, meaning: '' })
+  const option = (name: string, protocols: string[]) => ({
+    name,
+    type: 'boolean' as const,
+    values: [],
+    protocols,
+    meaning: ''
+  })
   const options = [option('hbm', ['suntech']), option('ack', ['h02'])]
   expect(optionsFor(options, 'h02').map(({ name }) => name)).toEqual(['ack'])
   expect(optionsFor(options, null)).toHaveLength(2)

@@ -99,3 +99,27 @@ test('the protocols offered are those of the server', async () => {
   const documented = /`--protocol NAME` \| (.*?);/.exec(table)?.[1]?.match(/[\w-]+/g)
   expect(protocols.map(({ name }) => name).sort()).toEqual(documented?.sort())
 })
+
+test('a gateway comes back from its form as it was, and its secrets stay', async () => {
+  const { feedOf } = await import('../src/sources/feeds')
+  const { gatewayFormOf, gatewayOptions } = await import('../src/sources/gatewayForm')
+  const garmin = feedOf('garmin')
+  const template = { fields: [{ field: 'level', offset: 0 }] }
+  const form = gatewayFormOf(garmin, { name: null, deviceId: null, options: { token: null, template } })
+  expect(form.settings).toEqual({})
+  const more = JSON.parse(form.more) as Record<string, unknown>
+  expect(gatewayOptions(garmin, form, more)).toEqual({ token: null, template })
+  expect(gatewayOptions(garmin, { ...form, settings: { token: 'new' } }, more)).toEqual({ token: 'new', template })
+  const history = feedOf('garmin-history')
+  const options = { url: 'https://example.org', imeis: ['1', '2'], apiKey: null }
+  const saved = gatewayFormOf(history, { name: 'x', deviceId: 'dev_1', options })
+  expect(saved).toMatchObject({ name: 'x', settings: { url: 'https://example.org', imeis: '1, 2' } })
+  expect(gatewayOptions(history, saved, JSON.parse(saved.more) as Record<string, unknown>)).toEqual(options)
+})
+
+test('errors of settings are shown with their field', async () => {
+  const { feedOf, hasPayload } = await import('../src/sources/feeds')
+  const { fieldsOfGateway } = await import('../src/pages/sources/gateways.svelte')
+  expect(fieldsOfGateway(feedOf('garmin'))).toEqual(['feed', 'name', 'deviceId', 'options.token', 'options'])
+  expect([hasPayload('cloudloop'), hasPayload('iridium'), hasPayload('spot')]).toEqual([true, true, false])
+})

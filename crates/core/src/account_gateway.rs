@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::actor::Scope;
 use crate::feed_health::GatewayState;
 use crate::id::{AccountId, DeviceId, GatewayId, UserId};
+use crate::revision::Revision;
 use crate::time::Timestamp;
 
 /// A gateway to be created.
@@ -25,6 +26,17 @@ pub struct NewGateway {
     pub polled: bool,
 }
 
+/// What a client can change of a gateway. Its feed stays: messages of another provider come to another gateway.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewaySettings {
+    /// Shown in lists; what it is for.
+    pub name: Option<String>,
+    /// The device of messages that name none.
+    pub device: Option<DeviceId>,
+    /// Settings of the feed as a JSON object, as text.
+    pub options: String,
+}
+
 /// A gateway as stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gateway {
@@ -32,15 +44,28 @@ pub struct Gateway {
     pub id: GatewayId,
     /// The account whose devices it hears.
     pub account: AccountId,
-    /// What was set when it was created.
+    /// Its settings as of now.
     pub settings: NewGateway,
+    /// Counts changes of the settings.
+    #[serde(default = "first_revision")]
+    pub revision: Revision,
     /// The user who created it; `None` for the operator.
     pub created_by: Option<UserId>,
     /// Set by the service on creation.
     pub creation: Timestamp,
+    /// When a client last changed it; `None` if nobody did.
+    #[serde(default)]
+    pub last_modified: Option<Timestamp>,
+    /// Until when the address before the present one is answered too.
+    #[serde(default)]
+    pub previous_until: Option<Timestamp>,
     /// What is known of its messages.
     #[serde(default)]
     pub state: GatewayState,
+}
+
+const fn first_revision() -> Revision {
+    Revision::FIRST
 }
 
 impl Gateway {
@@ -48,6 +73,9 @@ impl Gateway {
     pub const COUNT_MAX: u32 = 1_000;
     /// Bytes that the settings of a feed may have.
     pub const OPTIONS_MAX: usize = 16 * 1024;
+
+    /// Settings that are secrets: accepted, used, and not shown again. Decoding does not need them.
+    pub const SECRET_OPTIONS: [&'static str; 4] = ["password", "apiKey", "token", "feedPassword"];
 
     /// What its messages may reach: the devices of its account.
     pub const fn scope(&self) -> Scope {

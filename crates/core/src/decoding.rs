@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 
 use crate::time::Timestamp;
 
@@ -19,6 +20,8 @@ pub enum DecodingValue {
     Whole(i64),
     /// A text, such as a password.
     Text(String),
+    /// A JSON object, such as a template.
+    Object(Map<String, Json>),
 }
 
 /// Compares the times of a device's fixes with when they arrived. Clones that send local time are off by the same whole

@@ -111,6 +111,12 @@ event_kinds! {
     WebhookDisabled = "webhook.disabled", Webhook;
     /// An SOS came from a device that is not registered, or whose licence is expired.
     SosUnregistered = "sos.unregistered", Account;
+    /// A gateway was added.
+    GatewayCreated = "gateway.created", Gateway;
+    /// A gateway was changed.
+    GatewayUpdated = "gateway.updated", Gateway;
+    /// A gateway was deleted.
+    GatewayDeleted = "gateway.deleted", Gateway;
     /// A gateway is late: no message came for about two of its usual intervals.
     FeedLate = "feed.late", Gateway;
     /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.

@@ -19,22 +19,9 @@ impl Options {
         Self(members)
     }
 
-    /// The same with the model of the device that has this identifier, or of all devices; a model that is set stays.
-    #[must_use]
-    pub fn with_model(mut self, identifier: Option<&str>, model: &str) -> Self {
-        let settings = match identifier {
-            None => Some(&mut self.0),
-            Some(identifier) => {
-                let devices = self.0.entry("devices").or_insert_with(|| Map::new().into()).as_object_mut();
-                let device =
-                    devices.map(|devices| devices.entry(identifier).or_insert_with(|| Map::new().into()));
-                device.and_then(Json::as_object_mut)
-            }
-        };
-        if let Some(settings) = settings {
-            settings.entry("model").or_insert_with(|| model.into());
-        }
-        self
+    /// The members, to be changed.
+    pub(crate) const fn members_mut(&mut self) -> &mut Map<String, Json> {
+        &mut self.0
     }
 
     /// The same without an option.

@@ -6,8 +6,12 @@ use perigee_core::decoding::{Decoding, DecodingValue, ZoneWatch};
 use serde_json::{Map, Value as Json};
 
 use crate::decoded::Options;
+use crate::feed_option::{FORMAT_FORM, SPEED_UNITS};
 use crate::model::Model;
+use crate::payload::{PAYLOAD_KINDS, is_format};
 use crate::protocol::Protocol;
+use crate::setting::{SettingError, member_path};
+use crate::template::Template;
 
 /// What values an option takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +22,12 @@ pub enum OptionKind {
     Whole(i64, i64),
     /// A text of one character up to this many, without control characters.
     Text(usize),
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// The order of the parameters in payloads of a T622.
+    Format,
+    /// A binary template.
+    Template,
 }
 
 impl fmt::Display for OptionKind {
@@ -26,9 +36,15 @@ impl fmt::Display for OptionKind {
             Self::Flag => write!(f, "true or false"),
             Self::Whole(least, most) => write!(f, "a whole number from {least} to {most}"),
             Self::Text(most) => write!(f, "a text of 1 to {most} characters without control characters"),
+            Self::Word(words) => write!(f, "one of {}", words.join(", ")),
+            Self::Format => write!(f, "{FORMAT_FORM}"),
+            Self::Template => write!(f, "a template of at most {TEMPLATE_MAX} bytes"),
         }
     }
 }
+
+/// Bytes of a template as JSON. A request may carry messages of many devices, each with its own.
+const TEMPLATE_MAX: usize = 8 * 1024;
 
 /// A setting of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +53,7 @@ pub struct DeviceOption {
     pub name: &'static str,
     /// What values it takes.
     pub kind: OptionKind,
-    /// Protocols that know it.
+    /// Protocols and feeds that know it.
     pub protocols: &'static [&'static str],
     /// What it changes, as a sentence.
     pub meaning: &'static str,
@@ -55,6 +71,10 @@ const fn option(
 /// Protocols whose times are what the device's clock shows; the others send an instant.
 const WITH_ZONE: &[&str] =
     &["gt06", "queclink", "jt808", "h02", "gps103", "tk103", "suntech", "meitrack", "wialon-ips"];
+
+/// The protocol and the feeds that carry payloads: bytes that a device put into its message, in a format of its own.
+const WITH_PAYLOAD: &[&str] =
+    &["iridium", "garmin", "cloudloop", "rockblock", "globalstar", "myriota", "json"];
 
 /// Every option that a device can have.
 pub const DEVICE_OPTIONS: &[DeviceOption] = &[
@@ -110,6 +130,30 @@ pub const DEVICE_OPTIONS: &[DeviceOption] = &[
         "Whether commands carry a language, as newer models want.",
     ),
     option("jt808-2019", OptionKind::Flag, &["jt808"], "Whether commands have the header of 2019."),
+    option(
+        "payload",
+        OptionKind::Word(PAYLOAD_KINDS),
+        WITH_PAYLOAD,
+        "How the payload of satellite messages is read; by the model, or by what the bytes look like, unless set.",
+    ),
+    option(
+        "format",
+        OptionKind::Format,
+        WITH_PAYLOAD,
+        "The order of the parameters in payloads of a T622, in hexadecimal digits.",
+    ),
+    option(
+        "template",
+        OptionKind::Template,
+        WITH_PAYLOAD,
+        "A binary template that reads the payload of satellite messages, unless `payload` says otherwise.",
+    ),
+    option(
+        "speedUnit",
+        OptionKind::Word(SPEED_UNITS),
+        &["rockblock"],
+        "The unit of the speeds that the provider decoded; knots unless set.",
+    ),
 ];
 
 /// The option of this name.
@@ -118,8 +162,8 @@ pub fn find_option(name: &str) -> Option<&'static DeviceOption> {
 }
 
 impl DeviceOption {
-    /// Reads a value; the error says what it must be.
-    pub fn read(&self, value: &Json) -> Result<DecodingValue, String> {
+    /// Reads a value; the error says what it must be, and which part of it is wrong.
+    pub fn read(&self, value: &Json) -> Result<DecodingValue, SettingError> {
         let read = match (self.kind, value) {
             (OptionKind::Flag, Json::Bool(flag)) => Some(DecodingValue::Flag(*flag)),
             (OptionKind::Whole(least, most), Json::Number(number)) => {
@@ -129,10 +173,59 @@ impl DeviceOption {
                 let fits = (1..=most).contains(&text.chars().count()) && !text.chars().any(char::is_control);
                 fits.then(|| DecodingValue::Text(text.clone()))
             }
+            (OptionKind::Word(words), Json::String(text)) => {
+                words.contains(&text.as_str()).then(|| DecodingValue::Text(text.clone()))
+            }
+            (OptionKind::Format, Json::String(text)) => {
+                is_format(text).then(|| DecodingValue::Text(text.clone()))
+            }
+            (OptionKind::Template, Json::Object(members)) if value.to_string().len() <= TEMPLATE_MAX => {
+                Template::parse(value)?;
+                Some(DecodingValue::Object(members.clone()))
+            }
             _ => None,
         };
-        read.ok_or_else(|| format!("must be {}", self.kind))
+        read.ok_or_else(|| SettingError::new("", format!("must be {}", self.kind)))
     }
+}
+
+/// Reads the settings of a device. A setting that is null is not set. Each error has the place of its value.
+pub fn read_decoding(members: &Map<String, Json>) -> Result<Decoding, Vec<SettingError>> {
+    let (mut decoding, mut errors) = (Decoding::new(), Vec::new());
+    for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
+        let path = member_path("", name);
+        match find_option(name).map(|option| option.read(value)) {
+            Some(Ok(read)) => drop(decoding.insert(name.clone(), read)),
+            Some(Err(error)) => errors.push(error.below(&path)),
+            None => {
+                let names: Vec<&str> = DEVICE_OPTIONS.iter().map(|option| option.name).collect();
+                let problem = format!("is not an option of devices; there are {}", names.join(", "));
+                errors.push(SettingError::new(path, problem));
+            }
+        }
+    }
+    let reads_template = decoding.get("payload") == Some(&DecodingValue::Text("template".to_owned()));
+    if reads_template && !members.contains_key("template") {
+        errors.push(SettingError::new("/payload", "needs \"template\" beside it"));
+    }
+    if errors.is_empty() { Ok(decoding) } else { Err(errors) }
+}
+
+/// Puts the settings of a device for which `is_used` holds over others. A template of the device is used unless the
+/// device's own `payload` says otherwise: a kind of payload that is set for all devices does not hide it.
+fn overlay(members: &mut Map<String, Json>, own: &Decoding, is_used: impl Fn(&str) -> bool) {
+    if own.contains_key("template") && !own.contains_key("payload") {
+        members.insert("payload".to_owned(), "template".into());
+    }
+    for (name, value) in own.iter().filter(|(name, _)| is_used(name)) {
+        members.insert(name.clone(), json(value));
+    }
+}
+
+/// Whether feeds know an option. Others are of trackers only; a `password` for example would replace that of a gateway.
+fn is_of_feeds(name: &str) -> bool {
+    let is_feed = |name: &&str| crate::feed::find_feed(name).is_some();
+    find_option(name).is_some_and(|option| option.protocols.iter().any(is_feed))
 }
 
 fn json(value: &DecodingValue) -> Json {
@@ -140,6 +233,7 @@ fn json(value: &DecodingValue) -> Json {
         DecodingValue::Flag(flag) => (*flag).into(),
         DecodingValue::Whole(number) => (*number).into(),
         DecodingValue::Text(text) => text.as_str().into(),
+        DecodingValue::Object(members) => members.clone().into(),
     }
 }
 
@@ -157,10 +251,38 @@ impl Options {
         for (name, value) in model.into_iter().flat_map(|model| model.options) {
             members.insert((*name).to_owned(), (*value).into());
         }
-        for (name, value) in own {
-            members.insert(name.clone(), json(value));
-        }
+        overlay(&mut members, own, |_| true);
         Self::new(members)
+    }
+
+    /// Options of a gateway with those of the device that has this identifier, or of all devices. The device's own options
+    /// go before those of the gateway; a model of the gateway goes before the device's.
+    #[must_use]
+    pub fn with_device(mut self, identifier: Option<&str>, model: Option<&str>, own: &Decoding) -> Self {
+        let members = self.members_mut();
+        let settings = match identifier {
+            None => {
+                // The gateway has one device, whatever its messages call it.
+                let named = members.get_mut("devices").and_then(Json::as_object_mut).into_iter().flatten();
+                for settings in named.filter_map(|(_, settings)| settings.as_object_mut()) {
+                    overlay(settings, own, is_of_feeds);
+                }
+                Some(members)
+            }
+            Some(identifier) => {
+                let devices = members.entry("devices").or_insert_with(|| Map::new().into()).as_object_mut();
+                let device =
+                    devices.map(|devices| devices.entry(identifier).or_insert_with(|| Map::new().into()));
+                device.and_then(Json::as_object_mut)
+            }
+        };
+        if let Some(settings) = settings {
+            if let Some(model) = model {
+                settings.entry("model").or_insert_with(|| model.into());
+            }
+            overlay(settings, own, is_of_feeds);
+        }
+        self
     }
 }
 
@@ -176,7 +298,8 @@ mod tests {
         for option in DEVICE_OPTIONS {
             assert!(option.meaning.ends_with('.'), "{}", option.name);
             for name in option.protocols {
-                assert!(find_protocol(name).is_some(), "{} of {name}", option.name);
+                let is_known = find_protocol(name).is_some() || crate::find_feed(name).is_some();
+                assert!(is_known, "{} of {name}", option.name);
             }
         }
     }
@@ -184,7 +307,7 @@ mod tests {
     #[test]
     fn values_are_checked() {
         let check = |name: &str, value: Json, expect: Result<DecodingValue, &str>| {
-            let read = find_option(name).unwrap().read(&value);
+            let read = find_option(name).unwrap().read(&value).map_err(|error| error.problem);
             assert_eq!(read, expect.map_err(str::to_owned), "{name} {value}");
         };
         check("timeZoneMinutes", json!(-570), Ok(DecodingValue::Whole(-570)));

@@ -10,6 +10,7 @@ use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::decoded::{DecodeError, Options};
+use crate::feed_option::FeedOption;
 use crate::report::Report;
 use crate::{feeds, secret};
 
@@ -194,6 +195,8 @@ pub struct Feed {
     pub delivery: Delivery,
     /// Bytes a body may have.
     pub max_body: usize,
+    /// The settings that its gateways can have, in groups that feeds share.
+    pub options: &'static [&'static [FeedOption]],
     /// Reads a request. Pure: the same request with the same context gives the same messages.
     pub decode: fn(&FeedRequest<'_>, &FeedContext<'_>) -> FeedDecoded,
     /// Writes the answer, once the raw message is stored or could not be.

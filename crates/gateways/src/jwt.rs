@@ -37,6 +37,11 @@ pub(crate) fn claims(token: &str, key: &str) -> Result<Map<String, Json>, Refuse
     object(payload).ok_or(WRONG)
 }
 
+/// Whether a text is a public key that [`claims`] can use.
+pub(crate) fn is_key(text: &str) -> bool {
+    rsa_key(text).is_some()
+}
+
 /// The RSA key inside a `SubjectPublicKeyInfo`.
 fn rsa_key(text: &str) -> Option<Vec<u8>> {
     let digits: String = text

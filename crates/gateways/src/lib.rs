@@ -22,6 +22,7 @@ mod decoded;
 mod device_option;
 mod feed;
 mod feed_json;
+mod feed_option;
 pub mod feeds;
 pub mod fields;
 pub mod form;
@@ -52,12 +53,13 @@ pub mod xml;
 
 pub use command::{Command, EncodeError, Target, encode_command, no_commands, supported_commands};
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
-pub use device_option::{DEVICE_OPTIONS, DeviceOption, OptionKind, find_option};
+pub use device_option::{DEVICE_OPTIONS, DeviceOption, OptionKind, find_option, read_decoding};
 pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
     Refused, SosStep, basic_check, find_feed, no_check,
 };
 pub use feed_json::feed_json;
+pub use feed_option::{FeedOption, FeedOptionKind, check_given_options, check_options};
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults, decoded_json};
 pub use location::{alert_name, report_json, to_location, to_readings};

@@ -4,9 +4,9 @@ use serde_json::{Map, Value as Json};
 
 /// Why a setting is not usable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path} {problem}")]
+#[error("{} {problem}", if .path.is_empty() { "it" } else { .path.as_str() })]
 pub struct SettingError {
-    /// The member, such as `fields[2].width`.
+    /// JSON pointer (RFC 6901) of the member within the setting, such as `/fields/2/width`; empty for the whole setting.
     pub path: String,
     /// Such as `must be 1 to 8`.
     pub problem: String,
@@ -17,6 +17,17 @@ impl SettingError {
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { path: path.into(), problem: problem.into() }
     }
+
+    /// The same for a setting that is the member of this path in a larger one.
+    #[must_use]
+    pub fn below(self, path: &str) -> Self {
+        Self { path: format!("{path}{}", self.path), ..self }
+    }
+}
+
+/// The JSON pointer of a member of the object at this path.
+pub fn member_path(path: &str, name: &str) -> String {
+    format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// The members of an object, taken one by one; what is left over at the end is an error.
@@ -33,16 +44,13 @@ impl<'a> Members<'a> {
         let path = path.into();
         match value.as_object() {
             Some(object) => Ok(Self { object, taken: Vec::new(), path }),
-            None => Err(SettingError::new(
-                if path.is_empty() { "the setting".to_owned() } else { path },
-                "must be an object",
-            )),
+            None => Err(SettingError::new(path, "must be an object")),
         }
     }
 
     /// The path of a member.
     pub fn path(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+        member_path(&self.path, name)
     }
 
     /// An error about a member.

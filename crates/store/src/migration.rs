@@ -107,6 +107,7 @@ migrations! {
     33 "state_checksum" "0033_state_checksum.sql";
     34 "mail_ceiling" "0034_mail_ceiling.sql";
     35 "claim_proofs" "0035_claim_proofs.sql";
+    36 "gateway_changes" "0036_gateway_changes.sql";
 }
 
 impl Migration {

@@ -6,7 +6,7 @@ type DeviceInput = Schemas['DeviceInput']
 /** What a number field holds; nothing is null or, once it was typed in and cleared, undefined. */
 type Figure = number | null | undefined
 /** Settings for decoding by their names; what is not set is absent. */
-export type Decoding = Record<string, boolean | number | string>
+export type Decoding = Record<string, boolean | number | string | Record<string, unknown>>
 
 export interface DeviceForm {
   name: string

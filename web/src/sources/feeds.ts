@@ -89,6 +89,10 @@ export function optionsOf(feed: Feed, typed: Record<string, string>): Record<str
   return Object.fromEntries(filled)
 }
 
+/** What carries bytes of devices in a format of their own, which templates read. */
+const withPayload = ['garmin', 'cloudloop', 'rockblock', 'globalstar', 'myriota', 'json', 'iridium']
+export const hasPayload = (source: string): boolean => withPayload.includes(source)
+
 /** All feeds in the order they are offered. */
 export const feeds: Feed[] = [...new Set([...Object.keys(known), ...gatewayInputFeedValues])]
   .filter(hasFeed)

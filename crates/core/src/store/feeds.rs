@@ -6,7 +6,7 @@ use super::Result;
 use crate::account_gateway::Gateway;
 use crate::feed_health::GatewayReport;
 use crate::gateway::{MessageResult, NewMessage};
-use crate::id::{AccountId, GatewayId};
+use crate::id::AccountId;
 use crate::time::Timestamp;
 
 /// Polls of one account at the same time, on all nodes together.
@@ -47,9 +47,6 @@ pub struct PollSettlement {
 /// Health of feeds, and pollers.
 #[async_trait]
 pub trait Feeds: Send + Sync {
-    /// Finds a gateway by its id.
-    async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>>;
-
     /// Adds what nodes saw of gateways, and announces refusals. Gives how many were announced.
     async fn save_gateway_reports(&self, reports: Vec<GatewayReport>) -> Result<u64>;
 

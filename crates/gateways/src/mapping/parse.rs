@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::feed::SosStep;
 use crate::report::{KNOT_KMH, MILE_KMH};
-use crate::setting::{Members, SettingError};
+use crate::setting::{Members, SettingError, member_path};
 
 use super::{Condition, Encoding, Mapping, Path, Source, Step, Test};
 
@@ -20,7 +20,7 @@ impl Mapping {
         members.text("name")?;
         members.text("description")?;
         let each = members.list("each", MAX_STEPS)?;
-        let each = each.iter().enumerate().map(|(at, step)| read_step(step, format!("each[{at}]")));
+        let each = each.iter().enumerate().map(|(at, step)| read_step(step, format!("/each/{at}")));
         let each = each.collect::<Result<_, _>>()?;
         let when = read_conditions(&mut members, "when")?;
         let key = read_paths(&mut members, "key")?;
@@ -30,7 +30,7 @@ impl Mapping {
         let marks_test = read_conditions(&mut members, "test")?;
         let mut sos = Vec::new();
         for (at, step) in members.list("sos", 8)?.iter().enumerate() {
-            let mut step = Members::of(step, format!("sos[{at}]"))?;
+            let mut step = Members::of(step, format!("/sos/{at}"))?;
             let word = step.word("step", &["declare", "confirm", "repeat", "cancel"])?;
             let word = word.ok_or_else(|| step.wrong("step", "is missing"))?;
             let when = read_conditions(&mut step, "when")?;
@@ -47,19 +47,19 @@ impl Mapping {
         }
         let mut fields = Vec::new();
         if let Some(setting) = members.take("fields") {
-            let named = Members::of(setting, "fields")?;
+            let named = Members::of(setting, "/fields")?;
             if named.all().len() > MAX_FIELDS {
-                return Err(SettingError::new("fields", format!("must have at most {MAX_FIELDS} members")));
+                return Err(SettingError::new("/fields", format!("must have at most {MAX_FIELDS} members")));
             }
             for (name, source) in named.all() {
-                let path = format!("fields.{name}");
+                let path = member_path("/fields", name);
                 match source {
                     // Several sources: each whose conditions hold.
                     Json::Array(list)
                         if list.first().is_some_and(Json::is_object) && list.len() <= MAX_PATHS =>
                     {
                         for (at, one) in list.iter().enumerate() {
-                            fields.push((name.clone(), read_source(one, format!("{path}[{at}]"))?));
+                            fields.push((name.clone(), read_source(one, format!("{path}/{at}"))?));
                         }
                     }
                     one => fields.push((name.clone(), read_source(one, path)?)),
@@ -68,7 +68,7 @@ impl Mapping {
         }
         members.end()?;
         if fields.is_empty() && rest.is_empty() {
-            return Err(SettingError::new("fields", "must have at least one member"));
+            return Err(SettingError::new("/fields", "must have at least one member"));
         }
         Ok(Self { each, when, key, identifiers, fields, rest, text, sos, test: marks_test })
     }
@@ -92,9 +92,11 @@ fn paths_of(value: &Json, path: &str) -> Result<Vec<Path>, SettingError> {
     let wrong = || SettingError::new(path, format!("must be a path or a list of at most {MAX_PATHS} paths"));
     match value {
         Json::String(text) => Ok(vec![read_path(text, path)?]),
-        Json::Array(list) if list.len() <= MAX_PATHS => {
-            list.iter().map(|one| read_path(one.as_str().ok_or_else(wrong)?, path)).collect()
-        }
+        Json::Array(list) if list.len() <= MAX_PATHS => list
+            .iter()
+            .enumerate()
+            .map(|(at, one)| read_path(one.as_str().ok_or_else(wrong)?, &format!("{path}/{at}")))
+            .collect(),
         _ => Err(wrong()),
     }
 }
@@ -121,7 +123,7 @@ fn read_conditions(members: &mut Members<'_>, name: &'static str) -> Result<Vec<
     match members.take(name) {
         None => Ok(Vec::new()),
         Some(Json::Array(list)) if list.len() <= 8 => {
-            list.iter().enumerate().map(|(at, one)| read_condition(one, format!("{path}[{at}]"))).collect()
+            list.iter().enumerate().map(|(at, one)| read_condition(one, format!("{path}/{at}"))).collect()
         }
         Some(Json::Array(_)) => Err(SettingError::new(path, "must have at most 8 conditions")),
         Some(one) => Ok(vec![read_condition(one, path)?]),

@@ -67,21 +67,21 @@ fn what_is_not_there_is_told() {
     check(json!({}), "fields must have at least one member");
     check(
         json!({"fields": {"speed": {"path": "/a", "unit": "furlongs"}}}),
-        "fields.speed.unit must be one of km/h, m/s, knots, mph, m, km, ft, mi, 1, %",
+        "/fields/speed/unit must be one of km/h, m/s, knots, mph, m, km, ft, mi, 1, %",
     );
     check(
         json!({"fields": {"a": "b"}}),
-        "fields.a must be a path such as /location/lat, or ^/device/id for the item above",
+        "/fields/a must be a path such as /location/lat, or ^/device/id for the item above",
     );
-    check(json!({"fields": {"a": {}}}), "fields.a.path is missing; a constant needs value instead");
+    check(json!({"fields": {"a": {}}}), "/fields/a/path is missing; a constant needs value instead");
     check(
         json!({"fields": {"a": "/a"}, "when": {"path": "/x"}}),
-        "when.equals must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",
+        "/when/equals must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",
     );
     assert!(
         Mapping::parse(&json!({"fields": {"a": "/a"}, "identifers": "/x"}))
             .unwrap_err()
             .to_string()
-            .starts_with("identifers is not known")
+            .starts_with("/identifers is not known")
     );
 }

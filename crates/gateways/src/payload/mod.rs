@@ -5,4 +5,5 @@ mod select;
 pub mod smartone;
 mod t622;
 
-pub use select::{Payload, PayloadSettings, decode_payload};
+pub use select::{PAYLOAD_KINDS, Payload, PayloadSettings, decode_payload};
+pub(crate) use t622::is_format;

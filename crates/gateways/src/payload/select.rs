@@ -13,6 +13,10 @@ use super::{record, smartone, t622};
 /// Bytes of an unread payload that are kept as hexadecimal digits in a reading; all of them are in the raw message.
 const MAX_HEX: usize = 400;
 
+/// How payloads can be read: the values of the setting `payload`.
+pub const PAYLOAD_KINDS: &[&str] =
+    &["auto", "text", "records", "smartone", "atlastrax", "t622", "template", "raw"];
+
 /// What is known about the device that sent a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadSettings<'a> {
@@ -20,7 +24,7 @@ pub struct PayloadSettings<'a> {
     pub session: Timestamp,
     /// The device's model, which decides where no kind is set.
     pub model: Option<&'a str>,
-    /// `auto`, `text`, `records`, `smartone`, `atlastrax`, `t622`, `template` or `raw`. None: by the model.
+    /// One of [`PAYLOAD_KINDS`]. None: by the model.
     pub kind: Option<&'a str>,
     /// The order of the parameters of a T622.
     pub format: Option<&'a str>,

@@ -10,12 +10,24 @@ const SINCE_2000_S: i64 = 946_684_800;
 /// Event, place, time and fix flag; what follows depends on the device's setting.
 const DEFAULT_FORMAT: &str = "01,02,03,04,05";
 
+/// Parameters of a format that are read.
+const PARAMETERS_MAX: usize = 64;
+
+/// Whether a text is a format whose parameters are all known.
+pub(crate) fn is_format(text: &str) -> bool {
+    let is_known = |word: &str| {
+        crate::fields::hex(word)
+            .is_some_and(|number| matches!(number, 0x01..=0x0d | 0x14 | 0x15 | 0x19..=0x1b))
+    };
+    text.split(',').count() <= PARAMETERS_MAX && text.split(',').all(is_known)
+}
+
 /// Reads the parameters of a format such as `01,02,03`; bytes after the last one are kept as `payload`.
 pub(super) fn read_t622(payload: &[u8], format: Option<&str>) -> Result<Report, DecodeError> {
     let mut reader = Reader::new(payload);
     let mut report = Report::default();
     let (mut latitude, mut longitude) = (None, None);
-    for word in format.unwrap_or(DEFAULT_FORMAT).split(',').take(64) {
+    for word in format.unwrap_or(DEFAULT_FORMAT).split(',').take(PARAMETERS_MAX) {
         let parameter = crate::fields::hex(word)
             .and_then(|number| u32::try_from(number).ok())
             .ok_or(DecodeError::Malformed("the setting format is not a list such as 01,02,03"))?;

@@ -26,7 +26,7 @@ impl Template {
         let fields = members.list("fields", MAX_FIELDS)?;
         members.end()?;
         if fields.is_empty() {
-            return Err(SettingError::new("fields", "must have at least one field"));
+            return Err(SettingError::new("/fields", "must have at least one field"));
         }
         let fields = fields.iter().enumerate();
         let fields =
@@ -41,7 +41,7 @@ fn read_endian(members: &mut Members<'_>) -> Result<Option<Endian>, SettingError
 }
 
 fn read_field(setting: &Json, index: usize, endian: Endian) -> Result<Field, SettingError> {
-    let mut members = Members::of(setting, format!("fields[{index}]"))?;
+    let mut members = Members::of(setting, format!("/fields/{index}"))?;
     let name = members.text("field")?.ok_or_else(|| members.wrong("field", "is missing"))?;
     if name.is_empty() || name.chars().count() > MAX_NAME || name.contains(char::is_control) {
         return Err(members.wrong("field", format!("must have 1 to {MAX_NAME} characters")));
@@ -59,7 +59,7 @@ fn read_field(setting: &Json, index: usize, endian: Endian) -> Result<Field, Set
         Some(Json::Array(list)) if list.len() <= 8 => list
             .iter()
             .enumerate()
-            .map(|(at, one)| read_condition(one, members.path(&format!("when[{at}]")), endian))
+            .map(|(at, one)| read_condition(one, format!("{}/{at}", members.path("when")), endian))
             .collect::<Result<_, _>>()?,
         Some(Json::Array(_)) => return Err(members.wrong("when", "must have at most 8 conditions")),
         Some(one) => vec![read_condition(one, members.path("when"), endian)?],

@@ -72,23 +72,23 @@ fn wrong_settings_are_told() {
     let check = |setting: Json, expect: &str| {
         assert_eq!(Template::parse(&setting).unwrap_err().to_string(), expect);
     };
-    check(json!([]), "the setting must be an object");
-    check(json!({}), "fields must have at least one field");
-    check(json!({"fields": [{"offset": 1}]}), "fields[0].field is missing");
-    check(json!({"fields": [{"field": "a"}]}), "fields[0].offset is missing");
+    check(json!([]), "it must be an object");
+    check(json!({}), "/fields must have at least one field");
+    check(json!({"fields": [{"offset": 1}]}), "/fields/0/field is missing");
+    check(json!({"fields": [{"field": "a"}]}), "/fields/0/offset is missing");
     check(
         json!({"fields": [{"field": "a", "offset": 0, "width": 9}]}),
-        "fields[0].width must be a whole number from 1 to 8",
+        "/fields/0/width must be a whole number from 1 to 8",
     );
-    check(json!({"endian": "middle", "fields": []}), "endian must be one of big, little");
+    check(json!({"endian": "middle", "fields": []}), "/endian must be one of big, little");
     check(
         json!({"fields": [{"field": "a", "offset": 0, "when": {"offset": 0}}]}),
-        "fields[0].when.equals must be given, or notEquals, atLeast or atMost, and only one of them",
+        "/fields/0/when/equals must be given, or notEquals, atLeast or atMost, and only one of them",
     );
     check(
         json!({"fields": [{"field": "a", "offset": 0, "mask": 0}]}),
-        "fields[0].mask must have at least one bit",
+        "/fields/0/mask must have at least one bit",
     );
     let unknown = Template::parse(&json!({"fields": [{"field": "a", "offset": 0, "sclae": 2}]})).unwrap_err();
-    assert!(unknown.to_string().starts_with("fields[0].sclae is not known; known are "), "{unknown}");
+    assert!(unknown.to_string().starts_with("/fields/0/sclae is not known; known are "), "{unknown}");
 }

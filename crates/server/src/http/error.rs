@@ -260,6 +260,10 @@ impl From<StoreError> for ApiError {
                 ErrorCode::InUse,
                 "An alertRouting or a rule notifies this contact group. Remove the group from it first.",
             ),
+            StoreError::InUse(Kind::Gateway) => Self::new(
+                ErrorCode::InUse,
+                "Messages came by this gateway and are still stored. To correct its name, device or options, change it instead. To delete it, add messages=keep to the query: its messages stay and can still be reprocessed.",
+            ),
             StoreError::InUse(kind) => Self::new(
                 ErrorCode::InUse,
                 format!(

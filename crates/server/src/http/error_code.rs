@@ -97,6 +97,8 @@ codes! {
     TooMany = "too-many", CONFLICT, "The maximum number is reached";
     /// Some user is bound to the thing, or some rule looks at it.
     InUse = "in-use", CONFLICT, "The resource is in use";
+    /// The service fetches the feed of the gateway, which has no address.
+    NoAddress = "no-address", CONFLICT, "The gateway has no address";
     /// The licences cannot be fewer than are used.
     LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";
     /// A `test` operation of a JSON Patch failed.

@@ -80,9 +80,15 @@ fn device_operations() -> OpenApiRouter<App> {
             locations::write::submit_locations,
             locations::delete::delete_locations
         ))
-        .routes(routes!(gateways::list_gateways, gateways::create_gateway))
+        .routes(routes!(gateways::read::list_gateways, gateways::write::create_gateway))
         .routes(routes!(decode::decode_messages))
-        .routes(routes!(gateways::get_gateway, gateways::delete_gateway))
+        .routes(routes!(
+            gateways::read::get_gateway,
+            gateways::write::replace_gateway,
+            gateways::write::update_gateway,
+            gateways::write::delete_gateway
+        ))
+        .routes(routes!(gateways::write::renew_gateway_address))
         .routes(routes!(raw_messages::list_raw_messages))
         .routes(routes!(raw_messages::get_raw_message))
         .routes(routes!(raw_messages::reprocess_raw_message))

@@ -28,6 +28,6 @@ pub use feed::FeedArrival;
 pub use heard::UnknownDevice;
 pub use page::Page;
 pub use path::{Arrival, Ingest};
-pub use preview::{Pasted, preview_frames, preview_message, preview_request};
+pub use preview::{Pasted, PreviewBytes, PreviewRequest, preview_error, preview_frame, preview_frames};
 pub use sos::SosSign;
 pub use uploads::Uploads;

@@ -1,6 +1,6 @@
 //! Decodes requests of gateways, and finds the device of each message.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
@@ -69,29 +69,45 @@ pub(super) fn reports(message: &FeedMessage) -> Vec<Report> {
     reports
 }
 
+/// The options of a gateway with the models and options of the devices that a request names; `None` if none has any.
+pub(super) fn with_devices(
+    gateway: &Gateway,
+    options: &Options,
+    messages: &[FeedMessage],
+    reporters: &[Option<Reporter>],
+) -> Option<Options> {
+    let mut changed: Option<Options> = None;
+    let mut done = HashSet::new();
+    for (message, reporter) in messages.iter().zip(reporters) {
+        let Some(reporter) = reporter.as_ref() else { continue };
+        let name = message.identifiers.first().map(String::as_str);
+        let name = if gateway.settings.device.is_some() { None } else { name };
+        let is_plain = reporter.model.is_none() && reporter.decoding.is_empty();
+        if !is_plain && done.insert(name) {
+            let present = changed.unwrap_or_else(|| options.clone());
+            changed = Some(present.with_device(name, reporter.model.as_deref(), &reporter.decoding));
+        }
+    }
+    changed
+}
+
 impl Ingest {
-    /// Decodes a request of a gateway. Some payloads depend on the model of the device, which is only known after decoding:
-    /// if one is set, the request is decoded a second time.
+    /// Decodes a request of a gateway. Some payloads depend on the model and the options of the device, which is only known
+    /// after decoding: if they are set, the request is decoded a second time.
     pub(super) async fn read(&self, gateway: &Gateway, sent: Sent<'_>) -> Result<Reading, StoreError> {
         let decoded = sent.decode(sent.options);
         let reporters = self.reporters(gateway, &decoded.messages).await?;
-        let mut models = None;
-        for (message, reporter) in decoded.messages.iter().zip(&reporters) {
-            let Some(model) = reporter.as_ref().and_then(|reporter| reporter.model.as_deref()) else {
-                continue;
-            };
-            let name = message.identifiers.first().map(String::as_str);
-            let name = if gateway.settings.device.is_some() { None } else { name };
-            models = Some(models.unwrap_or_else(|| sent.options.clone()).with_model(name, model));
-        }
-        let Some(options) = models else { return Ok(Reading { decoded, reporters }) };
+        let Some(options) = with_devices(gateway, sent.options, &decoded.messages, &reporters) else {
+            return Ok(Reading { decoded, reporters });
+        };
         let again = sent.decode(&options);
         let is_alike = again.messages.len() == decoded.messages.len();
         let reporters = if is_alike { reporters } else { self.reporters(gateway, &again.messages).await? };
         Ok(Reading { decoded: again, reporters })
     }
 
-    async fn reporters(
+    /// The device of each message.
+    pub(super) async fn reporters(
         &self,
         gateway: &Gateway,
         messages: &[FeedMessage],

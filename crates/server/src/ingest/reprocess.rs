@@ -7,6 +7,7 @@ use perigee_core::gateway::{MessageResult, RawMessage, Reporter};
 use perigee_core::id::GatewayId;
 use perigee_core::location::DuplicateRule;
 use perigee_core::message_contents::NewRequest;
+use perigee_core::revision::Revision;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
 
@@ -97,7 +98,7 @@ impl Ingest {
         }
     }
 
-    /// A request is read with the present settings of its gateway.
+    /// A request is read with the present settings of its gateway, of a deleted one with its last.
     async fn reprocess_request(
         &self,
         feed: &'static Feed,
@@ -108,10 +109,12 @@ impl Ingest {
             return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
         };
         let gateway = match message.gateway {
-            Some(id) => self.store.find_gateway_by_id(message.account, id).await?,
+            Some(id) => self.store.find_message_gateway(message.account, id).await?,
             None => None,
         };
-        let gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, &message));
+        let mut gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, &message));
+        // A gateway that was given to another device since does not give it the messages of the one before.
+        gateway.settings.device = gateway.settings.device.map(|device| message.device.unwrap_or(device));
         let options = options_of(&gateway);
         let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
         let reading = self.read(&gateway, sent).await?;
@@ -135,7 +138,7 @@ impl Ingest {
     }
 }
 
-/// Stands for a gateway that was deleted since, or that an older version did not note: no settings, and the device that
+/// Stands for a gateway whose settings are not kept, or that an older version did not note: no settings, and the device that
 /// the message was stored for.
 pub(super) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
     Gateway {
@@ -149,8 +152,11 @@ pub(super) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
             secret_hash: [0; 32],
             polled: false,
         },
+        revision: Revision::FIRST,
         created_by: None,
         creation: message.received_at,
+        last_modified: None,
+        previous_until: None,
         state: GatewayState::default(),
     }
 }

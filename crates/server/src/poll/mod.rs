@@ -12,4 +12,4 @@ mod spot;
 mod window;
 
 pub use poller::{Fetch, Poller};
-pub use provider::{Provider, SECRET_OPTIONS};
+pub use provider::Provider;

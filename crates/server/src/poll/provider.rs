@@ -9,9 +9,6 @@ use super::options::OptionError;
 use super::{garmin, mapshare, spot};
 use crate::webhook::{Credentials, Guard};
 
-/// Settings that are secrets: accepted, used, and not shown again.
-pub const SECRET_OPTIONS: [&str; 4] = ["password", "apiKey", "token", "feedPassword"];
-
 /// What to fetch next.
 pub(super) struct Request {
     pub(super) url: Url,

@@ -1,19 +1,23 @@
-//! Gateways of accounts: created, listed, deleted, and found by their secret.
+//! Gateways of accounts: created, listed, and found by their secret.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::account_gateway::{Gateway, NewGateway};
+use perigee_core::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
+use perigee_core::event::EventKind;
 use perigee_core::feed_health::{GatewayState, HourlyCounts, PollState};
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::{AccountId, DeviceId, GatewayId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::reporting_interval::ReportingInterval;
+use perigee_core::revision::Revision;
 use perigee_core::store::{AccountGateways, Result};
+use perigee_core::time::Timestamp;
 
-use super::{accounts, audit, column, devices, idempotency, ids, messages, scope};
+use super::gateway_reports::append_event;
+use super::{accounts, audit, column, devices, gateway_changes, idempotency, ids, messages, scope};
 use crate::{Database, Row, Tx, params};
 
 const COLUMNS: &str =
@@ -21,7 +25,7 @@ const COLUMNS: &str =
 
 /// A gateway with its state.
 const SELECT: &str = "SELECT g.account_id, g.id, g.feed, g.name, g.device_id, g.options, g.secret_hash, g.created_by, \
-    g.creation, g.polled, s.last_message, s.hours, s.rhythm, s.errors, s.last_error, s.last_error_at, s.refused, \
+    g.creation, g.polled, g.revision, g.last_modified, g.previous_until, s.last_message, s.hours, s.rhythm, s.errors, s.last_error, s.last_error_at, s.refused, \
     s.refused_at, s.late_since, s.cursor, s.complete_to, s.next_poll, s.failures, s.fence \
     FROM gateway g JOIN gateway_state s ON s.account_id = g.account_id AND s.gateway_id = g.id";
 
@@ -37,8 +41,11 @@ fn from_row(row: &Row) -> Result<Gateway> {
             secret_hash: column::hash(row, "secret_hash")?,
             polled: row.bool("polled")?,
         },
+        revision: Revision(row.i64("revision")?),
         created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
         creation: row.timestamp("creation")?,
+        last_modified: row.opt_timestamp("last_modified")?,
+        previous_until: row.opt_timestamp("previous_until")?,
         state: state(row)?,
     })
 }
@@ -72,7 +79,7 @@ pub(super) fn rhythm(row: &Row) -> Result<ReportingInterval> {
 }
 
 /// Gateways concern the whole account.
-fn require_whole(scope: Scope) -> Result<()> {
+pub(super) fn require_whole(scope: Scope) -> Result<()> {
     if scope.is_whole() { Ok(()) } else { Err(StoreError::NotFound(Kind::Gateway)) }
 }
 
@@ -115,6 +122,7 @@ async fn create(
     tx.execute(sql, params![account, id, next_poll]).await?;
     let made = find_by_id(tx, account, GatewayId::from_i64(id)).await?;
     let gateway = made.ok_or(StoreError::NotFound(Kind::Gateway))?.0;
+    append_event(tx, &gateway, EventKind::GatewayCreated, serde_json::json!({})).await?;
     audit::record(tx, account, &actor.origin, "gateway.create", Some(gateway.id.to_string())).await?;
     idempotency::keep(tx, account, once.as_ref(), &gateway).await?;
     Ok(Created::Now(gateway))
@@ -130,19 +138,13 @@ async fn list(tx: &Tx, scope: Scope, page: PageRequest) -> Result<Page<Gateway>>
     Ok(Page::cut(gateways, page.limit, |gateway| gateway.id.as_i64()))
 }
 
-async fn delete(tx: &Tx, actor: Actor, id: GatewayId) -> Result<()> {
-    require_whole(actor.scope)?;
-    let account = accounts::lock(tx, actor.scope.account).await?.id;
-    let sql = "DELETE FROM gateway WHERE account_id = ?1 AND id = ?2";
-    if tx.execute(sql, params![account, id]).await? == 0 {
-        return Err(StoreError::NotFound(Kind::Gateway));
-    }
-    audit::record(tx, account, &actor.origin, "gateway.delete", Some(id.to_string())).await
-}
-
 async fn find(tx: &Tx, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
-    let sql = format!("{SELECT} WHERE g.secret_hash = ?1");
-    tx.query_opt(&sql, params![secret_hash]).await?.as_ref().map(from_row).transpose()
+    let present = format!("{SELECT} WHERE g.secret_hash = ?1");
+    if let Some(row) = tx.query_opt(&present, params![secret_hash]).await? {
+        return from_row(&row).map(Some);
+    }
+    let previous = format!("{SELECT} WHERE g.previous_hash = ?1 AND g.previous_until > ?2");
+    tx.query_opt(&previous, params![secret_hash, tx.now()]).await?.as_ref().map(from_row).transpose()
 }
 
 /// A gateway, and the silences between its messages.
@@ -172,9 +174,42 @@ impl AccountGateways for Database {
         self.read(move |tx| list(tx, scope, page).boxed()).await
     }
 
-    async fn delete_gateway(&self, actor: &Actor, id: GatewayId) -> Result<()> {
+    async fn replace_gateway(
+        &self,
+        actor: &Actor,
+        id: GatewayId,
+        seen: Revision,
+        settings: GatewaySettings,
+    ) -> Result<Gateway> {
         let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id).boxed()).await
+        self.write(move |tx| gateway_changes::replace(tx, actor, id, seen, settings).boxed()).await
+    }
+
+    async fn renew_gateway_secret(
+        &self,
+        actor: &Actor,
+        id: GatewayId,
+        secret_hash: [u8; 32],
+        until: Timestamp,
+    ) -> Result<Gateway> {
+        let actor = actor.clone();
+        self.write(move |tx| gateway_changes::renew(tx, actor, id, secret_hash, until).boxed()).await
+    }
+
+    async fn delete_gateway(
+        &self,
+        actor: &Actor,
+        id: GatewayId,
+        seen: Option<Revision>,
+        unless_messages_since: Option<Timestamp>,
+    ) -> Result<()> {
+        let actor = actor.clone();
+        self.write(move |tx| gateway_changes::delete(tx, actor, id, seen, unless_messages_since).boxed())
+            .await
+    }
+
+    async fn find_message_gateway(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>> {
+        self.read(move |tx| gateway_changes::find_also_deleted(tx, account, id).boxed()).await
     }
 
     async fn find_gateway(&self, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {

@@ -2,22 +2,15 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::account_gateway::Gateway;
 use perigee_core::feed_health::GatewayReport;
-use perigee_core::id::{AccountId, GatewayId};
+use perigee_core::id::AccountId;
 use perigee_core::store::{Feeds, LeasedPoll, PollSettlement, Result};
 
-use super::account_gateways::find_by_id;
 use super::{gateway_polls, gateway_reports};
 use crate::Database;
 
 #[async_trait]
 impl Feeds for Database {
-    async fn find_gateway_by_id(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>> {
-        let found = self.read(move |tx| find_by_id(tx, account, id).boxed()).await?;
-        Ok(found.map(|(gateway, _)| gateway))
-    }
-
     async fn save_gateway_reports(&self, reports: Vec<GatewayReport>) -> Result<u64> {
         let mut announced = 0;
         // One transaction each: an account is locked only while its own state is written.

@@ -95,7 +95,8 @@ pub(super) async fn announce_late(tx: &Tx) -> Result<u64> {
     Ok(announced)
 }
 
-async fn append_event(tx: &Tx, gateway: &Gateway, kind: EventKind, mut data: Json) -> Result<()> {
+/// Appends an event of a gateway, with its feed and name.
+pub(super) async fn append_event(tx: &Tx, gateway: &Gateway, kind: EventKind, mut data: Json) -> Result<()> {
     data["feed"] = json!(gateway.settings.feed);
     data["name"] = json!(gateway.settings.name);
     events::append(tx, gateway.account, kind, gateway.id.to_string(), None, data).await

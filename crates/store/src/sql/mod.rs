@@ -33,6 +33,7 @@ pub(crate) mod event_trim;
 pub(crate) mod events;
 mod feeds;
 pub(crate) mod fill_checksums;
+mod gateway_changes;
 mod gateway_polls;
 mod gateway_reports;
 mod gateways;

@@ -6,7 +6,7 @@ use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::accounts;
+use super::{accounts, gateway_changes};
 use crate::tx::RowLock;
 use crate::{Database, Tx, params};
 
@@ -78,6 +78,9 @@ pub(super) async fn delete_old(
     deleted.alerts = delete_before(database, ALERTS, cut(retention.alerts_ms)).await?;
     deleted.occurrences = delete_before(database, OCCURRENCES, cut(retention.occurrences_ms)).await?;
     deleted.messages = delete_before(database, MESSAGES, cut(retention.messages_ms)).await?;
+    if let Some(cut) = cut(retention.messages_ms) {
+        database.write_background(move |tx| gateway_changes::delete_kept_before(tx, cut).boxed()).await?;
+    }
     deleted.files = delete_before(database, FILES, cut(retention.messages_ms)).await?;
     Ok(deleted)
 }

@@ -50,9 +50,10 @@ pub(crate) async fn a_gateway_is_found_by_its_secret(on: Fixture) {
     assert_fails!(foreign, StoreError::UnknownReference { kind: Kind::Device, .. });
 
     for actor in [other.actor(), narrow] {
-        assert_fails!(on.store.delete_gateway(&actor, made.id).await, StoreError::NotFound(Kind::Gateway));
+        let deleted = on.store.delete_gateway(&actor, made.id, None, None).await;
+        assert_fails!(deleted, StoreError::NotFound(Kind::Gateway));
     }
-    on.store.delete_gateway(&tenant.actor(), made.id).await.unwrap();
+    on.store.delete_gateway(&tenant.actor(), made.id, None, None).await.unwrap();
     assert_eq!(on.store.find_gateway([1; 32]).await.unwrap(), None);
 }
 

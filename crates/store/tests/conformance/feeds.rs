@@ -122,7 +122,7 @@ pub(crate) async fn a_later_fix_of_an_emergency_is_the_place_of_its_alert(on: Fi
 pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let made = gateway(&on, &tenant, "garmin", false).await;
-    let find = async || on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let find = async || on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     assert_eq!((find().await.last_message, find().await.poll), (None, None));
     let mut heard = report(&made);
     for _ in 0..200 {
@@ -146,8 +146,8 @@ pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
     assert_eq!(on.store.save_gateway_reports(vec![refused.clone(), refused]).await.unwrap(), 1);
     assert_eq!((find().await.refused, find().await.late_since.is_some()), (6, true));
     let kinds = on.story(&tenant, made.id).await;
-    assert_eq!(kinds, [EventKind::FeedLate, EventKind::FeedRefused]);
-    on.store.delete_gateway(&tenant.actor(), made.id).await.unwrap();
+    assert_eq!(kinds, [EventKind::GatewayCreated, EventKind::FeedLate, EventKind::FeedRefused]);
+    on.store.delete_gateway(&tenant.actor(), made.id, None, None).await.unwrap();
     assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "gone");
 }
 
@@ -244,7 +244,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     let messages =
         on.store.list_messages(tenant.scope(), &MessageFilter::default(), PageRequest::first(10)).await;
     assert_eq!(messages.unwrap().items.len(), 1);
-    let state = on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let state = on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     let poll = state.poll.unwrap();
     assert_eq!((poll.cursor.as_str(), poll.next, poll.failures), ("next", on.now().plus_seconds(150), 0));
     assert_eq!(on.store.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap(), None, "not due");
@@ -260,7 +260,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
         refused: true,
     };
     assert!(on.store.settle_poll(&third, failed).await.unwrap());
-    let state = on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let state = on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     let poll = state.poll.unwrap();
     assert_eq!((poll.cursor.as_str(), poll.failures, state.refused), ("next", 1, 1));
     assert_eq!(on.story(&tenant, made.id).await, [EventKind::FeedRefused]);

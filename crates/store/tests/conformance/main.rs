@@ -21,6 +21,7 @@ mod feed;
 mod feeds;
 mod fixture;
 mod flips;
+mod gateway_changes;
 mod gateways;
 mod groups;
 mod large_groups;
@@ -372,6 +373,13 @@ conformance! {
     account_gateways {
         a_gateway_is_found_by_its_secret,
         a_gateway_reaches_devices_of_its_account,
+    }
+    gateway_changes {
+        a_gateway_is_changed_from_the_revision_that_was_read,
+        a_renewed_address_leaves_the_old_one_for_a_day,
+        a_deleted_gateway_leaves_its_settings_to_its_messages,
+        a_gateway_goes_with_its_device_and_leaves_its_settings,
+        a_fetched_gateway_begins_again_with_other_options,
     }
     gateways {
         every_name_finds_its_device,

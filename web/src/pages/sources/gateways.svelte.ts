@@ -1,6 +1,6 @@
 // The gateways of the account with the last message that came by each feed, and the devices that were heard.
 import { api, ok, type Schemas } from '../../api/client'
-import type { FeedName } from '../../sources/feeds'
+import type { Feed, FeedName } from '../../sources/feeds'
 
 /** The health of a gateway; older servers do not send it. */
 export interface Health {
@@ -51,7 +51,34 @@ export interface Wanted {
 export const createGateway = ({ feed, name, deviceId, options }: Wanted): Promise<Gateway> =>
   ok(api.POST('/api/gateways', { body: { feed, name: name.trim() || null, deviceId, options } }))
 
-export const deleteGateway = (gatewayId: string): Promise<unknown> =>
-  ok(api.DELETE('/api/gateways/{gatewayId}', { params: { path: { gatewayId } } }))
+/** The fields of a form of a gateway: errors of a setting are shown with its field, those of others with the JSON. */
+export const fieldsOfGateway = (feed: Feed): string[] => [
+  'feed',
+  'name',
+  'deviceId',
+  ...feed.settings.map(({ name }) => `options.${name}`),
+  'options'
+]
+
+export const readGateway = (gatewayId: string) =>
+  api.GET('/api/gateways/{gatewayId}', { params: { path: { gatewayId } } })
+
+export function replaceGateway(gatewayId: string, tag: string | null, wanted: Omit<Wanted, 'feed'>): Promise<Gateway> {
+  const { name, deviceId, options } = wanted
+  const params = { path: { gatewayId }, header: tag ? { 'If-Match': tag } : {} }
+  return ok(api.PUT('/api/gateways/{gatewayId}', { params, body: { name: name.trim() || null, deviceId, options } }))
+}
+
+/** Gives the gateway another address, which only this answer has. */
+export const renewAddress = (gatewayId: string): Promise<Gateway> =>
+  ok(api.POST('/api/gateways/{gatewayId}/renewAddress', { params: { path: { gatewayId } } }))
+
+/** Deletes a gateway. If messages came by it, it must be said that they stay. */
+export const deleteGateway = (gatewayId: string, keepsMessages: boolean): Promise<unknown> =>
+  ok(
+    api.DELETE('/api/gateways/{gatewayId}', {
+      params: { path: { gatewayId }, query: keepsMessages ? { messages: 'keep' } : {} }
+    })
+  )
 
 export const loadHeard = async (): Promise<HeardDevice[]> => (await ok(api.GET('/api/heardDevices'))).heardDevices

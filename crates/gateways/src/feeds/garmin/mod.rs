@@ -8,6 +8,7 @@ mod outbound;
 mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
+use crate::feed_option::{BASIC, HISTORY as HISTORY_OPTIONS, MAP_SHARE, MODEL, PAYLOAD, TOKEN};
 
 /// Events as they happen. Garmin takes anything but 200 for a failure and suspends the feed after five days of them.
 pub const OUTBOUND: Feed = Feed {
@@ -15,6 +16,7 @@ pub const OUTBOUND: Feed = Feed {
     title: "Garmin inReach (IPC Outbound)",
     delivery: Delivery::Push,
     max_body: 4 << 20,
+    options: &[TOKEN, MODEL, PAYLOAD],
     decode: outbound::decode,
     reply: FeedReply::plain,
     check: outbound::check,
@@ -26,6 +28,7 @@ pub const HISTORY: Feed = Feed {
     title: "Garmin inReach (IPC Inbound, history)",
     delivery: Delivery::Poll,
     max_body: 16 << 20,
+    options: &[HISTORY_OPTIONS, BASIC],
     decode: history::decode,
     reply: FeedReply::plain,
     check: no_check,
@@ -37,6 +40,7 @@ pub const MAPSHARE: Feed = Feed {
     title: "Garmin MapShare",
     delivery: Delivery::Poll,
     max_body: 16 << 20,
+    options: &[MAP_SHARE],
     decode: mapshare::decode,
     reply: FeedReply::plain,
     check: no_check,

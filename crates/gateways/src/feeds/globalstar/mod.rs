@@ -6,6 +6,7 @@ mod reply;
 mod tests;
 
 use crate::feed::{Delivery, Feed, no_check};
+use crate::feed_option::{MODEL, PAYLOAD};
 
 /// Globalstar in the table of feeds. The back office sends again until the answer says `pass`.
 pub const FEED: Feed = Feed {
@@ -13,6 +14,7 @@ pub const FEED: Feed = Feed {
     title: "Globalstar (SmartOne, SPOT Trace, AtlasTrax)",
     delivery: Delivery::Push,
     max_body: 4 << 20,
+    options: &[MODEL, PAYLOAD],
     decode: decode::decode,
     reply: reply::reply,
     check: no_check,

@@ -6,6 +6,7 @@ mod tests;
 
 use crate::decoded::DecodeError;
 use crate::feed::{Delivery, Feed, FeedContext, FeedDecoded, FeedReply, FeedRequest, basic_check};
+use crate::feed_option::{BASIC, MAPPING, MODEL, PAYLOAD};
 use crate::form::Form;
 use crate::loose;
 use crate::mapping::Mapping;
@@ -14,8 +15,13 @@ use serde_json::Value as Json;
 pub use preset::{BULLITT, CHIRPSTACK, FLESPI, GPSLOGGER, MYRIOTA, SOMEWEAR, TTN, preset};
 
 /// Any webhook with JSON, by the setting `mapping`.
-pub const FEED: Feed =
-    Feed { name: "json", title: "Webhook with JSON (own mapping)", decode: decode_own, ..BASE };
+pub const FEED: Feed = Feed {
+    name: "json",
+    title: "Webhook with JSON (own mapping)",
+    options: &[MAPPING, BASIC, MODEL, PAYLOAD],
+    decode: decode_own,
+    ..BASE
+};
 
 /// What all mapped feeds have in common.
 const BASE: Feed = Feed {
@@ -23,6 +29,7 @@ const BASE: Feed = Feed {
     title: "",
     delivery: Delivery::Push,
     max_body: 4 << 20,
+    options: &[BASIC],
     decode: decode_own,
     reply: FeedReply::plain,
     check: basic_check,

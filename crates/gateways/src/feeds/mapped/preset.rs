@@ -6,17 +6,19 @@ use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
 use crate::feed::{Feed, FeedContext, FeedDecoded, FeedRequest};
+use crate::feed_option::{BASIC, MODEL, PAYLOAD};
 use crate::mapping::Mapping;
 
 use super::{BASE, decode_by};
 
 macro_rules! presets {
-    ($($feed:ident $mapping:ident $name:literal $title:literal;)+) => {
+    ($($feed:ident $mapping:ident $name:literal $title:literal $(with $options:expr)?;)+) => {
         $(
             #[doc = concat!("The preset for ", $title, ".")]
             pub const $feed: Feed = Feed {
                 name: $name,
                 title: $title,
+                $(options: $options,)?
                 decode: |request, context| decode($mapping.as_ref(), request, context),
                 ..BASE
             };
@@ -39,7 +41,7 @@ presets! {
     BULLITT BULLITT_MAPPING "bullitt" "Bullitt Satellite Connect";
     TTN TTN_MAPPING "ttn" "The Things Stack (TTN v3)";
     CHIRPSTACK CHIRPSTACK_MAPPING "chirpstack" "ChirpStack";
-    MYRIOTA MYRIOTA_MAPPING "myriota" "Myriota";
+    MYRIOTA MYRIOTA_MAPPING "myriota" "Myriota" with &[BASIC, MODEL, PAYLOAD];
     FLESPI FLESPI_MAPPING "flespi" "flespi";
     GPSLOGGER GPSLOGGER_MAPPING "gpslogger" "GPSLogger";
 }

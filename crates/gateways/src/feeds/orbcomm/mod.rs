@@ -10,6 +10,7 @@ pub const FEED: Feed = Feed {
     title: "ORBCOMM and Inmarsat IsatData Pro",
     delivery: Delivery::Poll,
     max_body: 16 << 20,
+    options: &[],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,

@@ -11,6 +11,7 @@ pub const FEED: Feed = Feed {
     title: "OsmAnd and Traccar Client",
     delivery: Delivery::Push,
     max_body: 1 << 20,
+    options: &[],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,

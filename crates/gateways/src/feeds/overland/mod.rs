@@ -12,6 +12,7 @@ pub const FEED: Feed = Feed {
     title: "Overland",
     delivery: Delivery::Push,
     max_body: 8 << 20,
+    options: &[],
     decode: decode::decode,
     reply,
     check: no_check,

@@ -4,6 +4,7 @@ mod data;
 mod decode;
 
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
+use crate::feed_option::MODEL;
 
 /// Sigfox in the table of feeds.
 pub const FEED: Feed = Feed {
@@ -11,6 +12,7 @@ pub const FEED: Feed = Feed {
     title: "Sigfox",
     delivery: Delivery::Push,
     max_body: 1 << 20,
+    options: &[MODEL],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,

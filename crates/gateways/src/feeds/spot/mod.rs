@@ -5,6 +5,7 @@ mod decode;
 mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply, basic_check, no_check};
+use crate::feed_option::{BASIC, SHARED_PAGE};
 
 /// The data push, XML.
 pub const PUSH: Feed = Feed {
@@ -12,6 +13,7 @@ pub const PUSH: Feed = Feed {
     title: "SPOT (data push)",
     delivery: Delivery::Push,
     max_body: 4 << 20,
+    options: &[BASIC],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: basic_check,
@@ -23,6 +25,7 @@ pub const POLL: Feed = Feed {
     title: "SPOT (shared feed)",
     delivery: Delivery::Poll,
     max_body: 4 << 20,
+    options: &[SHARED_PAGE],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 
 use super::fields::Fields;
 use super::hint::{nearest, quote};
+use super::pointer::Problem;
 use super::value::{Refusal, check_chars};
 
 pub(super) enum State<T> {
@@ -81,6 +82,26 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
                 Ok(value) => State::Good(value),
                 Err(refusal) => {
                     fields.refuse(name, &refusal);
+                    State::Refused
+                }
+            },
+        };
+        Field { fields, name, state }
+    }
+}
+
+impl<'f, 'v, T> Field<'f, 'v, T> {
+    /// Converts the value, or records the problems in it; their pointers are relative to it.
+    pub fn convert_within<U>(self, make: impl FnOnce(T) -> Result<U, Vec<Problem>>) -> Field<'f, 'v, U> {
+        let Self { fields, name, state } = self;
+        let state = match state {
+            State::Absent => State::Absent,
+            State::Null => State::Null,
+            State::Refused => State::Refused,
+            State::Good(value) => match make(value) {
+                Ok(value) => State::Good(value),
+                Err(problems) => {
+                    fields.refuse_within(name, problems);
                     State::Refused
                 }
             },

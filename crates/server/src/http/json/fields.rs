@@ -288,6 +288,14 @@ impl<'v> Fields<'v> {
         self.problem(self.place.member(name), sentence(&quote(name), refusal));
     }
 
+    /// Records problems within a member; their pointers are relative to it.
+    pub fn refuse_within(&mut self, name: &str, problems: impl IntoIterator<Item = Problem>) {
+        let place = self.place.member(name);
+        for problem in problems {
+            self.problem(problem.pointer.below(&place), problem.detail);
+        }
+    }
+
     /// Gives all problems, or the result of `make`. It gives None only if a member gave None, which is a recorded
     /// problem.
     pub fn finish<T>(mut self, make: impl FnOnce() -> Option<T>) -> Result<T, Vec<Problem>> {

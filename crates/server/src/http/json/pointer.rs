@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use perigee_gateways::setting::SettingError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -87,6 +88,22 @@ pub struct Problem {
     /// A sentence for a person that says what to change.
     #[schema(example = "\"dailySmsLimit\" must be between 0 and 1000000.")]
     pub detail: String,
+}
+
+impl Problem {
+    /// The most characters of a path in a sentence.
+    const PATH_MAX: usize = 100;
+
+    /// A problem within a setting, at its place there.
+    pub fn of_setting(error: &SettingError) -> Self {
+        let path: String = error.path.chars().skip(1).take(Self::PATH_MAX).collect();
+        let detail = if path.is_empty() {
+            format!("It {}.", error.problem)
+        } else {
+            format!("\"{path}\" {}.", error.problem)
+        };
+        Self { pointer: Pointer(error.path.clone()), detail }
+    }
 }
 
 impl fmt::Display for Problem {

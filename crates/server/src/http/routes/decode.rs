@@ -1,29 +1,39 @@
 //! Decodes messages without storing anything: for the console's page of pasted frames, and to preview templates and
 //! mappings.
 
+use std::sync::Arc;
+
 use axum::extract::State;
+use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::error::Kind;
+use perigee_core::feed_health::GatewayState;
 use perigee_core::gateway::{RawMessage, Reporter};
-use perigee_core::id::MessageId;
+use perigee_core::id::{AccountId, GatewayId, MessageId};
+use perigee_core::revision::Revision;
 use perigee_core::text::{Lines, ShortText};
-use perigee_gateways::mapping::Mapping;
+use perigee_core::time::Timestamp;
 use perigee_gateways::setting::SettingError;
-use perigee_gateways::template::Template;
-use perigee_gateways::{FEEDS, Feed, LineDefaults, Options, PROTOCOLS, find_feed, find_protocol};
+use perigee_gateways::{
+    FEEDS, Feed, LineDefaults, Options, PROTOCOLS, check_given_options, find_feed, find_protocol,
+    read_decoding,
+};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use super::gateways::OptionsObject;
+use super::gateways::input::OptionsObject;
+use super::gateways::read::find;
 use crate::app::App;
 use crate::budget::Payer;
-use crate::http::error::{ApiResult, invalid_body, not_found};
+use crate::http::error::{ApiError, ApiResult, invalid_body, not_found};
 use crate::http::extract::{Caller, JsonBody, Params};
 use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
 use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::http::reply::Reply;
-use crate::ingest::{DeviceDecoding, Pasted, preview_frames, preview_message, preview_request};
+use crate::ingest::{
+    DeviceDecoding, Pasted, PreviewBytes, PreviewRequest, preview_error, preview_frame, preview_frames,
+};
 
 /// The most characters of pasted text.
 const TEXT_MAX: usize = 64 * 1024;
@@ -43,17 +53,21 @@ input! {
         text: Frames, nullable, example "78780d01086471700328358100093f040d0a";
         /// A message as it came, instead of a text.
         message as "messageId": StoredMessage, nullable, example null;
+        /// The gateway by whose settings a request is read, as if it came by it. Needs a user who sees the whole account.
+        gateway as "gatewayId": GatewayRef, nullable, example null;
         /// The protocol of frames; told by their first bytes unless given.
         protocol: ProtocolName, nullable, example "gt06";
-        /// The feed whose requests are read; of a stored message the one it came by unless given.
+        /// The feed whose requests are read; of a stored message the one it came by unless given. Not together with
+        /// `gatewayId`.
         feed: FeedName, nullable, example null;
         /// The model of the device, for protocols that differ between models; of a stored message the one of its device
         /// unless given.
         model: ShortText, nullable, example null;
         /// Whether the lines are one connection, in which a login names the device of the lines after it.
         session: bool, or(false);
-        /// Settings as a gateway has them, such as `template` and `mapping`, or as `decoding` of a device. A stored message
-        /// of a tracker is read by the settings of its device, over which these go.
+        /// Settings to try: of a request those of a gateway, such as `mapping`, of frames those in `decoding` of a device.
+        /// They are checked as if they were to be stored. With `gatewayId` they replace the settings of the gateway. A stored
+        /// message is read by the settings of its gateway or device, over which these go.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -88,6 +102,8 @@ name_kinds! {
 parsed_kinds! {
     /// The id of a stored message.
     StoredMessage => MessageId, "the id of a raw message", id(MessageId::PREFIX);
+    /// The id of a gateway.
+    GatewayRef => GatewayId, "the id of a gateway", id(GatewayId::PREFIX);
 }
 
 /// What one message says.
@@ -104,6 +120,10 @@ pub struct DecodedMessageView {
     /// Names of the device in the message; several are alternatives.
     #[schema(example = json!(["864717003283581"]))]
     identifiers: Vec<String>,
+    /// The device of a request's message; null if the account has none with its identifiers. Absent for frames, and for
+    /// callers who do not see the whole account.
+    #[schema(example = json!(null))]
+    device_id: Option<String>,
     /// Locations as the API writes them, with `located`; without coordinates where that is false.
     #[schema(example = json!([{"located": true, "latitude": 42.5, "longitude": -8.25, "speed": 35}]))]
     reports: Vec<Map<String, Value>>,
@@ -148,20 +168,29 @@ fn problem(member: &str, detail: impl Into<String>) -> Problem {
     Problem { pointer: Pointer::root().member(member), detail: detail.into() }
 }
 
-/// The settings, with templates and mappings checked: in a preview a person wants to know what is wrong with them.
-fn read_options(text: Option<String>) -> Result<Options, Problem> {
-    let members: Map<String, Value> =
-        text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let check = |name: &str, result: Result<(), SettingError>| {
-        result.map_err(|error| problem("options", format!("The {name} cannot be used: {error}.")))
-    };
-    if let Some(template) = members.get("template") {
-        check("template", Template::parse(template).map(drop))?;
-    }
-    if let Some(mapping) = members.get("mapping") {
-        check("mapping", Mapping::parse(mapping).map(drop))?;
-    }
-    Ok(Options::new(members))
+fn refuse(problem: Problem) -> ApiError {
+    invalid_body(vec![problem])
+}
+
+fn refuse_options(errors: &[SettingError]) -> ApiResult<()> {
+    let place = Pointer::root().member("options");
+    let problems = errors.iter().map(Problem::of_setting);
+    let problems: Vec<Problem> =
+        problems.map(|problem| Problem { pointer: problem.pointer.below(&place), ..problem }).collect();
+    if problems.is_empty() { Ok(()) } else { Err(invalid_body(problems)) }
+}
+
+/// Settings of frames, checked as those of a device; `confirm` is one of the listener.
+fn frame_options(options: Map<String, Value>) -> ApiResult<Options> {
+    let mut of_device = options.clone();
+    of_device.remove("confirm");
+    refuse_options(&read_decoding(&of_device).err().unwrap_or_default())?;
+    Ok(Options::new(options))
+}
+
+fn without_nulls(mut options: Map<String, Value>) -> Map<String, Value> {
+    options.retain(|_, value| !value.is_null());
+    options
 }
 
 /// How a stored frame of a tracker is read: by the settings of its device, unless the caller gives others.
@@ -183,19 +212,105 @@ async fn of_device(
     Ok(DeviceDecoding { options: settings.options.without("password").overlaid(&options), ..settings })
 }
 
-fn read_feed(name: Option<&str>) -> Result<Option<&'static Feed>, Problem> {
+fn read_feed(name: Option<&str>) -> ApiResult<Option<&'static Feed>> {
     let Some(name) = name else { return Ok(None) };
-    find_feed(name).map(Some).ok_or_else(|| problem("feed", "This feed does not exist."))
+    find_feed(name).map(Some).ok_or_else(|| refuse(problem("feed", "This feed does not exist.")))
+}
+
+fn memory(bytes: usize) -> usize {
+    WORK_BYTES.saturating_add(bytes.saturating_mul(WORK_FACTOR))
+}
+
+/// A gateway that is not stored: that of settings which are tried.
+fn tried_gateway(account: AccountId, feed: &Feed, now: Timestamp) -> Gateway {
+    Gateway {
+        id: GatewayId::from_i64(0),
+        account,
+        settings: NewGateway {
+            feed: feed.name.to_owned(),
+            name: None,
+            device: None,
+            options: "{}".to_owned(),
+            secret_hash: [0; 32],
+            polled: false,
+        },
+        revision: Revision::FIRST,
+        created_by: None,
+        creation: now,
+        last_modified: None,
+        previous_until: None,
+        state: GatewayState::default(),
+    }
+}
+
+/// The gateway by which a request is read, and the settings for it: those given, over or instead of its own.
+async fn gateway_for(
+    app: &App,
+    caller: &Caller,
+    feed: &'static Feed,
+    named: Option<Gateway>,
+    message: Option<&RawMessage>,
+    given: Option<Map<String, Value>>,
+) -> ApiResult<(Gateway, Options)> {
+    let replaces = named.is_some();
+    let found = match (named, message.and_then(|message| message.gateway)) {
+        (None, Some(id)) => app.store.find_message_gateway(caller.account().id, id).await?,
+        (named, _) => named,
+    };
+    let gateway = found
+        .filter(|gateway| gateway.settings.feed == feed.name)
+        .unwrap_or_else(|| tried_gateway(caller.account().id, feed, app.clock.now()));
+    let stored: Map<String, Value> = serde_json::from_str(&gateway.settings.options).unwrap_or_default();
+    let options = match given {
+        None => stored,
+        Some(given) => {
+            let given = without_nulls(given);
+            refuse_options(&check_given_options(feed, &given))?;
+            if replaces { given } else { stored.into_iter().chain(given).collect() }
+        }
+    };
+    Ok((gateway, Options::new(options)))
+}
+
+/// Decodes a request as its gateway would, with the settings of the devices that it names, if the caller sees them all.
+async fn preview_request(
+    app: &App,
+    caller: &Caller,
+    gateway: &Gateway,
+    request: PreviewRequest,
+) -> ApiResult<Vec<Value>> {
+    let payer = Payer::account(caller.account().id);
+    let size = match &request.bytes {
+        PreviewBytes::Body(text) => text.len(),
+        PreviewBytes::Stored(bytes) => bytes.len(),
+    };
+    let request = Arc::new(request);
+    let decode = async |options: Options| {
+        let request = Arc::clone(&request);
+        app.budget.run(payer, memory(size), move || request.decode(&options)).await
+    };
+    let decoded = match decode(request.options.clone()).await? {
+        Ok(decoded) => decoded,
+        Err(error) => return Ok(preview_error(request.feed.name, error)),
+    };
+    if !caller.scope().is_whole() {
+        return Ok(request.shown(&decoded, &[]));
+    }
+    let (devices, own) = app.ingest.preview_devices(gateway, &request.options, &decoded).await?;
+    let Some(own) = own else { return Ok(request.shown(&decoded, &devices)) };
+    let decoded = decode(own).await?.unwrap_or(decoded);
+    Ok(request.shown(&decoded, &devices))
 }
 
 /// Decode messages.
 ///
-/// Shows what frames of trackers, or a request of a feed, say. With `messageId` a stored message is decoded, also with other
+/// Shows what frames of trackers, or a request of a feed, say. With `feed` and `options` a new gateway is tried, with
+/// `gatewayId` an existing one, also with other options. With `messageId` a stored message is decoded, also with other
 /// settings than those it came by: a preview of a template or a mapping. Nothing is stored and nobody is answered.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
         (status = 200, description = "What the messages say.", body = DecodedMessages),
-        (status = 404, description = "The message does not exist, or the caller may not see it."),
+        (status = 404, description = "The message or gateway does not exist, or the caller may not see it."),
     ))]
 pub async fn decode_messages(
     State(app): State<App>,
@@ -205,9 +320,14 @@ pub async fn decode_messages(
 ) -> ApiResult<Reply<DecodedMessages>> {
     params.finish()?;
     let input = read_body(&body.value, &[], |input: DecodeInput, _| Some(input))?;
-    let refuse = |problem: Problem| invalid_body(vec![problem]);
-    let options = read_options(input.options).map_err(refuse)?;
-    let feed = read_feed(input.feed.as_deref()).map_err(refuse)?;
+    let named = match input.gateway {
+        Some(_) if input.feed.is_some() => {
+            return Err(refuse(problem("feed", "Give either a feed or a gateway.")));
+        }
+        Some(id) => Some(find(&app, &caller, Some(id)).await?),
+        None => None,
+    };
+    let feed = read_feed(input.feed.as_deref().or(named.as_ref().map(|named| named.settings.feed.as_str())))?;
     let protocol = input.protocol.filter(|name| !name.is_empty());
     if protocol.as_deref().is_some_and(|name| find_protocol(name).is_none()) {
         return Err(refuse(problem("protocol", "This protocol does not exist.")));
@@ -215,28 +335,36 @@ pub async fn decode_messages(
     let model = input.model.filter(|model| !model.is_empty());
     let now = app.clock.now();
     let payer = Payer::account(caller.account().id);
-    let memory = |bytes: usize| WORK_BYTES.saturating_add(bytes.saturating_mul(WORK_FACTOR));
     let messages = match (input.text, input.message) {
         (Some(text), None) => {
-            let memory = memory(text.len());
-            let frames = options.clone();
-            let defaults = LineDefaults { protocol, model, session: input.session, options: frames };
-            let work = move || {
-                if let Some(feed) = feed {
-                    preview_request(feed, &options, text.as_bytes(), now)
-                } else {
-                    preview_frames(Pasted { text, defaults }, now)
-                }
-            };
-            app.budget.run(payer, memory, work).await?
+            if let Some(feed) = feed {
+                let (gateway, options) = gateway_for(&app, &caller, feed, named, None, input.options).await?;
+                let request = PreviewRequest { feed, options, bytes: PreviewBytes::Body(text), at: now };
+                preview_request(&app, &caller, &gateway, request).await?
+            } else {
+                let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
+                let defaults = LineDefaults { protocol, model, session: input.session, options };
+                let size = memory(text.len());
+                app.budget.run(payer, size, move || preview_frames(Pasted { text, defaults }, now)).await?
+            }
         }
         (None, Some(id)) => {
             let found = app.store.find_message(caller.scope(), id).await?;
             let message = found.ok_or_else(|| not_found(Kind::Message))?;
-            let memory = memory(message.bytes.len());
-            let settings = of_device(&app, &message, model.as_deref(), options).await?;
-            let work = move || preview_message(&message, feed, &settings);
-            app.budget.run(payer, memory, work).await?
+            if let Some(protocol) = find_protocol(&message.source).filter(|_| feed.is_none()) {
+                let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
+                let settings = of_device(&app, &message, model.as_deref(), options).await?;
+                let size = memory(message.bytes.len());
+                app.budget.run(payer, size, move || preview_frame(protocol, &message, &settings)).await?
+            } else if let Some(feed) = feed.or_else(|| find_feed(&message.source)) {
+                let (gateway, options) =
+                    gateway_for(&app, &caller, feed, named, Some(&message), input.options).await?;
+                let bytes = PreviewBytes::Stored(message.bytes);
+                let request = PreviewRequest { feed, options, bytes, at: message.received_at };
+                preview_request(&app, &caller, &gateway, request).await?
+            } else {
+                preview_error(&message.source, "this version does not know the protocol or feed")
+            }
         }
         _ => {
             return Err(refuse(problem(

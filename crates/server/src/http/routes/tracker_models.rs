@@ -49,7 +49,10 @@ pub struct DecodingOptionView {
     /// Most characters of a text; null for other types.
     #[schema(example = json!(null), minimum = 1)]
     max_length: Option<usize>,
-    /// The protocols that know it.
+    /// The texts that it takes; empty if any text, or for other types.
+    #[schema(example = json!([]))]
+    values: &'static [&'static str],
+    /// The protocols and feeds that know it.
     #[schema(example = json!(["gt06"]))]
     protocols: &'static [&'static str],
     /// What it changes.
@@ -69,6 +72,8 @@ pub enum DecodingOptionType {
     Integer,
     /// A text.
     String,
+    /// A JSON object: a binary template.
+    Object,
 }
 
 /// Models of trackers and settings for decoding.
@@ -96,13 +101,18 @@ impl From<&DeviceOption> for DecodingOptionView {
             OptionKind::Flag => ("boolean", None, None),
             OptionKind::Whole(least, most) => ("integer", Some((least, most)), None),
             OptionKind::Text(most) => ("string", None, Some(most)),
+            OptionKind::Word(_) | OptionKind::Format => ("string", None, None),
+            OptionKind::Template => ("object", None, None),
         };
+        let values = if let OptionKind::Word(words) = option.kind { words } else { &[] };
+
         Self {
             name: option.name,
             r#type,
             minimum: range.map(|(least, _)| least),
             maximum: range.map(|(_, most)| most),
             max_length,
+            values,
             protocols: option.protocols,
             meaning: option.meaning,
         }

@@ -8,7 +8,7 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, editions, members, quarantine};
+use super::super::{accounts, audit, editions, gateway_changes, members, quarantine};
 use super::change::append_event;
 use super::{identifiers, read};
 use crate::{Tx, params};
@@ -25,6 +25,7 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     if tx.query_opt(bound, params![account.id, id]).await?.is_some() {
         return Err(StoreError::InUse(Kind::Device));
     }
+    gateway_changes::delete_of_device(tx, &actor, account.id, id).await?;
     quarantine::delete_device(tx, account.id, id).await?;
     // All its groups lose it, also those that the actor cannot see.
     let member_of = "SELECT group_id FROM group_member WHERE account_id = ?1 AND device_id = ?2";

@@ -1,12 +1,12 @@
 //! How messages of a device are read, as a client sets it: reader and schema follow from the options that gateways know.
 
 use perigee_core::decoding::Decoding;
-use perigee_gateways::{DEVICE_OPTIONS, OptionKind, find_option};
+use perigee_gateways::{DEVICE_OPTIONS, OptionKind, read_decoding};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::http::input::Member;
-use crate::http::json::{Field, Fields};
+use crate::http::json::{Field, Fields, Problem};
 
 /// The settings of a device for decoding, by their names. A setting that is null is not set.
 pub(super) enum DecodingInput {}
@@ -15,19 +15,9 @@ impl Member for DecodingInput {
     type Value = Decoding;
 
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Decoding> {
-        fields.raw(name).convert(|value| {
-            let members = value.as_object().ok_or("must be an object")?;
-            let mut decoding = Decoding::new();
-            for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-                let option = find_option(name).ok_or_else(|| {
-                    let names: Vec<&str> = DEVICE_OPTIONS.iter().map(|option| option.name).collect();
-                    format!("has no option {name:?}; there are {}", names.join(", "))
-                })?;
-                let read =
-                    option.read(value).map_err(|problem| format!("is not usable: \"{name}\" {problem}"))?;
-                decoding.insert(name.clone(), read);
-            }
-            Ok(decoding)
+        let members = fields.raw(name).convert(|value| Ok(value.as_object().ok_or("must be an object")?));
+        members.convert_within(|members| {
+            read_decoding(members).map_err(|errors| errors.iter().map(Problem::of_setting).collect())
         })
     }
 
@@ -50,6 +40,19 @@ pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
                 let text = ObjectBuilder::new().min_length(Some(1)).max_length(Some(most));
                 (Type::String, text.pattern(Some(pattern)))
             }
+            OptionKind::Word(words) => {
+                let null = nullable.then_some(serde_json::Value::Null);
+                let words = words.iter().map(|word| serde_json::Value::from(*word));
+                (Type::String, ObjectBuilder::new().enum_values(Some(words.chain(null))))
+            }
+            OptionKind::Format => {
+                let pattern = "^[0-9a-fA-F]+(,[0-9a-fA-F]+)*$";
+                (Type::String, ObjectBuilder::new().pattern(Some(pattern)))
+            }
+            OptionKind::Template => {
+                let anything = AdditionalProperties::<Schema>::FreeForm(true);
+                (Type::Object, ObjectBuilder::new().additional_properties(Some(anything)))
+            }
         };
         let value = if nullable {
             value.schema_type(utoipa::openapi::schema::SchemaType::from_iter([kind, Type::Null]))
@@ -57,7 +60,7 @@ pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
             value.schema_type(kind)
         };
         let protocols = option.protocols.join(", ");
-        let value = value.description(Some(format!("{} Protocols: {protocols}.", option.meaning)));
+        let value = value.description(Some(format!("{} Protocols and feeds: {protocols}.", option.meaning)));
         object = object.property(option.name, value);
     }
     object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).into()

@@ -268,8 +268,17 @@ mod tests {
             let error = decoding(&value).unwrap_err();
             assert!(error.contains(expect), "{error}");
         };
-        check(json!({"timezone": 1}), "\"decoding\" has no option \"timezone\"; there are timeZoneMinutes, ");
-        check(json!({"hbm": 3}), "\"decoding\" is not usable: \"hbm\" must be a whole number from 0 to 2.");
+        check(
+            json!({"timezone": 1}),
+            "\"timezone\" is not an option of devices; there are timeZoneMinutes, ",
+        );
+        check(json!({"hbm": 3}), "\"hbm\" must be a whole number from 0 to 2.");
+        check(json!({"payload": "bits"}), "\"payload\" must be one of auto, text, records, ");
+        check(json!({"payload": "template"}), "\"payload\" needs \"template\" beside it.");
+        check(json!({"format": "01,zz"}), "\"format\" must be a list of parameters such as 01,02,03,04,05.");
+        check(json!({"template": {"fields": [{"field": "a"}]}}), "\"template/fields/0/offset\" is missing.");
+        let wide = json!({"template": {"fields": [{"field": "x".repeat(9_000), "offset": 0}]}});
+        check(wide, "\"template\" must be a template of at most 8192 bytes.");
         check(json!([]), "\"decoding\" must be an object");
     }
 

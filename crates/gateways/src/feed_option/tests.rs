@@ -1,0 +1,167 @@
+//! Every option with every feed: accepted where the feed reads it, refused with its place everywhere else.
+
+use perigee_core::time::Timestamp;
+use serde_json::json;
+
+use super::*;
+use crate::decoded::Options;
+use crate::feed::{FEEDS, FeedContext, FeedRequest, find_feed};
+
+const KEY: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlaWAVJfNWC4XfnRx96p9cztBcdQV6l8aKmzAlZdpEcQR6MSPzlgvihaU\
+    HNJgKm8t5ShR3jcDXIOI7er30cIN4/9aVFMe0LWZClUGgCSLc3rrMD4FzgOJ4ibD8scVyER/sirRzf5/dswJedEiMte1ElMQy2M6\
+    IWBACry9u12kIqG0HrhaQOzc6Tr8pHUWTKft3xwGpxCkV+K1N+9HCKFccbwb8okRP6FFAMm5sBbw4yAu39IVvcSL43Tucaa79FzO\
+    mfGs5mMvQfvO1ua7cOLKfAwkhxEjirC0/RYX7Wio5yL6jmykAHJqFG2HT0uyjjrQWMtoGgwv9cIcI7xbsDX6owIDAQAB";
+
+/// The options that each feed reads.
+const TABLE: &[(&str, &str)] = &[
+    ("garmin", "token model devices payload format template"),
+    ("garmin-history", "url apiKey imeis user password"),
+    ("garmin-mapshare", "mapShare password url"),
+    ("cloudloop", "model devices payload format template"),
+    ("rockblock", "key speedUnit model devices payload format template"),
+    ("globalstar", "model devices payload format template"),
+    ("spot", "user password"),
+    ("spot-feed", "feedId password url"),
+    ("zoleo", "user password"),
+    ("osmand", ""),
+    ("owntracks", ""),
+    ("overland", ""),
+    ("gpslogger", "user password"),
+    ("somewear", "user password"),
+    ("bullitt", "user password"),
+    ("ttn", "user password"),
+    ("chirpstack", "user password"),
+    ("myriota", "user password model devices payload format template"),
+    ("flespi", "user password"),
+    ("sigfox", "model devices"),
+    ("orbcomm", ""),
+    ("json", "mapping user password model devices payload format template"),
+];
+
+/// For each option a value that is right and one that is wrong, with the place of the error in it.
+fn values() -> Vec<(&'static str, Json, Json, &'static str)> {
+    let template = json!({"fields": [{"field": "level", "offset": 0}]});
+    vec![
+        ("user", json!("u"), json!(5), ""),
+        ("password", json!("p"), json!(""), ""),
+        ("token", json!("t"), json!("a\nb"), ""),
+        ("url", json!("https://example.org/x"), json!(["https://example.org"]), ""),
+        ("apiKey", json!("k"), json!({}), ""),
+        ("imeis", json!(["300434000000001"]), json!(["300434000000001", 5]), "/1"),
+        ("mapShare", json!("ana"), json!("a/b"), ""),
+        ("feedId", json!("0abc"), json!("../x"), ""),
+        ("key", json!(KEY), json!("no key"), ""),
+        ("speedUnit", json!("km/h"), json!("mph"), ""),
+        ("model", json!("T622"), json!(622), ""),
+        ("payload", json!("records"), json!("record"), ""),
+        ("format", json!("01,02,1a"), json!("01,ff"), ""),
+        (
+            "template",
+            template.clone(),
+            json!({"fields": [{"field": "a", "offset": 0, "width": 9}]}),
+            "/fields/0/width",
+        ),
+        (
+            "mapping",
+            json!({"fields": {"latitude": "/lat"}}),
+            json!({"fields": {"a/b": {"unit": "x", "path": "/x"}}}),
+            "/fields/a~1b/unit",
+        ),
+        (
+            "devices",
+            json!({"300": {"template": template}}),
+            json!({"3/0": {"template": {}}}),
+            "/3~10/template/fields",
+        ),
+    ]
+}
+
+/// Options that are right, with this one.
+fn options(feed: &Feed, name: &str, value: &Json) -> Map<String, Json> {
+    let mut options = Map::new();
+    let required = feed.options.iter().copied().flatten().filter(|option| option.required);
+    let mut names: Vec<&str> = required.map(|option| option.name).collect();
+    match (feed.name, name) {
+        ("garmin-history", "user" | "password") => names.extend(["user", "password"]),
+        ("garmin-history", _) => names.push("apiKey"),
+        ("garmin-mapshare" | "spot-feed", _) => {}
+        (_, "user" | "password") => names.extend(["user", "password"]),
+        _ => {}
+    }
+    for name in names {
+        let (_, right, ..) = values().into_iter().find(|(known, ..)| *known == name).unwrap();
+        options.insert(name.to_owned(), right);
+    }
+    if !name.is_empty() {
+        options.insert(name.to_owned(), value.clone());
+    }
+    options
+}
+
+#[test]
+fn every_option_of_every_feed() {
+    assert_eq!(TABLE.len(), FEEDS.len());
+    for (name, known) in TABLE {
+        let feed = find_feed(name).unwrap();
+        let known: Vec<&str> = known.split_whitespace().collect();
+        let listed: Vec<&str> = feed.options.iter().copied().flatten().map(|option| option.name).collect();
+        assert_eq!(listed, known, "{name}");
+        assert_eq!(check_options(feed, &options(feed, "", &Json::Null)), [], "{name}");
+        for (option, right, wrong, place) in values() {
+            if known.contains(&option) {
+                assert_eq!(check_options(feed, &options(feed, option, &right)), [], "{name} {option}");
+                let errors = check_options(feed, &options(feed, option, &wrong));
+                let [error] = errors.as_slice() else { panic!("{name} {option}: {errors:?}") };
+                assert_eq!(error.path, format!("/{option}{place}"), "{name}: {error}");
+            } else {
+                let mut given = options(feed, "", &Json::Null);
+                given.insert(option.to_owned(), right);
+                let errors = check_options(feed, &given);
+                let [error] = errors.as_slice() else { panic!("{name} {option}: {errors:?}") };
+                assert_eq!(error.path, format!("/{option}"));
+                assert!(error.problem.starts_with("is not an option here; the feed "), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn user_and_password_are_options_of_feeds_that_check_them() {
+    let basic = json!({"user": "u", "password": "p"}).as_object().unwrap().clone();
+    let options = Options::new(basic);
+    let context = FeedContext { now: Timestamp::from_millis(0), options: &options };
+    for feed in FEEDS {
+        let is_checked = (feed.check)(&FeedRequest::of_body(b""), &context).is_err();
+        let has = feed.options.iter().copied().flatten().any(|option| option.name == "user");
+        // The service itself sends them to the history of Garmin.
+        assert_eq!(has, is_checked || feed.name == "garmin-history", "{}", feed.name);
+    }
+}
+
+#[test]
+fn what_is_missing_or_misspelt_is_named() {
+    let check = |feed: &str, options: Json, expect: &[&str]| {
+        let errors = check_options(find_feed(feed).unwrap(), options.as_object().unwrap());
+        let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, expect, "{feed} {options}");
+    };
+    let json_options = "the feed json has mapping, user, password, model, devices, payload, format, template";
+    check(
+        "json",
+        json!({"maping": {"fields": {}}}),
+        &[&format!("/maping is not an option here; {json_options}")],
+    );
+    check("osmand", json!({"a": [1]}), &["/a is not an option here; the feed osmand has none"]);
+    check("spot-feed", json!({}), &["/feedId is required by this feed"]);
+    check("zoleo", json!({"user": "u"}), &["/password is required beside \"user\""]);
+    check("zoleo", json!({"password": "u"}), &["/user is required beside \"password\""]);
+    let history = json!({"url": "https://example.org", "imeis": ["300434000000001"]});
+    check("garmin-history", history, &["/apiKey is required, or \"user\" and \"password\""]);
+    check("cloudloop", json!({"payload": "template"}), &["/payload needs \"template\" beside it"]);
+    check(
+        "cloudloop",
+        json!({"devices": {"1": {"token": "x"}}}),
+        &["/devices/1/token is not an option here; the feed cloudloop has model, payload, format, template"],
+    );
+    check("cloudloop", json!({"payload": null, "whatever": null}), &[]);
+}
