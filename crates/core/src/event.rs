@@ -107,7 +107,7 @@ event_kinds! {
     UserDeleted = "user.deleted", User;
     /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
-    /// A gateway is late: no message came for about two of its usual intervals.
+    /// A gateway is late: no message came for about two of its usual intervals, or its provider could not be asked for half an hour or failed to answer five times.
     FeedLate = "feed.late", Gateway;
     /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.
     FeedRefused = "feed.refused", Gateway;

@@ -20,7 +20,7 @@ use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, named, until};
 
-async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
+pub(crate) async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
     let secret_hash = [u8::try_from(feed.len()).unwrap(); 32];
     let new =
         NewGateway { feed: feed.into(), name: None, device: None, options: "{}".into(), secret_hash, polled };
@@ -107,6 +107,50 @@ pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
     assert_eq!(kinds, [EventKind::FeedLate, EventKind::FeedRefused]);
     on.store.delete_gateway(&tenant.actor(), made.id).await.unwrap();
     assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "gone");
+}
+
+pub(crate) async fn a_feed_that_is_not_fetched_is_late(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let made = gateway(&on, &tenant, "spot-feed", true).await;
+    let is_late = async || {
+        on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state.late_since.is_some()
+    };
+    let settle = async |error: Option<&str>| {
+        let poll = on.store.lease_poll(&["spot-feed"], 1_000).await.unwrap().unwrap();
+        let settlement = PollSettlement {
+            cursor: None,
+            complete_to: None,
+            next: on.now().plus_seconds(150),
+            page: None,
+            messages: 0,
+            error: error.map(str::to_owned),
+            refused: false,
+        };
+        assert!(on.store.settle_poll(&poll, settlement).await.unwrap());
+        on.clock().advance_seconds(150);
+    };
+    // Nobody asks the provider.
+    on.clock().advance_seconds(1_800);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0);
+    on.clock().advance_seconds(1);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0, "once");
+    assert!(is_late().await);
+    settle(None).await;
+    assert!(!is_late().await, "it was fetched");
+    // The provider does not answer.
+    for _ in 0..4 {
+        settle(Some("no answer")).await;
+        assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0);
+    }
+    settle(Some("no answer")).await;
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1);
+    settle(Some("no answer")).await;
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0, "once");
+    assert!(is_late().await);
+    settle(None).await;
+    assert!(!is_late().await, "it answers again");
+    assert_eq!(on.story(&tenant, made.id).await, [EventKind::FeedLate; 2]);
 }
 
 pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {

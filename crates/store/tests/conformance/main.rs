@@ -109,6 +109,8 @@ conformance! {
         limits_of_an_hour_follow_a_corrected_clock,
         records_go_by_their_age_after_a_corrected_clock,
         order_outlasts_a_corrected_clock,
+        feeds_are_fetched_after_a_corrected_clock,
+        a_silent_device_is_noticed_after_a_corrected_clock,
     }
     calls {
         calls_add_up_by_hour,
@@ -333,6 +335,7 @@ conformance! {
         steps_in_any_order_are_one_alert,
         a_late_cancellation_divides_two_emergencies,
         reports_of_gateways_add_up,
+        a_feed_that_is_not_fetched_is_late,
         a_poll_is_leased_to_one_node,
         a_fix_that_comes_by_two_ways_is_stored_once,
     }
