@@ -33,9 +33,11 @@ install_packages() {
       printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
       chmod 755 /usr/sbin/policy-rc.d
     fi
-    apt-get -qq update &&
+    { [ -n "${PERIGEE_APT_UPDATED:-}" ] || apt-get -qq update; } &&
       DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
   ) >&2 </dev/null || die "apt-get could not install: $*"
+  # For the scripts that this one calls.
+  export PERIGEE_APT_UPDATED=1
 }
 
 # need COMMAND PACKAGE...: installs the packages if the command is missing.

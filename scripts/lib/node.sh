@@ -1,5 +1,6 @@
 # Node and the packages of a folder. Sourced after common.sh, never run.
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # root is set by common.sh
 
 # need_node: uses the Node of the system if it is 20 or newer. Otherwise it brings one from PyPI, with its npm, and keeps
 # it in target/node: Debian's is too old, and its npm depends on hundreds of packages.

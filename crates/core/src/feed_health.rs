@@ -83,7 +83,7 @@ pub struct GatewayState {
     pub refused: u64,
     /// When a refusal was last announced.
     pub refused_at: Option<Timestamp>,
-    /// Since when it is known to be late; `None` while messages come as often as usual.
+    /// Since when it is known to be late; `None` while messages come as often as usual, and are fetched.
     pub late_since: Option<Timestamp>,
     /// Only set for polled feeds.
     pub poll: Option<PollState>,
@@ -109,10 +109,27 @@ impl GatewayState {
     }
 }
 
-/// The instant after which a gateway is late if nothing comes; `None` until its interval is learned.
-pub fn late_at(last_message: Option<Timestamp>, interval: &ReportingInterval) -> Option<Timestamp> {
-    let interval_s = interval.interval_s()?;
-    Some(DeviceStatus::limits(last_message?, Some(interval_s)).0)
+impl PollState {
+    /// Failed requests in a row after which a gateway is late.
+    pub const LATE_FAILURES: u32 = 5;
+    /// How long after a request was due a gateway is late if none was made, in milliseconds: half an hour, which is several
+    /// intervals of most providers.
+    pub const OVERDUE_MS: i64 = 30 * 60 * 1000;
+
+    /// The instant after which it is late if no request succeeds.
+    fn late_at(&self) -> Timestamp {
+        if self.failures >= Self::LATE_FAILURES {
+            return Timestamp::MIN;
+        }
+        self.next.plus_millis(Self::OVERDUE_MS)
+    }
+}
+
+/// The instant after which a gateway is late if nothing comes or nothing is fetched; `None` until one of them is expected.
+pub fn late_at(state: &GatewayState, interval: &ReportingInterval) -> Option<Timestamp> {
+    let limit = |last| Some(DeviceStatus::limits(last, Some(interval.interval_s()?)).0);
+    let by_messages = state.last_message.and_then(limit);
+    by_messages.into_iter().chain(state.poll.as_ref().map(PollState::late_at)).min()
 }
 
 /// What happened at a gateway on one node since the last report.

@@ -25,7 +25,7 @@ pub(super) const HISTORY: Provider = Provider {
     check,
     request,
     step,
-    shorter: |context| Some(Window::read(context.cursor(), context.gateway.creation).shorter().cursor()),
+    shorter: |context| Some(Window::read(context).shorter().cursor()),
 };
 
 fn imeis(options: &Options) -> Result<Vec<String>, OptionError> {
@@ -69,7 +69,7 @@ fn date(instant: Timestamp) -> String {
 
 fn request(context: &Context<'_>) -> Result<Request, OptionError> {
     let imeis = imeis(context.options)?;
-    let window = Window::read(context.cursor(), context.gateway.creation);
+    let window = Window::read(context);
     let span = window.span(context.now);
     let imei = imeis.get(window.part).or_else(|| imeis.first()).map(String::as_str).unwrap_or_default();
     let mut url = address(context.options, context.guard)?;
@@ -81,7 +81,7 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
 }
 
 fn step(context: &Context<'_>, _decoded: &FeedDecoded) -> Step {
-    let window = Window::read(context.cursor(), context.gateway.creation);
+    let window = Window::read(context);
     let span = window.span(context.now);
     let devices = imeis(context.options).map_or(1, |imeis| imeis.len());
     if window.part + 1 < devices {

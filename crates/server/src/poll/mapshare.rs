@@ -24,7 +24,7 @@ pub(super) const MAPSHARE: Provider = Provider {
     check,
     request,
     step,
-    shorter: |context| Some(Window::read(context.cursor(), context.gateway.creation).shorter().cursor()),
+    shorter: |context| Some(Window::read(context).shorter().cursor()),
 };
 
 fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
@@ -53,7 +53,7 @@ fn date(instant: Timestamp) -> String {
 
 fn request(context: &Context<'_>) -> Result<Request, OptionError> {
     let mut url = address(context.options, context.guard)?;
-    let span = Window::read(context.cursor(), context.gateway.creation).span(context.now);
+    let span = Window::read(context).span(context.now);
     let pairs = [("d1", date(span.from)), ("d2", date(span.to.plus_seconds(1)))];
     url.query_pairs_mut().extend_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())));
     let credentials = match context.options.text("password") {
@@ -65,7 +65,7 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
 }
 
 fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
-    let window = Window::read(context.cursor(), context.gateway.creation);
+    let window = Window::read(context);
     let span = window.span(context.now);
     let wait_s =
         if span.to < context.now { CATCH_UP_WAIT_S } else { usual_wait_s(newest(decoded), context.now) };

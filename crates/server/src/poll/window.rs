@@ -3,6 +3,8 @@
 use perigee_core::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::provider::Context;
+
 /// The longest window, in seconds: a day, whose answer is usually short enough for the provider and for this service.
 const SPAN_MAX_S: i64 = 86_400;
 /// The shortest window, in seconds. Windows with an answer that is too long are halved down to this.
@@ -38,14 +40,20 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// Parses a cursor. One that is empty or invalid starts from the beginning; duplicates are recognised.
-    pub(super) fn read(cursor: &str, creation: Timestamp) -> Self {
-        serde_json::from_str(cursor).unwrap_or(Self {
-            from: creation.plus_seconds(-BEGIN_S).as_millis(),
-            span: SPAN_MAX_S,
-            to: None,
-            part: 0,
-        })
+    /// Parses the cursor of a poll. One that is empty or invalid starts from the beginning. One that is in the future was
+    /// written by a clock that was ahead, and would skip what was sent since: it goes back. Duplicates are recognised.
+    pub(super) fn read(context: &Context<'_>) -> Self {
+        Self::parse(context.cursor(), context.gateway.creation, context.now)
+    }
+
+    fn parse(cursor: &str, creation: Timestamp, now: Timestamp) -> Self {
+        let begin = |at: Timestamp| {
+            let from = at.min(now).plus_seconds(-BEGIN_S).as_millis();
+            Self { from, span: SPAN_MAX_S, to: None, part: 0 }
+        };
+        let Ok(known) = serde_json::from_str::<Self>(cursor) else { return begin(creation) };
+        let is_ahead = known.from.max(known.to.unwrap_or(known.from)) > now.as_millis();
+        if is_ahead { begin(now) } else { known }
     }
 
     pub(super) fn cursor(&self) -> String {
@@ -84,17 +92,33 @@ mod tests {
     fn windows_leave_no_gap() {
         let created: Timestamp = "2026-01-10T00:00:00Z".parse().unwrap();
         let now = created.plus_seconds(3_600);
-        let mut window = Window::read("", created);
+        let mut window = Window::parse("", created, now);
         let mut done = created.plus_seconds(-BEGIN_S);
         for _ in 0..8 {
             let span = window.span(now);
             assert!(span.from < done && span.to >= done, "{span:?}");
             done = span.to;
-            window = Window::read(&window.after(span).cursor(), created);
+            window = Window::parse(&window.after(span).cursor(), created, now);
         }
         assert_eq!(done, now);
-        let part = Window::read(&window.after_part(window.span(now)).cursor(), created);
+        let part = Window::parse(&window.after_part(window.span(now)).cursor(), created, now);
         assert_eq!(part.span(now.plus_seconds(60)).to, now, "all parts have the same end");
         assert_eq!(window.shorter().span, SPAN_MAX_S / 2);
+    }
+
+    #[test]
+    fn a_cursor_of_a_clock_ahead_goes_back() {
+        let created: Timestamp = "2026-01-10T00:00:00Z".parse().unwrap();
+        let now = created.plus_seconds(30 * 86_400);
+        let ahead = now.plus_seconds(86_400);
+        let window = Window { from: ahead.as_millis(), span: 900, to: None, part: 0 };
+        let in_parts = Window { from: now.as_millis(), to: Some(ahead.as_millis()), ..window.clone() };
+        for cursor in [window.cursor(), in_parts.cursor()] {
+            let span = Window::parse(&cursor, created, now).span(now);
+            assert!(span.from <= now.plus_seconds(-BEGIN_S) && span.to <= now, "{span:?}");
+            assert_eq!(Window::parse(&cursor, created, ahead).cursor(), cursor, "the clock was right");
+        }
+        let span = Window::parse("", ahead, now).span(now);
+        assert!(span.to <= now, "a gateway made by a clock ahead");
     }
 }

@@ -17,6 +17,7 @@ on_both_engines!(
     two_nodes_poll_once,
     refusals_are_respected_and_announced,
     other_answers_are_kept_once,
+    a_corrected_clock_stops_no_feed,
 );
 
 const IMEI: &str = "300434000000001";
@@ -117,6 +118,31 @@ impl World {
     async fn raw_messages(&self) -> usize {
         let list = self.app.get(&self.tenant.owner, "/api/rawMessages?limit=1000").await;
         list["rawMessages"].as_array().unwrap().len()
+    }
+}
+
+/// A clock is a day ahead for an hour, and is corrected.
+async fn a_corrected_clock_stops_no_feed(engine: Engine) {
+    for feed in FEEDS {
+        let world = World::new(engine, feed).await;
+        let (clock, store) = (world.app.clock(), &world.app.app.store);
+        let correct = async |seconds| {
+            clock.step_seconds(seconds);
+            store.watch_clock().await.unwrap();
+        };
+        store.watch_clock().await.unwrap();
+        world.provider.fill(IMEI, world.now_s() - 3_600, world.now_s() - 60, 20);
+        world.catch_up(&world.app.app.poller).await;
+        correct(86_400).await;
+        while world.app.app.poller.turn().await.unwrap() {}
+        clock.advance_seconds(3_600);
+        while world.app.app.poller.turn().await.unwrap() {}
+        correct(-86_400).await;
+        let from_s = world.now_s();
+        clock.advance_seconds(2 * 3_600);
+        world.provider.fill(IMEI, from_s, world.now_s() - 60, 20);
+        world.catch_up(&world.app.app.poller).await;
+        assert_eq!(world.stored().await.len(), 40, "{feed}");
     }
 }
 

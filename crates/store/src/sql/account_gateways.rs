@@ -118,8 +118,10 @@ async fn create(
     ];
     tx.execute(&sql, values).await?;
     let next_poll = new.polled.then(|| tx.now());
-    let sql = "INSERT INTO gateway_state (account_id, gateway_id, next_poll) VALUES (?1, ?2, ?3)";
-    tx.execute(sql, params![account, id, next_poll]).await?;
+    let late_at = next_poll.map(|next| next.plus_millis(PollState::OVERDUE_MS));
+    let sql =
+        "INSERT INTO gateway_state (account_id, gateway_id, next_poll, late_at) VALUES (?1, ?2, ?3, ?4)";
+    tx.execute(sql, params![account, id, next_poll, late_at]).await?;
     let made = find_by_id(tx, account, GatewayId::from_i64(id)).await?;
     let gateway = made.ok_or(StoreError::NotFound(Kind::Gateway))?.0;
     append_event(tx, &gateway, EventKind::GatewayCreated, serde_json::json!({})).await?;

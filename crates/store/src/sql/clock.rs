@@ -4,6 +4,9 @@
 //! After a step ahead nothing is deleted by age until the step is confirmed; after a step back, leases and due times
 //! that were written meanwhile are moved back by the same amount.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -95,7 +98,8 @@ async fn newest_event(tx: &Tx) -> Result<Option<Timestamp>> {
     Ok(tx.query_one(sql, &[]).await?.opt_timestamp("at")?.map(|at| at.min(tx.now())))
 }
 
-/// Leases and due times: table, column, and a condition on the rows.
+/// Leases, due times, and instants from which something waits: table, column, and a condition on the rows. A test reads
+/// the schema and fails if a column of times is neither here nor named there as one that nothing waits for.
 const WAITS: &[(&str, &str, &str)] = &[
     ("rule_follower", "leased_until", ""),
     ("device_watch", "due", ""),
@@ -107,10 +111,18 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("claim_proof", "window_until", ""),
     ("escalation", "started", ""),
     ("escalation", "due", ""),
+    ("gateway_state", "next_poll", ""),
+    ("gateway_state", "lease_until", ""),
+    ("gateway_state", "late_at", ""),
+    ("gateway_state", "refused_at", ""),
+    ("gateway_state", "last_message", ""),
+    ("gateway_state", "complete_to", ""),
+    ("command", "sent_at", "AND state = 'sent'"),
+    ("device_live", "last_seen", ""),
 ];
 
-/// Moves every lease and due time back by as much as the clock was set back. One from before the clock was ahead then
-/// comes early, which costs one attempt; none comes late.
+/// Moves every one of these that is in the future back by as much as the clock was set back. A due time from before the
+/// clock was ahead then comes early, which costs one attempt; none comes late.
 async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
     for (table, column, and) in WAITS {
         let sql = format!("UPDATE {table} SET {column} = {column} - ?2 WHERE {column} > ?1 {and}");
@@ -120,6 +132,8 @@ async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
         let sql = "UPDATE device_live SET pack_due = pack_due - ?2 WHERE pack_due > ?1";
         tx.execute(sql, params![tx.now(), by_ms]).await?;
     }
+    let (log, now) = (Arc::clone(tx.log()), tx.now());
+    tx.after_commit(move || log.clock_set_back(now, by_ms));
     Ok(())
 }
 

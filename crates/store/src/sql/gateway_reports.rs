@@ -30,9 +30,11 @@ pub(super) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool> {
         rhythm.hear(last);
         state.hours.add(last, report.messages);
         state.last_message = state.last_message.max(Some(last));
-        state.late_since = None;
     }
-    let late = if state.late_since.is_some() { None } else { late_at(state.last_message, &rhythm) };
+    let late = late_at(&state, &rhythm);
+    // It stays late, and is not announced again, until what was missing comes.
+    state.late_since = state.late_since.filter(|_| late.is_some_and(|late| late < tx.now()));
+    let late = late.filter(|_| state.late_since.is_none());
     let error = report.last_error.as_ref();
     let error = error.map(|error| error.chars().filter(|c| *c != '\0').take(NewMessage::ERROR_MAX).collect());
     let error: Option<String> = error;
@@ -88,7 +90,11 @@ pub(super) async fn announce_late(tx: &Tx) -> Result<u64> {
         }
         if let Some((gateway, _)) = find_by_id(tx, account, id).await? {
             let last = gateway.state.last_message.map(|at: Timestamp| at.to_string());
-            append_event(tx, &gateway, EventKind::FeedLate, json!({"lastMessage": last})).await?;
+            let mut data = json!({"lastMessage": last});
+            if let Some(poll) = &gateway.state.poll {
+                data["failures"] = json!(poll.failures);
+            }
+            append_event(tx, &gateway, EventKind::FeedLate, data).await?;
             announced += 1;
         }
     }

@@ -14,12 +14,13 @@ use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{
-    Commands as _, Credentials as _, DeviceFiles as _, Gateways as _, Maintenance as _, Notifications as _,
-    PASSWORD_MAILS_AN_HOUR, Routing as _, TEST_MESSAGES_AN_HOUR,
+    Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _, Maintenance as _,
+    Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Routing as _, TEST_MESSAGES_AN_HOUR,
 };
 
+use crate::feeds;
 use crate::fixture::{Fixture, Tenant};
-use crate::sample::named;
+use crate::sample::{fix, named};
 
 const DAY_S: i64 = 86_400;
 const PAGE: PageRequest = PageRequest::first(1_000);
@@ -147,4 +148,54 @@ pub(crate) async fn order_outlasts_a_corrected_clock(mut on: Fixture) {
     let targets: Vec<_> = on.audits(&tenant).await.into_iter().filter_map(|entry| entry.target).collect();
     let expect: Vec<_> = given.iter().rev().map(ToString::to_string).collect();
     assert_eq!(targets[..3], expect);
+}
+
+pub(crate) async fn feeds_are_fetched_after_a_corrected_clock(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let made = feeds::gateway(&on, &tenant, "spot-feed", true).await;
+    let feeds = ["spot-feed"];
+    let state = async || on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    step(&on, DAY_S).await;
+    let poll = on.store.lease_poll(&feeds, 1_000).await.unwrap().unwrap();
+    let settlement = PollSettlement {
+        cursor: Some("next".into()),
+        complete_to: Some(on.now()),
+        next: on.now().plus_seconds(150),
+        page: None,
+        messages: 3,
+        error: None,
+        refused: true,
+    };
+    on.store.settle_poll(&poll, settlement).await.unwrap();
+    step(&on, -DAY_S).await;
+    let now = on.now();
+    let known = state().await;
+    assert_eq!((known.last_message, known.refused_at), (Some(now), Some(now)));
+    let poll = known.poll.unwrap();
+    assert_eq!((poll.next, poll.complete_to), (now.plus_seconds(150), Some(now)));
+    assert_eq!(on.store.lease_poll(&feeds, 1_000).await.unwrap(), None, "not due");
+    on.clock().advance_seconds(150);
+    // Leased by a node that dies, before the clock is corrected.
+    step(&on, DAY_S).await;
+    assert!(on.store.lease_poll(&feeds, 60_000).await.unwrap().is_some());
+    step(&on, -DAY_S).await;
+    assert_eq!(on.store.lease_poll(&feeds, 1_000).await.unwrap(), None, "leased");
+    on.clock().advance_seconds(60);
+    assert!(on.store.lease_poll(&feeds, 1_000).await.unwrap().is_some());
+    on.clock().advance_seconds(1_800);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1, "it was due half an hour ago");
+}
+
+pub(crate) async fn a_silent_device_is_noticed_after_a_corrected_clock(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let tracker = tracker(&on, &tenant).await;
+    step(&on, DAY_S).await;
+    on.store.store_message(&tracker, message("x"), vec![fix(on.now(), 1.0)]).await.unwrap();
+    let seen = async || on.look(&tenant, tracker.device).await.last_seen;
+    assert_eq!(seen().await, Some(on.now()));
+    step(&on, -DAY_S).await;
+    assert_eq!(seen().await, Some(on.now()));
+    on.clock().advance_seconds(60);
+    on.store.store_message(&tracker, message("y"), vec![fix(on.now(), 1.0)]).await.unwrap();
+    assert_eq!(seen().await, Some(on.now()));
 }

@@ -26,9 +26,9 @@ use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, named, until};
 
 /// The turn begins with the first account.
-const NOBODY: AccountId = AccountId::from_i64(0);
+pub(crate) const NOBODY: AccountId = AccountId::from_i64(0);
 
-async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
+pub(crate) async fn gateway(on: &Fixture, tenant: &Tenant, feed: &str, polled: bool) -> Gateway {
     let secret_hash = [u8::try_from(feed.len()).unwrap(); 32];
     let new =
         NewGateway { feed: feed.into(), name: None, device: None, options: "{}".into(), secret_hash, polled };
@@ -204,6 +204,50 @@ pub(crate) async fn accounts_take_turns_at_polls(on: Fixture) {
     assert!(on.store.settle_poll(&two, PollSettlement { error: None, ..failed }).await.unwrap());
     let (account, next) = lease(NOBODY).await.unwrap();
     assert_eq!((account, failures(&next)), (greedy, 0), "no second one that failed");
+}
+
+pub(crate) async fn a_feed_that_is_not_fetched_is_late(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let made = gateway(&on, &tenant, "spot-feed", true).await;
+    let is_late = async || {
+        on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state.late_since.is_some()
+    };
+    let settle = async |error: Option<&str>| {
+        let poll = on.store.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();
+        let settlement = PollSettlement {
+            cursor: None,
+            complete_to: None,
+            next: on.now().plus_seconds(150),
+            page: None,
+            messages: 0,
+            error: error.map(str::to_owned),
+            refused: false,
+        };
+        assert!(on.store.settle_poll(&poll, settlement).await.unwrap());
+        on.clock().advance_seconds(150);
+    };
+    // Nobody asks the provider.
+    on.clock().advance_seconds(1_800);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0);
+    on.clock().advance_seconds(1);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1);
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0, "once");
+    assert!(is_late().await);
+    settle(None).await;
+    assert!(!is_late().await, "it was fetched");
+    // The provider does not answer.
+    for _ in 0..4 {
+        settle(Some("no answer")).await;
+        assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0);
+    }
+    settle(Some("no answer")).await;
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1);
+    settle(Some("no answer")).await;
+    assert_eq!(on.store.announce_late_gateways().await.unwrap(), 0, "once");
+    assert!(is_late().await);
+    settle(None).await;
+    assert!(!is_late().await, "it answers again");
+    assert_eq!(on.story(&tenant, made.id).await, [EventKind::FeedLate; 2]);
 }
 
 pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {

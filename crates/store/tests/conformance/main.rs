@@ -113,6 +113,8 @@ conformance! {
         limits_of_an_hour_follow_a_corrected_clock,
         records_go_by_their_age_after_a_corrected_clock,
         order_outlasts_a_corrected_clock,
+        feeds_are_fetched_after_a_corrected_clock,
+        a_silent_device_is_noticed_after_a_corrected_clock,
     }
     calls {
         calls_add_up_by_hour,
@@ -350,6 +352,7 @@ conformance! {
         a_later_fix_of_an_emergency_is_the_place_of_its_alert,
         reports_of_gateways_add_up,
         accounts_take_turns_at_polls,
+        a_feed_that_is_not_fetched_is_late,
         a_poll_is_leased_to_one_node,
         a_fix_that_comes_by_two_ways_is_stored_once,
     }

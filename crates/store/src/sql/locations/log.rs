@@ -176,6 +176,9 @@ pub(crate) trait LocationLog: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Moves times after `now` that memory holds back by as much as the clock was set back.
+    fn clock_set_back(&self, _now: Timestamp, _by_ms: i64) {}
+
     /// The state of a device, if it is in memory.
     fn device_in_memory(&self, _: AccountId, _: DeviceId) -> Option<DeviceMemory> {
         None

@@ -130,6 +130,16 @@ impl DeviceStates {
         self.evictions += 1;
     }
 
+    /// Moves contacts after `now` back, as in the table. Those that are not saved are saved so.
+    pub(crate) fn clock_set_back(&mut self, now: Timestamp, by_ms: i64) {
+        for entry in self.entries.values_mut() {
+            if let Some(ahead) = entry.last_seen.filter(|last_seen| *last_seen > now) {
+                entry.last_seen = Some(ahead.plus_millis(-by_ms));
+                entry.changes += 1;
+            }
+        }
+    }
+
     /// Notes when a device was heard, with a location or without.
     pub(super) fn record_contact(&mut self, owner: Owner, heard: Contact) {
         let entry = self.entries.entry(owner).or_default();

@@ -161,6 +161,10 @@ impl LocationLog for SqliteLog {
         Some(self.0.unpacked().between((account, device), keys, window.order, window.wanted()))
     }
 
+    fn clock_set_back(&self, now: Timestamp, by_ms: i64) {
+        self.0.device_states_mut().clock_set_back(now, by_ms);
+    }
+
     fn device_in_memory(&self, account: AccountId, device: DeviceId) -> Option<DeviceMemory> {
         let states = self.0.device_states();
         let entry = states.get((account, device))?;
