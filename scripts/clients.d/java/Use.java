@@ -13,7 +13,7 @@ public class Use {
     presented.setApiKey(System.getenv("PERIGEE_API_KEY"));
     var issued = new AuthenticationApi(client).createToken(presented);
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + issued.getToken()));
-    int devices = new DevicesApi(client).listDevices(null, null, null, null, null, null).getDevices().size();
+    int devices = new DevicesApi(client).listDevices(null, null, null, null, null, null, null, null, null).getDevices().size();
     System.out.println("java: token until " + issued.getExpires() + ", " + devices + " devices");
   }
 }
