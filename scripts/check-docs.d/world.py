@@ -158,7 +158,7 @@ class Account:
             "geo": ("/api/geofences", {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 1]},
                                        "properties": {"name": "Harbour", "radius": 100}}),
             "grp": ("/api/groups", {"name": "Boats"}),
-            "gtw": ("/api/gateways", {"feed": "osmand"}),
+            "gtw": ("/api/gateways", {"feed": "cloudloop"}),
             "rul": ("/api/rules", {"name": "Fast", "allDevices": True, "conditions": [{"type": "speed", "above": 90}]}),
             "usr": ("/api/users", {"name": "Leo", "email": f"leo{len(self.ids)}-{self.email}", "country": "ES",
                                    "timeZone": "UTC"}),
