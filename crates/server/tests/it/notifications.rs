@@ -63,6 +63,7 @@ impl Compose for Plain {
             Occasion::LimitReached { channel } => format!("{device}: limit of {}", channel.name()),
             Occasion::Test => format!("{device}: test"),
             Occasion::Overview(_)
+            | Occasion::UnregisteredSos(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
             | Occasion::Gone => {
