@@ -117,8 +117,7 @@ event_kinds! {
     GatewayUpdated = "gateway.updated", Gateway;
     /// A gateway was deleted.
     GatewayDeleted = "gateway.deleted", Gateway;
-    /// A gateway is late: no message came for about two of its usual intervals, or its provider could not be asked for
-    /// half an hour or failed to answer five times.
+    /// A gateway is late: no message came for about two of its usual intervals, or its provider does not answer.
     FeedLate = "feed.late", Gateway;
     /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.
     FeedRefused = "feed.refused", Gateway;
