@@ -20,7 +20,7 @@ use perigee_core::store::{Gateways, Result};
 use super::locations::state_row::{self, StateRow};
 use super::locations::{self, Submission};
 use super::{alert_search, devices, heard, messages, requests, sos_notices};
-use crate::{Database, Tx, Value, params};
+use crate::{Database, Tx};
 
 /// Writes what a device that was just heard told. It may have been deleted meanwhile.
 async fn set_told(

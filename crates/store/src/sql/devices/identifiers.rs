@@ -12,7 +12,6 @@ use perigee_core::operator_notice::NoticeKind;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::column;
 use super::super::locations::state_row::{self, StateRow};
 use super::super::query::{Query, for_texts, insert_many};
 use super::super::{column, operator_notices};

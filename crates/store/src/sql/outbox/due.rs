@@ -141,8 +141,8 @@ async fn of_account(
     for row in &rows {
         let mut content = content(tx, account, row, (&alerts, &devices))?;
         if channel == Channel::Email {
-            let consent = email_recipients::find(tx, account, &content.to.to_lowercase()).await?;
-            content.is_stranger = !consent.is_confirmed();
+            let recipient = email_recipients::find(tx, account, &content.to.to_lowercase()).await?;
+            content.is_stranger = !recipient.is_confirmed();
         }
         contents.push(content);
     }
