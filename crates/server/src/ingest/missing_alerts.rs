@@ -74,7 +74,7 @@ impl Ingest {
         } else if let Some(feed) = find_feed(&message.source) {
             let Some(stored) = StoredRequest::parse(&message.bytes) else { return Ok(Vec::new()) };
             let gateway = match message.gateway {
-                Some(id) => self.store.find_gateway_by_id(message.account, id).await?,
+                Some(id) => self.store.find_message_gateway(message.account, id).await?,
                 None => None,
             };
             let gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, message));

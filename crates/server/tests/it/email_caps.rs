@@ -131,9 +131,9 @@ async fn critical_alerts_to_many_strangers_make_no_relay(engine: Engine) {
     let tenant = on.app.tenant("acme", 100).await;
     let owner = tenant.owner;
     let strangers: Vec<String> = named(40, "p").iter().map(|name| format!("{name}@example.com")).collect();
-    let set = on.app.send(&owner, "PUT /api/account/alertRouting", &people(&strangers)).await.expect(200);
+    let routing = on.app.send(&owner, "PUT /api/account/alertRouting", &people(&strangers)).await.expect(200);
     let status = |state: &str| {
-        let recipients = set["recipients"].as_array().unwrap();
+        let recipients = routing["recipients"].as_array().unwrap();
         recipients.iter().filter(|one| one["status"] == state).count()
     };
     assert_eq!((status("active"), status("unconfirmed")), (5, 35), "shown at once");

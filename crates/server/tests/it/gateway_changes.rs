@@ -147,8 +147,8 @@ async fn a_corrected_mapping_reads_old_messages(engine: Engine) {
     let old = world.newest_message().await;
     assert_eq!(world.reprocess(&old).await, "unparsable", "the mapping has no latitude");
     assert_eq!(world.locations(&device).await, Vec::<Value>::new());
-    let patch = json!({"options": {"mapping": {"fields": {"latitude": "/at/y"}}}});
-    let changed = world.send(&format!("PATCH /api/gateways/{id}"), &patch).await.expect(200);
+    let correction = json!({"options": {"mapping": {"fields": {"latitude": "/at/y"}}}});
+    let changed = world.send(&format!("PATCH /api/gateways/{id}"), &correction).await.expect(200);
     assert_eq!(changed["options"]["mapping"], mapping("/at/y"), "the rest stays");
     assert_eq!(changed["url"], Value::Null);
     assert_eq!(world.reprocess(&old).await, "decoded");

@@ -1,5 +1,6 @@
 //! Alerts that an earlier version lost are found in its messages, once, and old ones notify nobody.
 
+use perigee_core::claim::CountedClaims;
 use perigee_core::gateway::NewMessage;
 use perigee_core::location::DuplicateRule;
 use perigee_core::message_contents::MessageContents;
@@ -20,7 +21,8 @@ fn sos(minute: u32) -> String {
 
 /// Stores a message as earlier versions did when they crashed before its alert.
 async fn store_without_alert(app: &TestApp, text: &str) {
-    let reporter = app.store.find_claimed_device(&[NAME.to_owned()]).await.unwrap().unwrap();
+    let reporter =
+        app.store.find_claimed_device(&[NAME.to_owned()], CountedClaims::All).await.unwrap().unwrap();
     let message = NewMessage {
         source: "h02",
         peer: "192.0.2.1:5".to_owned(),

@@ -25,7 +25,7 @@ fn template() -> Value {
 
 /// Options of a gateway of a feed, and a request with the payload.
 fn request(feed: &str) -> (Value, String) {
-    let hex: String = PAYLOAD.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = PAYLOAD.iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     let base64 = STANDARD.encode(PAYLOAD);
     let date = json!({"year": 2026, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 0});
     let body = match feed {

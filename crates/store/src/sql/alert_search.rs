@@ -38,15 +38,12 @@ pub(super) async fn next(tx: &Tx) -> Result<Option<SearchedMessages>> {
 /// Saves that these messages were searched, unless another node has done so.
 pub(super) async fn finish(tx: &Tx, account: AccountId, after: i64, to: Option<i64>) -> Result<()> {
     tx.keep_device_cache_valid();
-    match to {
-        Some(to) => {
-            let sql = "UPDATE alert_search SET after_id = ?3 WHERE account_id = ?1 AND after_id = ?2";
-            tx.execute(sql, params![account, after, to]).await?;
-        }
-        None => {
-            let sql = "DELETE FROM alert_search WHERE account_id = ?1 AND after_id = ?2";
-            tx.execute(sql, params![account, after]).await?;
-        }
+    if let Some(to) = to {
+        let sql = "UPDATE alert_search SET after_id = ?3 WHERE account_id = ?1 AND after_id = ?2";
+        tx.execute(sql, params![account, after, to]).await?;
+    } else {
+        let sql = "DELETE FROM alert_search WHERE account_id = ?1 AND after_id = ?2";
+        tx.execute(sql, params![account, after]).await?;
     }
     Ok(())
 }

@@ -28,10 +28,9 @@ fn from_row(row: &Row, account: AccountId, device: DeviceId) -> Result<Claim> {
     let is_own = holder == (Some(account.as_i64()), Some(device.as_i64()));
     let state = match (is_own, row.opt_timestamp("proven_at")?) {
         (true, Some(_)) => ClaimState::Proven,
-        (false, Some(_)) => ClaimState::Elsewhere,
         (true, None) => ClaimState::Unproven,
         (false, None) if holder.0.is_none() => ClaimState::Unproven,
-        (false, None) => ClaimState::Elsewhere,
+        (false, _) => ClaimState::Elsewhere,
     };
     let window = row.opt_timestamp("window_from")?.zip(row.opt_timestamp("window_until")?);
     Ok(Claim { identifier: row.text("identifier")?, state, window })

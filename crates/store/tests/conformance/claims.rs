@@ -42,6 +42,7 @@ async fn hear(on: &Fixture) {
         last_heard: on.now(),
         messages: 1,
         kept: vec![message],
+        sos: None,
     };
     on.store.save_heard(vec![report]).await.unwrap();
 }

@@ -14,8 +14,9 @@ use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{
-    Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _, Maintenance as _,
-    Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Routing as _, TEST_MESSAGES_AN_HOUR,
+    AccountGateways as _, Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _,
+    Maintenance as _, Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Routing as _,
+    TEST_MESSAGES_AN_HOUR,
 };
 
 use crate::feeds;
@@ -154,9 +155,9 @@ pub(crate) async fn feeds_are_fetched_after_a_corrected_clock(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let made = feeds::gateway(&on, &tenant, "spot-feed", true).await;
     let feeds = ["spot-feed"];
-    let state = async || on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state;
+    let state = async || on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     step(&on, DAY_S).await;
-    let poll = on.store.lease_poll(&feeds, 1_000).await.unwrap().unwrap();
+    let poll = on.store.lease_poll(&feeds, 1_000, feeds::NOBODY).await.unwrap().unwrap();
     let settlement = PollSettlement {
         cursor: Some("next".into()),
         complete_to: Some(on.now()),
@@ -173,15 +174,15 @@ pub(crate) async fn feeds_are_fetched_after_a_corrected_clock(on: Fixture) {
     assert_eq!((known.last_message, known.refused_at), (Some(now), Some(now)));
     let poll = known.poll.unwrap();
     assert_eq!((poll.next, poll.complete_to), (now.plus_seconds(150), Some(now)));
-    assert_eq!(on.store.lease_poll(&feeds, 1_000).await.unwrap(), None, "not due");
+    assert_eq!(on.store.lease_poll(&feeds, 1_000, feeds::NOBODY).await.unwrap(), None, "not due");
     on.clock().advance_seconds(150);
     // Leased by a node that dies, before the clock is corrected.
     step(&on, DAY_S).await;
-    assert!(on.store.lease_poll(&feeds, 60_000).await.unwrap().is_some());
+    assert!(on.store.lease_poll(&feeds, 60_000, feeds::NOBODY).await.unwrap().is_some());
     step(&on, -DAY_S).await;
-    assert_eq!(on.store.lease_poll(&feeds, 1_000).await.unwrap(), None, "leased");
+    assert_eq!(on.store.lease_poll(&feeds, 1_000, feeds::NOBODY).await.unwrap(), None, "leased");
     on.clock().advance_seconds(60);
-    assert!(on.store.lease_poll(&feeds, 1_000).await.unwrap().is_some());
+    assert!(on.store.lease_poll(&feeds, 1_000, feeds::NOBODY).await.unwrap().is_some());
     on.clock().advance_seconds(1_800);
     assert_eq!(on.store.announce_late_gateways().await.unwrap(), 1, "it was due half an hour ago");
 }
@@ -190,12 +191,12 @@ pub(crate) async fn a_silent_device_is_noticed_after_a_corrected_clock(on: Fixtu
     let tenant = on.tenant("acme").await;
     let tracker = tracker(&on, &tenant).await;
     step(&on, DAY_S).await;
-    on.store.store_message(&tracker, message("x"), vec![fix(on.now(), 1.0)]).await.unwrap();
+    on.store.store_message(&tracker, message("x"), vec![fix(on.now(), 1.0)].into()).await.unwrap();
     let seen = async || on.look(&tenant, tracker.device).await.last_seen;
     assert_eq!(seen().await, Some(on.now()));
     step(&on, -DAY_S).await;
     assert_eq!(seen().await, Some(on.now()));
     on.clock().advance_seconds(60);
-    on.store.store_message(&tracker, message("y"), vec![fix(on.now(), 1.0)]).await.unwrap();
+    on.store.store_message(&tracker, message("y"), vec![fix(on.now(), 1.0)].into()).await.unwrap();
     assert_eq!(seen().await, Some(on.now()));
 }

@@ -210,7 +210,14 @@ pub(crate) async fn a_feed_that_is_not_fetched_is_late(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let made = gateway(&on, &tenant, "spot-feed", true).await;
     let is_late = async || {
-        on.store.find_gateway_by_id(made.account, made.id).await.unwrap().unwrap().state.late_since.is_some()
+        on.store
+            .find_message_gateway(made.account, made.id)
+            .await
+            .unwrap()
+            .unwrap()
+            .state
+            .late_since
+            .is_some()
     };
     let settle = async |error: Option<&str>| {
         let poll = on.store.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();

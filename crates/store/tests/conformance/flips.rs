@@ -2,6 +2,7 @@
 //! nothing that is wrong is given a new checksum.
 
 use perigee_core::alert::{Alert, StoredAlert};
+use perigee_core::claim::CountedClaims;
 use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
 use perigee_core::id::{AlertId, DeviceId};
 use perigee_core::location::{
@@ -60,7 +61,8 @@ async fn relearn(on: &Fixture, tenant: &Tenant, device: DeviceId) {
     on.clock().advance_seconds(1);
     let jump = fix(on.now(), 60.0);
     on.store.store_locations(&tenant.actor(), device, vec![jump]).await.unwrap();
-    let reporter = on.store.find_claimed_device(&[identifier(tenant)]).await.unwrap().unwrap();
+    let reporter =
+        on.store.find_claimed_device(&[identifier(tenant)], CountedClaims::All).await.unwrap().unwrap();
     on.store.set_protocol(&reporter, "gt06").await.unwrap();
     on.store.set_reported_model(&reporter, "GT-1").await.unwrap();
     on.store.set_proposed_zone(&reporter, Some(60)).await.unwrap();

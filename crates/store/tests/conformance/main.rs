@@ -1,6 +1,6 @@
 //! What every store must do, run against each engine: `sqlite::area::case` and `postgres::area::case`.
 
-#![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a case that cannot go on has failed")]
 
 mod account_gateways;
 mod accounts;

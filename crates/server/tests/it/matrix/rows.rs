@@ -243,7 +243,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/operator/claims", Operator, None, none),
     row("POST /api/operator/claims", Operator, None, none),
     row("GET /api/devices/{deviceId}/claims", Read, Device, none),
-    row("POST /api/devices/{deviceId}/claims", With(DevicesWrite), Device, claim),
+    row("POST /api/devices/{deviceId}/claims", With(Privilege::DevicesWrite), Device, claim),
     row("GET /api/account/apiKey", Session, None, none),
     row("POST /api/account/apiKey", Session, None, none),
     row("DELETE /api/account/apiKey", Session, None, none),

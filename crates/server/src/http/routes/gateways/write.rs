@@ -190,7 +190,6 @@ pub async fn delete_gateway(
 /// The value of `messages`.
 #[derive(utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
-#[expect(dead_code, reason = "describes a parameter")]
 pub enum KeptMessages {
     /// They stay until their retention ends, and can be reprocessed.
     Keep,
