@@ -8,8 +8,7 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { PMTiles, type Source } from 'pmtiles'
 import { expect, test } from 'vitest'
-import { sliceVectorTileLayer } from '../node_modules/maplibre-gl/src/source/vector_tile_overzoomed.ts'
-import { CanonicalTileID } from '../node_modules/maplibre-gl/src/tile/tile_id.ts'
+import { CanonicalTileID, sliceVectorTileLayer, type Shapes } from './renderer.mjs'
 
 /** PERIGEE_WHOLE_WORLD=1 checks every enlarged tile; otherwise those of the last two zooms by sample. */
 const isWhole = process.env.PERIGEE_WHOLE_WORLD === '1'
@@ -45,11 +44,6 @@ function isInside(rings: Point[][], x: number, y: number): boolean {
   return inside
 }
 
-interface Shapes {
-  length: number
-  extent: number
-  feature(index: number): { loadGeometry(): Point[][] }
-}
 const shapesOf = (layer: Shapes): Point[][][] =>
   Array.from({ length: layer.length }, (_, index) => layer.feature(index).loadGeometry())
 

@@ -367,7 +367,7 @@ mod tests {
         check(CommandKind::RequestPhoto, json!({}), None);
         check(
             CommandKind::PositionPeriodic,
-            json!({"seconds": 60}),
+            json!({"frequency": 60, "seconds": 60}),
             Some("it takes frequency, devicePassword"),
         );
         check(CommandKind::EngineStop, json!({"devicePassword": "123456"}), None);

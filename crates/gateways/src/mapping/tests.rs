@@ -64,7 +64,7 @@ fn what_is_not_there_is_told() {
     let check = |setting: Json, expect: &str| {
         assert_eq!(Mapping::parse(&setting).unwrap_err().to_string(), expect);
     };
-    check(json!({}), "fields must have at least one member");
+    check(json!({}), "/fields must have at least one member");
     check(
         json!({"fields": {"speed": {"path": "/a", "unit": "furlongs"}}}),
         "/fields/speed/unit must be one of km/h, m/s, knots, mph, m, km, ft, mi, 1, %",

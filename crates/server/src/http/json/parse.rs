@@ -258,7 +258,7 @@ mod tests {
             "The number at line 1 column 15 is too large. Send a smaller one.",
         );
         check(r#"{"a/b": ["\u0000"]}"#, "/a~1b/0", "The string has a NUL character (\\u0000). Remove it.");
-        check(r#"{"\u0000": 1}"#, "", "The name \"\\0\" has a NUL character. Leave it out.");
+        check(r#"{"\u0000": 1}"#, "", "The name \"\\0\" has a NUL character. Remove it.");
         check(
             "{\"a\": 1} x",
             "",

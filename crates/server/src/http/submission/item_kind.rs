@@ -250,21 +250,23 @@ mod tests {
         stores(&json!(5), 1, "");
         stores(&json!([{}, 5]), 2, "/0");
         stores(&json!({"alerts": [{}]}), 1, "/alerts/0");
-        for alone in
-            [json!({"alert": {}, "from": 1}), json!({"alert": {}, "from": null, "to": "", "limit": null})]
-        {
+        for alone in [
+            json!({"alert": {"text": "x"}, "from": 1}),
+            json!({"alert": {}, "from": null, "to": "", "limit": null}),
+        ] {
             stores(&alone, 1, "/alert");
         }
         for body in [
             json!({"from": 1, "to": 2}),
             json!({"to": 2, "limit": 5}),
             json!({"from": 1, "to": 2, "alert": null, "alerts": null}),
+            json!({"from": 1, "to": 2, "alert": {}}),
         ] {
             let Ok(BodyContent::Range(range)) = read(&body) else { panic!("{body} is a span of time") };
             assert!(!range.contains_key("alert") && !range.contains_key("alerts"), "{body}");
         }
         let Ok(BodyContent::StoreAndRange(Ok(batch), range)) =
-            read(&json!({"alert": {}, "from": 1, "to": 2}))
+            read(&json!({"alert": {"text": "x"}, "from": 1, "to": 2}))
         else {
             panic!("both are asked for");
         };

@@ -123,7 +123,7 @@ fn missing_paths_and_failed_tests_are_told_apart() {
     assert!(matches!(&problem, PatchProblem::TestFailed(_)));
     assert_eq!(
         problem.to_string(),
-        "Operation 0 tested \"/a/0\" and found another value. Read the resource again."
+        "Operation 0 expected another value at \"/a/0\". Read the resource again."
     );
 }
 

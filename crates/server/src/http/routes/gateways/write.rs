@@ -156,7 +156,7 @@ pub async fn renew_gateway_address(
 #[utoipa::path(delete, path = "/api/gateways/{gatewayId}", tag = "gateways",
     params(
         ("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6"),
-        ("messages" = Option<KeptMessages>, Query, description = "What becomes of the messages that came by it: `keep` lets them stay. Needed if there are any."),
+        ("messages" = inline(Option<KeptMessages>), Query, description = "What becomes of the messages that came by it: `keep` lets them stay. Needed if there are any."),
     ),
     responses(
         (status = 200, description = "The gateway was deleted.", body = Done),
