@@ -27,7 +27,7 @@ async fn registering_the_number_of_a_tracker_proves_nothing(engine: Engine) {
         })
     );
     let line = format!("POST /api/devices/{stolen}/commands");
-    let stop = app.send(&thief, &line, &json!({"type": "engineStop"})).await;
+    let stop = app.send(&thief, &line, &json!({"type": "engineStop", "confirm": true})).await;
     stop.expect_error(409, "claim-unproven");
 
     let line = format!("POST /api/devices/{stolen}/claims");

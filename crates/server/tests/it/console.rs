@@ -62,7 +62,7 @@ async fn says_what_server_it_is_and_no_more() {
             "success": true,
             "server": {"name": "Perigee", "version": env!("CARGO_PKG_VERSION")},
             "baseUrl": "http://perigee.test",
-            "map": {"layers": [], "center": [0.0, 25.0], "zoom": 1.5},
+            "map": {"bundled": false, "layers": [], "center": [0.0, 25.0], "zoom": 1.5},
             "channels": {"email": false, "sms": false},
             "languages": ["en", "es"],
         })

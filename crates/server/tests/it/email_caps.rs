@@ -146,7 +146,7 @@ async fn critical_alerts_to_many_strangers_make_no_relay(engine: Engine) {
         on.app.send(&owner, &line, &json!([critical("SOSButton"), critical("Fire")])).await.expect(201);
         on.sent().await
     };
-    let mails = raise("Buy now\r\nBcc: all@example.com").await;
+    let mails = raise("Buy now: all@example.com").await;
     assert_eq!(mails.len(), 10, "two alerts to the first five");
     for mail in &mails {
         assert!(mail.subject.starts_with("[Perigee] ") && !mail.subject.contains('\n'), "{}", mail.subject);

@@ -58,5 +58,5 @@ async fn an_alert_is_mailed_in_the_accounts_own_words(engine: Engine) {
     let taken = server.taken.lock().unwrap();
     assert_eq!(taken.len(), 1);
     assert!(taken[0].contains("List-Unsubscribe: <http://perigee.test/mail/"), "{}", taken[0]);
-    assert!(taken[0].contains("Subject: Exceso de velocidad / Sea Otter <7>\r\n"), "{}", taken[0]);
+    assert!(taken[0].contains("Subject: [Perigee] Exceso de velocidad / Sea Otter <7>\r\n"), "{}", taken[0]);
 }

@@ -15,7 +15,7 @@ export interface AlertLocation {
 export function ownLocation(alert: Alert): AlertLocation | null {
   const { latitude, longitude, placeIsLastKnown, placeDateTime } = alert
   if (latitude == null || longitude == null) return null
-  return { latitude, longitude, isGuessed: placeIsLastKnown === true, laterFix: placeDateTime }
+  return { latitude, longitude, isGuessed: placeIsLastKnown === true, laterFix: placeDateTime ?? undefined }
 }
 
 /** The last location of the device up to the alert; null without one or when it cannot be loaded. */
