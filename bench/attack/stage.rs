@@ -1,6 +1,6 @@
 //! The setup of every scenario: a server, the attacker's account and another tenant's account.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub(crate) struct Stage {
     pub(crate) server: Server,
     /// The tenant that must not be affected.
     pub(crate) other: Tenant,
+    /// The address of the listener for trackers of any protocol.
+    pub(crate) trackers: SocketAddr,
     /// The server's mail server, if the scenario sets the host 127.0.0.1.
     pub(crate) mail: Arc<TcpListener>,
 }
@@ -47,17 +49,20 @@ impl Stage {
         let port = ("PERIGEE_EMAIL__PORT".to_owned(), mail.local_addr()?.port().to_string());
         // Scenarios with trackers register them; claims have tests of their own.
         let first_claims = ("PERIGEE_GATEWAYS__CLAIMS".to_owned(), "first".to_owned());
+        // Free again once it is dropped.
+        let trackers = TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
+        let listen = ("PERIGEE_GATEWAYS__LISTEN".to_owned(), format!("any={trackers}"));
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let server = Server::start(Setup {
             perigee: perigee.to_owned(),
             scratch: scratch.to_owned(),
             database,
-            environment: environment.chain([port, first_claims]).collect(),
+            environment: environment.chain([port, first_claims, listen]).collect(),
             limits: Limits::Default,
         })
         .await?;
         let other = make_tenant(&server).await?;
-        Ok(Self { server, other, mail: Arc::new(mail) })
+        Ok(Self { server, other, trackers, mail: Arc::new(mail) })
     }
 
     /// A new connection of the attacker.

@@ -1,6 +1,8 @@
 //! The attacks, one file each. A new one is a file here and a line in the table.
 
+mod decode_bombs;
 mod endless_bodies;
+mod feed_bodies;
 mod geofences;
 mod groups;
 mod histories;
@@ -11,13 +13,17 @@ mod mail_relay;
 mod mail_strangers;
 mod packed_bodies;
 mod quiet;
+mod raw_messages;
 mod refusals;
+mod rubbish;
 mod rules;
 mod share_viewers;
 mod sign_in;
 mod sign_in_networks;
 mod tarpit_feeds;
 mod templates;
+mod trackers;
+mod unfinished;
 
 use std::pin::Pin;
 
@@ -94,6 +100,26 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             ("PERIGEE_WEBHOOKS__ALLOWED_NETWORKS", "127.0.0.0/8"),
         ],
         run: |stage| Box::pin(tarpit_feeds::run(stage)),
+    },
+    Scenario { name: "feed-bodies", environment: &[], run: |stage| Box::pin(feed_bodies::run(stage)) },
+    Scenario { name: "decode-bombs", environment: &[], run: |stage| Box::pin(decode_bombs::run(stage)) },
+    Scenario { name: "feed-rubbish", environment: &[], run: |stage| Box::pin(rubbish::run(stage)) },
+    Scenario { name: "raw-messages", environment: &[], run: |stage| Box::pin(raw_messages::run(stage)) },
+    Scenario {
+        name: "tracker-frames",
+        environment: &[],
+        run: |stage| Box::pin(trackers::long_frames(stage)),
+    },
+    Scenario { name: "tracker-replay", environment: &[], run: |stage| Box::pin(trackers::one_device(stage)) },
+    Scenario {
+        name: "unfinished-bodies",
+        environment: &[],
+        run: |stage| Box::pin(unfinished::bodies(stage)),
+    },
+    Scenario {
+        name: "unread-histories",
+        environment: &[],
+        run: |stage| Box::pin(unfinished::histories(stage)),
     },
     Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
 ];

@@ -306,7 +306,7 @@ fn owntracks(_name: &str, record: Record, _number: u32) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use perigee_gateways::{FeedContext, FeedRequest, Options, find_feed};
+    use perigee_gateways::{DecodeBudget, FeedContext, FeedRequest, Options, find_feed};
 
     use super::*;
 
@@ -346,7 +346,8 @@ mod tests {
             headers.extend(named.iter().map(|(header, value)| (*header, value.as_str())));
             let request = FeedRequest { method, query, headers: &headers, body: body.as_bytes() };
             let options = Options::default();
-            let context = FeedContext { now: record.time(), options: &options };
+            let budget = DecodeBudget::for_body(1 << 20);
+            let context = FeedContext { now: record.time(), options: &options, budget: &budget };
             let decoded = (find_feed(provider.feed).unwrap().decode)(&request, &context);
             let is_named = |identifiers: &[String]| identifiers.iter().any(|identifier| identifier == name);
             assert!(decoded.messages.iter().all(|one| is_named(&one.identifiers)), "{}", provider.feed);

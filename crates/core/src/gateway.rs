@@ -6,6 +6,7 @@ use crate::actor::Scope;
 use crate::decoding::Decoding;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
 use crate::location::DuplicateRule;
+use crate::raw_usage::Keep;
 use crate::sos_notice::SosNotice;
 use crate::time::Timestamp;
 
@@ -86,6 +87,11 @@ impl MessageResult {
         }
     }
 
+    /// Whether a message with this result stored something new.
+    pub const fn is_used(self) -> bool {
+        matches!(self, Self::Decoded)
+    }
+
     /// The result with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|result| result.name() == name)
@@ -109,6 +115,8 @@ pub struct NewMessage {
     pub gateway: Option<GatewayId>,
     /// When its locations count as stored.
     pub duplicate_rule: DuplicateRule,
+    /// When it is stored beside what it says.
+    pub keep: Keep,
 }
 
 impl NewMessage {

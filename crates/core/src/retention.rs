@@ -19,6 +19,8 @@ pub struct RecordRetention {
     pub occurrences_ms: Option<i64>,
     /// Raw messages and files of devices, by when they were received.
     pub messages_ms: Option<i64>,
+    /// The same for raw messages that stored nothing new, if that is shorter.
+    pub unused_messages_ms: Option<i64>,
 }
 
 /// How many records were deleted.

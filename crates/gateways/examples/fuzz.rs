@@ -14,8 +14,8 @@ use perigee_gateways::mapping::Mapping;
 use perigee_gateways::template::Template;
 use perigee_gateways::xml::Element;
 use perigee_gateways::{
-    Context, Decoder, FEEDS, FeedContext, FeedOutcome, FeedRequest, FrameBuffer, Options, PROTOCOLS,
-    report_json, sniff,
+    Context, DecodeBudget, Decoder, FEEDS, FeedContext, FeedOutcome, FeedRequest, FrameBuffer, Options,
+    PROTOCOLS, report_json, sniff,
 };
 use serde_json::{Value as Json, json};
 
@@ -166,11 +166,12 @@ fn run(
             );
         })?;
     }
-    let context = FeedContext { now, options };
     let query = std::str::from_utf8(input).unwrap_or_default();
     let request = FeedRequest { method: "POST", query, headers: &[], body: input };
     for feed in FEEDS {
         target(feed.name, &mut || {
+            let budget = DecodeBudget::for_body(input.len());
+            let context = FeedContext { now, options, budget: &budget };
             let _ = black_box((feed.check)(&request, &context));
             black_box((feed.reply)(&request, &context, &FeedOutcome::Stored));
             for report in
@@ -180,7 +181,7 @@ fn run(
             }
         })?;
     }
-    target("xml", &mut || drop(black_box(Element::parse(input))))?;
+    target("xml", &mut || drop(black_box(Element::parse(input, &DecodeBudget::for_body(input.len())))))?;
     let setting: Json = serde_json::from_slice(setting).unwrap_or_default();
     target("template", &mut || {
         if let Ok(template) = Template::parse(&setting) {

@@ -204,6 +204,9 @@ pub enum DecodeError {
     /// A part is not as the protocol says.
     #[error("not as the protocol says: {0}")]
     Malformed(&'static str),
+    /// Decoding would take more memory or work than one request may.
+    #[error("the request has more than is decoded at a time; send it in parts")]
+    TooLarge,
     /// The protocol has no such message, or it is not read.
     #[error("message type {0:#x} is not known")]
     UnknownType(u32),

@@ -9,6 +9,7 @@ use perigee_core::location::DuplicateRule;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::{DecodeError, Options};
 use crate::feed_option::FeedOption;
 use crate::report::Report;
@@ -47,6 +48,8 @@ pub struct FeedContext<'a> {
     /// Settings of the feed. The member `devices` may have settings of single devices by identifier, which win: a caller
     /// that finds a model or a template with a device adds them there and decodes again.
     pub options: &'a Options,
+    /// What decoding may make. Whoever gives it has reserved the memory.
+    pub budget: &'a DecodeBudget,
 }
 
 impl<'a> FeedContext<'a> {
@@ -114,9 +117,26 @@ impl FeedDecoded {
         Self { messages: vec![message], ..Self::default() }
     }
 
-    /// The messages of a request, in order.
-    pub fn all(messages: Vec<FeedMessage>) -> Self {
-        Self { messages, ..Self::default() }
+    /// The messages of a request, in order. They are made one by one, as far as the budget allows.
+    pub fn all(messages: impl IntoIterator<Item = FeedMessage>, budget: &DecodeBudget) -> Self {
+        let mut decoded = Self::default();
+        for message in messages {
+            if let Err(error) = decoded.push(message, budget) {
+                decoded.error = Some(error);
+                break;
+            }
+        }
+        decoded
+    }
+
+    /// Adds a message. Refused when the request has too many, or the budget is used up.
+    pub(crate) fn push(&mut self, message: FeedMessage, budget: &DecodeBudget) -> Result<(), DecodeError> {
+        if self.messages.len() >= DecodeBudget::MESSAGES_MAX {
+            return Err(DecodeError::TooLarge);
+        }
+        budget.take_message(&message)?;
+        self.messages.push(message);
+        Ok(())
     }
 }
 

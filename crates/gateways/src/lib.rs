@@ -18,6 +18,7 @@ pub mod bits;
 pub mod calendar;
 pub mod checksum;
 mod command;
+mod decode_budget;
 mod decoded;
 mod device_option;
 mod feed;
@@ -52,6 +53,7 @@ mod value;
 pub mod xml;
 
 pub use command::{Command, EncodeError, Target, encode_command, no_commands, supported_commands};
+pub use decode_budget::DecodeBudget;
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
 pub use device_option::{DEVICE_OPTIONS, DeviceOption, OptionKind, find_option, read_decoding};
 pub use feed::{

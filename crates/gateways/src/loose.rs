@@ -1,16 +1,20 @@
 //! JSON as providers write it: numbers as texts, the text `null`, one object instead of a list.
 
+use perigee_core::json_size::JsonSize;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 use crate::report::Report;
 use crate::value::{Name, Value};
 use crate::{instant, number};
 
-/// The JSON of a body, also behind a byte order mark.
-pub fn parse(body: &[u8]) -> Result<Json, DecodeError> {
+/// The JSON of a body, also behind a byte order mark. Its memory is taken from the budget before it is parsed.
+pub fn parse(body: &[u8], budget: &DecodeBudget) -> Result<Json, DecodeError> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    let JsonSize { values, bytes } = JsonSize::of(body);
+    budget.take_values(values, bytes)?;
     serde_json::from_slice(body).map_err(|_detail| DecodeError::Malformed("the body is not JSON"))
 }
 
@@ -114,7 +118,8 @@ mod tests {
         assert_eq!(flag(&json!("No")), Some(false));
         assert_eq!(list(Some(&json!({"a": 1}))).len(), 1);
         assert_eq!(list(Some(&json!(null))).len(), 0);
-        assert!(parse(b"\xef\xbb\xbf{}").is_ok());
-        assert!(parse(b"{").is_err());
+        let budget = DecodeBudget::for_body(10);
+        assert!(parse(b"\xef\xbb\xbf{}", &budget).is_ok());
+        assert!(parse(b"{", &budget).is_err());
     }
 }

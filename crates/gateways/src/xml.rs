@@ -1,12 +1,19 @@
 //! A small XML reader for messages of providers: elements, attributes and text. No document type, hence no entities beyond
 //! the five of XML itself, and caps on depth and size.
 
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 
 /// The deepest nesting of elements.
 const MAX_DEPTH: usize = 32;
 /// Elements of a document.
 const MAX_ELEMENTS: usize = 100_000;
+/// Memory of an element in a list that doubles, with the allocation of its name.
+const ELEMENT_BYTES: usize = 2 * size_of::<Element>() + 32;
+/// Memory of an attribute in the same way.
+const ATTRIBUTE_BYTES: usize = 2 * size_of::<(String, String)>() + 32;
+/// Bytes of an attribute of the root that is echoed; the ids of providers are shorter.
+const ROOT_ATTRIBUTE_MAX: usize = 1_000;
 /// Attributes of an element.
 const MAX_ATTRIBUTES: usize = 64;
 
@@ -59,11 +66,25 @@ impl Element {
         found
     }
 
-    /// Reads a document and gives its root.
-    pub fn parse(body: &[u8]) -> Result<Self, DecodeError> {
-        let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-        let text =
-            std::str::from_utf8(body).map_err(|_detail| DecodeError::Malformed("the XML is not UTF-8"))?;
+    /// Reads the first tag of a document: its root without what is in it, and without its long attributes.
+    pub fn parse_root(body: &[u8]) -> Result<Self, DecodeError> {
+        let budget = DecodeBudget::for_body(0);
+        let text = text_of(body)?;
+        let mut rest = text.trim_start();
+        while rest.starts_with("<?") || rest.starts_with("<!--") {
+            let end = if rest.starts_with("<?") { "?>" } else { "-->" };
+            rest = rest.split_once(end).ok_or(MALFORMED)?.1.trim_start();
+        }
+        let (mut root, ..) = read_tag(rest.strip_prefix('<').ok_or(MALFORMED)?, &budget)?;
+        root.attributes.retain(|(_, value)| value.len() <= ROOT_ATTRIBUTE_MAX);
+        Ok(root)
+    }
+
+    /// Reads a document and gives its root. Its memory is taken from the budget.
+    pub fn parse(body: &[u8], budget: &DecodeBudget) -> Result<Self, DecodeError> {
+        let text = text_of(body)?;
+        // Every text is copied once.
+        budget.take(text.len())?;
         let mut open: Vec<Self> = Vec::new();
         let mut root = None;
         let mut count = 0;
@@ -92,7 +113,7 @@ impl Element {
                 after
             } else {
                 count += 1;
-                let (element, is_empty, after) = read_tag(tag.get(1..).ok_or(MALFORMED)?)?;
+                let (element, is_empty, after) = read_tag(tag.get(1..).ok_or(MALFORMED)?, budget)?;
                 if open.len() >= MAX_DEPTH || count > MAX_ELEMENTS {
                     return Err(DecodeError::Malformed("the XML is too deep or has too many elements"));
                 }
@@ -106,6 +127,11 @@ impl Element {
         }
         root.filter(|_| open.is_empty()).ok_or(MALFORMED)
     }
+}
+
+fn text_of(body: &[u8]) -> Result<&str, DecodeError> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    std::str::from_utf8(body).map_err(|_detail| DecodeError::Malformed("the XML is not UTF-8"))
 }
 
 fn add_text(parent: Option<&mut Element>, text: &str) -> Result<(), DecodeError> {
@@ -131,12 +157,13 @@ fn local(name: &str) -> &str {
 }
 
 /// Reads a start tag after its `<`: the element, whether it is empty, and what follows.
-fn read_tag(text: &str) -> Result<(Element, bool, &str), DecodeError> {
+fn read_tag<'a>(text: &'a str, budget: &DecodeBudget) -> Result<(Element, bool, &'a str), DecodeError> {
     let end = text.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).ok_or(MALFORMED)?;
     let (name, mut rest) = text.split_at_checked(end).ok_or(MALFORMED)?;
     if name.is_empty() {
         return Err(MALFORMED);
     }
+    budget.take_values(1, ELEMENT_BYTES)?;
     let mut element = Element { name: local(name).to_owned(), ..Element::default() };
     loop {
         rest = rest.trim_start();
@@ -154,6 +181,7 @@ fn read_tag(text: &str) -> Result<(Element, bool, &str), DecodeError> {
         if name.is_empty() || name.contains(['<', '>', '"']) || element.attributes.len() >= MAX_ATTRIBUTES {
             return Err(MALFORMED);
         }
+        budget.take_values(1, ATTRIBUTE_BYTES)?;
         element.attributes.push((local(name).to_owned(), unescape(value)?));
         rest = after;
     }
@@ -204,10 +232,26 @@ pub fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn parse(text: &str) -> Result<Element, DecodeError> {
+        Element::parse(text.as_bytes(), &DecodeBudget::for_body(text.len()))
+    }
+
+    #[test]
+    fn the_root_is_read_alone() {
+        let long = "x".repeat(2_000);
+        let text = format!("<?xml version='1.0'?> <!-- > --><a:list n='1' long='{long}'><b");
+        let root = Element::parse_root(text.as_bytes()).unwrap();
+        assert_eq!(
+            (root.name.as_str(), root.attribute("n"), root.attribute("long")),
+            ("list", Some("1"), None)
+        );
+        assert!(Element::parse_root(b"").is_err() && Element::parse_root(b"<!DOCTYPE a>").is_err());
+    }
+
     #[test]
     fn elements_are_read() {
         let text = "\u{feff}<?xml version=\"1.0\"?><!-- x --><a:list n='1 &lt; 2'><b/><c x:y=\"z\"> t&#233;<![CDATA[<&]]></c><c/></a:list>\n";
-        let root = Element::parse(text.as_bytes()).unwrap();
+        let root = parse(text).unwrap();
         assert_eq!(
             (root.name.as_str(), root.attribute("n"), root.children.len()),
             ("list", Some("1 < 2"), 3)
@@ -220,10 +264,7 @@ mod tests {
     #[test]
     fn what_is_unsafe_or_broken_is_refused() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>";
-        assert_eq!(
-            Element::parse(bomb.as_bytes()),
-            Err(DecodeError::Malformed("XML with a document type is not accepted"))
-        );
+        assert_eq!(parse(bomb), Err(DecodeError::Malformed("XML with a document type is not accepted")));
         let deep = "<a>".repeat(100);
         for text in [
             "",
@@ -241,7 +282,7 @@ mod tests {
             "</a>",
             &deep,
         ] {
-            assert!(Element::parse(text.as_bytes()).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
     }
 }

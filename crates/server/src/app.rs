@@ -26,7 +26,7 @@ use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::disk::DiskWarning;
 use crate::event_format::EventFormat;
-use crate::ingest::Ingest;
+use crate::ingest::{Ingest, IngestSettings, RawLimits};
 use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
 use crate::map_layers::{Layers, Proxy};
 use crate::poll::Poller;
@@ -174,11 +174,19 @@ impl App {
         let ingest = Arc::new(Ingest::new(
             Arc::clone(&store),
             Arc::clone(&clock),
+            budget.clone(),
             Arc::clone(&rates),
             Arc::clone(&signals),
-            config.gateways.claims.into(),
-            config.gateways.engine_stop_max_kmh,
-            config.gateways.options.clone(),
+            IngestSettings {
+                counted_claims: config.gateways.claims.into(),
+                engine_stop_max_kmh: config.gateways.engine_stop_max_kmh,
+                protocol_options: config.gateways.options.clone(),
+                raw_limits: RawLimits {
+                    device_mib: config.gateways.raw_mib_per_device,
+                    gateway_mib: config.gateways.raw_mib_per_gateway,
+                    account_mib: config.gateways.raw_mib_per_account,
+                },
+            },
         ));
         let poller = Poller::new(
             Arc::clone(&store),

@@ -216,6 +216,8 @@ pub struct Retention {
     pub rule_occurrence_days: u32,
     /// Messages of trackers and satellite networks as they came, from when they were received.
     pub raw_message_days: u32,
+    /// The same for messages that stored nothing new.
+    pub unused_message_days: u32,
 }
 
 /// Channels, caps and retention of messages to people.

@@ -40,6 +40,11 @@ impl DiskSpace {
         below_size || u128::from(self.free) * 100 < share
     }
 
+    /// Whether more than 90 % is used: raw messages are no longer kept, so that locations still are.
+    pub const fn is_nearly_full(self) -> bool {
+        self.free < self.total / 10
+    }
+
     /// Whether the next batches would not fit.
     pub const fn is_full(self) -> bool {
         self.free < FULL_BELOW
@@ -96,6 +101,8 @@ mod tests {
         check(0, 10, true);
         assert!(!DiskSpace { free: MIB, total: MIB }.is_full());
         assert!(DiskSpace { free: MIB - 1, total: MIB }.is_full());
+        assert!(!DiskSpace { free: 10, total: 100 }.is_nearly_full());
+        assert!(DiskSpace { free: 9, total: 100 }.is_nearly_full());
     }
 
     #[test]

@@ -104,6 +104,32 @@ const EXCEPTIONS: [(&str, &[&str]); 7] = [
     ("Scope::for_store_check", &[]),
 ];
 
+/// Who may make or read bytes of a stranger, and decode them, and where. Bytes that came from outside are a type that is read
+/// by work with a permit; an entrance that is not in this list cannot parse what it receives.
+const UNTRUSTED: [(&str, &[&str]); 7] = [
+    ("UntrustedBytes::new", &["http/extract/receive.rs", "ingest/feed_body.rs", "poll/poller.rs"]),
+    (".read_here(", &["http/extract/", "ingest/feed_body.rs"]),
+    ("DecodeBudget::", &["ingest/feed_body.rs"]),
+    ("FeedRequest {", &["ingest/feed_body.rs", "ingest/stored_request.rs"]),
+    ("FeedRequest::of_body", &[]),
+    ("feed.decode)(", &["ingest/feed_body.rs"]),
+    // Bodies of requests are received in one place; the others write answers.
+    (
+        "BodyExt",
+        &["http/extract/receive.rs", "http/middleware/", "http/compressed_file.rs", "http/shared_body.rs"],
+    ),
+];
+
+/// Bytes of strangers that a file of the server reads although it may not.
+fn untrusted_reads(file: &str, source: &str) -> Vec<String> {
+    let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    let is_wrong = |(name, files): &(&str, &[&str])| {
+        code.contains(name) && !files.iter().any(|start| file.starts_with(start))
+    };
+    let wrong = UNTRUSTED.iter().filter(|row| is_wrong(row));
+    wrong.map(|(name, files)| format!("{file} has {name}, which only {files:?} may")).collect()
+}
+
 /// The constructors that only `Caller` calls, once it has authenticated the user.
 const FROM_CALLER: [&str; 2] = ["Scope::of_user", "Actor::of_user"];
 
@@ -309,4 +335,24 @@ fn a_scope_comes_from_a_caller_or_a_named_exception() {
     assert_eq!(caught("http/routes/devices/read.rs", "let scope = Scope::of_user(&identity);"), 1);
     assert_eq!(caught("http/routes/users.rs", "scope.reach = Reach::Account;"), 1);
     assert_eq!(caught("webhook/follow.rs", "let scope = Scope::for_background_job(account);"), 0);
+}
+
+#[test]
+fn bytes_of_strangers_are_read_where_a_permit_was_taken() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let is_budget = |file: &str| file.starts_with("budget/");
+    let wrong: Vec<String> = sources(&folder)
+        .iter()
+        .filter(|(file, _)| !is_budget(file))
+        .flat_map(|(file, source)| untrusted_reads(file, source))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let caught = |file: &str, source: &str| untrusted_reads(file, source).len();
+    assert_eq!(caught("http/routes/decode.rs", "let body = UntrustedBytes::new(bytes, permit);"), 1);
+    assert_eq!(
+        caught("http/routes/decode.rs", "let said = (feed.decode)(&FeedRequest::of_body(body), &context);"),
+        2
+    );
+    assert_eq!(caught("listen/session.rs", "body.read_here(|bytes| parse(bytes))"), 1);
+    assert_eq!(caught("ingest/feed_body.rs", "let budget = DecodeBudget::for_body(length);"), 0);
 }

@@ -108,6 +108,7 @@ migrations! {
     34 "mail_ceiling" "0034_mail_ceiling.sql";
     35 "claim_proofs" "0035_claim_proofs.sql";
     36 "gateway_changes" "0036_gateway_changes.sql";
+    37 "raw_usage" "0037_raw_usage.sql";
 }
 
 impl Migration {

@@ -62,13 +62,13 @@ pub trait AccountGateways: Send + Sync {
     /// Finds the gateway whose secret has this hash, or had it before it was renewed.
     async fn find_gateway(&self, secret_hash: [u8; 32]) -> Result<Option<Gateway>>;
 
-    /// Finds the device of the gateway's account that has one of these identifiers, which are tried in order; without
-    /// identifiers, the gateway's own device.
-    async fn find_gateway_device(
+    /// Finds devices of the gateway's account, one for each list of identifiers, which are tried in order; of a gateway with
+    /// a device of its own always that one. One read, however many lists there are.
+    async fn find_gateway_devices(
         &self,
         gateway: &Gateway,
-        identifiers: &[String],
-    ) -> Result<Option<Reporter>>;
+        identifiers: Vec<Vec<String>>,
+    ) -> Result<Vec<Option<Reporter>>>;
 
     /// Stores a message without locations: that of no device, of several, or a test of one.
     async fn store_gateway_message(

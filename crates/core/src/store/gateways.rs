@@ -12,6 +12,7 @@ use crate::id::{AccountId, MessageId};
 use crate::location::TimeRange;
 use crate::message_contents::{MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage};
 use crate::page::{Page, PageRequest};
+use crate::raw_usage::RawUsage;
 use crate::sos_notice::SosNotice;
 
 /// What gateways store and read.
@@ -96,6 +97,16 @@ pub trait Gateways: Send + Sync {
 
     /// Whether a device has an alert of this name within a time range.
     async fn has_alert_within(&self, reporter: &Reporter, name: &str, range: TimeRange) -> Result<bool>;
+
+    /// Adds what a node kept of raw messages to the present day.
+    async fn save_raw_usage(&self, usage: Vec<RawUsage>) -> Result<()>;
+
+    /// The gateways and devices whose messages took the most room in the last [`RawUsage::DAYS`] days, those with the most
+    /// bytes first.
+    async fn list_raw_usage(&self) -> Result<Vec<RawUsage>>;
+
+    /// Bytes of a message in the scope.
+    async fn find_message_size(&self, scope: Scope, id: MessageId) -> Result<Option<u32>>;
 
     /// Finds a message in the scope.
     async fn find_message(&self, scope: Scope, id: MessageId) -> Result<Option<RawMessage>>;

@@ -4,6 +4,7 @@ use perigee_core::time::Timestamp;
 use serde_json::json;
 
 use super::*;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FEEDS, FeedContext, FeedRequest, find_feed};
 
@@ -134,7 +135,8 @@ fn every_option_of_every_feed() {
 fn user_and_password_are_options_of_feeds_that_check_them() {
     let basic = json!({"user": "u", "password": "p"}).as_object().unwrap().clone();
     let options = Options::new(basic);
-    let context = FeedContext { now: Timestamp::from_millis(0), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context = FeedContext { now: Timestamp::from_millis(0), options: &options, budget: &budget };
     for feed in FEEDS {
         let is_checked = (feed.check)(&FeedRequest::of_body(b""), &context).is_err();
         let has = feed.options.iter().copied().flatten().any(|option| option.name == "user");

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
-use crate::feed::{FeedContext, FeedMessage, SosStep};
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, SosStep};
 use crate::feeds::settings::payload_settings;
 use crate::hex::parse_hex;
 use crate::loose;
@@ -17,26 +17,33 @@ use crate::value::Value;
 
 use super::{Condition, Encoding, Mapping, Path, Source, Step, Test};
 
-/// Messages that are read of one body.
-const MAX_MESSAGES: usize = 10_000;
+/// Memory of a reading, beside its texts.
+const READING_BYTES: usize = 64;
 
 /// An item and the items above it, innermost last.
 type Chain<'a> = [&'a Json];
 
 impl Mapping {
-    /// The messages of a body.
-    pub fn apply(&self, body: &Json, context: &FeedContext<'_>) -> Result<Vec<FeedMessage>, DecodeError> {
-        let mut messages = Vec::new();
-        if self.each.is_empty()
-            && let Json::Array(list) = body
-        {
-            for item in list.iter().take(MAX_MESSAGES) {
-                self.read_item(&[item], context, &mut messages);
+    /// The messages of a body; with an error those before it.
+    pub fn apply(&self, body: &Json, context: &FeedContext<'_>) -> FeedDecoded {
+        let mut decoded = FeedDecoded::default();
+        let done = match body {
+            Json::Array(list) if self.each.is_empty() => {
+                list.iter().try_for_each(|item| self.read_item(&[item], context, &mut decoded))
             }
-        } else {
-            self.walk(&mut vec![body], &self.each, context, &mut messages)?;
-        }
-        Ok(messages)
+            _ => self.walk(&mut vec![body], &self.each, context, &mut decoded),
+        };
+        decoded.error = done.err();
+        decoded
+    }
+
+    /// Places of a body that are looked at for one item.
+    fn steps(&self) -> usize {
+        let fields = self.fields.iter().map(|(_, source)| source.paths.len() + source.when.len());
+        let sos = self.sos.iter().map(|(_, when)| when.len());
+        let lists = [self.key.len(), self.identifiers.len(), self.rest.len(), self.text.len()];
+        let conditions = 1 + self.when.len() + self.test.len();
+        conditions + lists.iter().sum::<usize>() + fields.sum::<usize>() + sos.sum::<usize>()
     }
 
     fn walk(
@@ -44,11 +51,10 @@ impl Mapping {
         chain: &mut Vec<&Json>,
         steps: &[Step],
         context: &FeedContext<'_>,
-        messages: &mut Vec<FeedMessage>,
+        decoded: &mut FeedDecoded,
     ) -> Result<(), DecodeError> {
         let Some((step, rest)) = steps.split_first() else {
-            self.read_item(chain, context, messages);
-            return Ok(());
+            return self.read_item(chain, context, decoded);
         };
         let Some(value) =
             chain.last().and_then(|item| item.pointer(&step.pointer)).filter(|value| !value.is_null())
@@ -58,38 +64,44 @@ impl Mapping {
         if step.json {
             let text =
                 value.as_str().ok_or(DecodeError::Malformed("a member with JSON in it is not a text"))?;
-            let inner = loose::parse(text.as_bytes())?;
+            let inner = loose::parse(text.as_bytes(), context.budget)?;
             let mut chain = chain.clone();
             chain.push(&inner);
-            return self.walk(&mut chain, rest, context, messages);
+            return self.walk(&mut chain, rest, context, decoded);
         }
         for item in loose::list(Some(value)) {
-            if messages.len() >= MAX_MESSAGES {
-                break;
-            }
             chain.push(item);
-            let walked = self.walk(chain, rest, context, messages);
+            let walked = self.walk(chain, rest, context, decoded);
             chain.pop();
             walked?;
         }
         Ok(())
     }
 
-    fn read_item(&self, chain: &Chain<'_>, context: &FeedContext<'_>, messages: &mut Vec<FeedMessage>) {
+    fn read_item(
+        &self,
+        chain: &Chain<'_>,
+        context: &FeedContext<'_>,
+        decoded: &mut FeedDecoded,
+    ) -> Result<(), DecodeError> {
+        context.budget.take_steps(self.steps())?;
         if hold(&self.when, chain) {
-            messages.push(self.read_message(chain, context));
+            decoded.push(self.read_message(chain, context)?, context.budget)?;
         }
+        Ok(())
     }
 
-    fn read_message(&self, chain: &Chain<'_>, context: &FeedContext<'_>) -> FeedMessage {
+    fn read_message(&self, chain: &Chain<'_>, context: &FeedContext<'_>) -> Result<FeedMessage, DecodeError> {
         let mut message = FeedMessage::default();
-        let texts = |paths: &[Path]| {
-            paths.iter().map(|path| path.find(chain).and_then(loose::text)).collect::<Vec<_>>()
+        // Many items may have the same parent: each copy of a text is taken from the budget.
+        let texts = |paths: &[Path]| -> Result<Vec<Option<String>>, DecodeError> {
+            let found = paths.iter().map(|path| path.find(chain));
+            found.map(|value| charged(value, context).map(|value| value.and_then(loose::text))).collect()
         };
-        message.identifiers.extend(texts(&self.identifiers).into_iter().flatten());
-        let parts = texts(&self.key).into_iter().collect::<Option<Vec<_>>>();
+        message.identifiers.extend(texts(&self.identifiers)?.into_iter().flatten());
+        let parts = texts(&self.key)?.into_iter().collect::<Option<Vec<_>>>();
         message.key = parts.filter(|parts| !parts.is_empty()).map(|parts| parts.join("/"));
-        message.text = texts(&self.text).into_iter().flatten().next();
+        message.text = texts(&self.text)?.into_iter().flatten().next();
         message.test = !self.test.is_empty() && hold(&self.test, chain);
         let mut report = Report::default();
         let mut place = (None, None);
@@ -98,7 +110,7 @@ impl Mapping {
             if !hold(&source.when, chain) {
                 continue;
             }
-            let Some(value) = source.find(chain) else { continue };
+            let Some(value) = charged(source.find(chain), context)? else { continue };
             if let Some(encoding) = source.encoding {
                 payload = Some(bytes_of(value, encoding));
             } else {
@@ -106,10 +118,9 @@ impl Mapping {
             }
         }
         for object in self.rest.iter().filter_map(|path| path.find(chain)).filter_map(Json::as_object) {
-            for (name, value) in object {
-                if !self.takes(name) {
-                    loose::set(&mut report, name.clone(), Some(value));
-                }
+            for (name, value) in object.iter().filter(|(name, _)| !self.taken.contains(*name)) {
+                context.budget.take(READING_BYTES + name.len())?;
+                loose::set(&mut report, name.clone(), charged(Some(value), context)?);
             }
         }
         if let (Some(latitude), Some(longitude)) = place {
@@ -141,23 +152,34 @@ impl Mapping {
         let step = self.sos.iter().find(|(_, when)| hold(when, chain)).map(|(step, _)| *step);
         let alarm = message.reports.iter().any(|report| report.alarms.contains(&"sos"));
         message.sos = step.or_else(|| alarm.then_some(SosStep::Declare));
-        message
-    }
-
-    /// Whether a member of a rest object is read by a field.
-    fn takes(&self, name: &str) -> bool {
-        let ends = |path: &Path| path.pointer.rsplit('/').next().is_some_and(|last| unescape(last) == name);
-        self.fields.iter().any(|(_, source)| source.paths.iter().any(ends))
-            || self
-                .identifiers
-                .iter()
-                .any(|path| ends(path) && !self.rest.iter().any(|rest| rest.pointer.is_empty()))
+        Ok(message)
     }
 }
 
-/// A part of a JSON pointer without its escapes.
-fn unescape(part: &str) -> String {
-    part.replace("~1", "/").replace("~0", "~")
+/// A value that is copied, once its memory was taken from the budget.
+fn charged<'a>(value: Option<&'a Json>, context: &FeedContext<'_>) -> Result<Option<&'a Json>, DecodeError> {
+    let bytes = match value {
+        Some(Json::String(text)) => text.len(),
+        // Addresses of wireless networks.
+        Some(Json::Object(members)) => members.len() * READING_BYTES,
+        _ => 0,
+    };
+    context.budget.take(bytes)?;
+    Ok(value)
+}
+
+/// Whether both are the same text or number; numbers and texts are taken for each other.
+fn is_same(value: &Json, wanted: &Json) -> bool {
+    let trimmed = |text: &str| -> bool { !text.is_empty() && text != "null" };
+    match (value, wanted) {
+        (Json::String(value), Json::String(wanted)) => {
+            value == wanted || trimmed(value.trim()) && value.trim() == wanted.trim()
+        }
+        (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {
+            number.to_string() == text.trim()
+        }
+        (value, wanted) => value == wanted,
+    }
 }
 
 impl Path {
@@ -192,11 +214,7 @@ impl Source {
 fn hold(conditions: &[Condition], chain: &Chain<'_>) -> bool {
     conditions.iter().all(|condition| {
         let value = condition.path.find(chain);
-        let same = |wanted: &Json| {
-            value.is_some_and(|value| {
-                value == wanted || loose::text(value).is_some_and(|text| Some(text) == loose::text(wanted))
-            })
-        };
+        let same = |wanted: &Json| value.is_some_and(|value| is_same(value, wanted));
         let number = || value.and_then(loose::number);
         match &condition.test {
             Test::Equals(wanted) => same(wanted),

@@ -1,5 +1,7 @@
 //! Reads a mapping from JSON.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use crate::feed::SosStep;
@@ -70,8 +72,22 @@ impl Mapping {
         if fields.is_empty() && rest.is_empty() {
             return Err(SettingError::new("/fields", "must have at least one member"));
         }
-        Ok(Self { each, when, key, identifiers, fields, rest, text, sos, test: marks_test })
+        let taken = taken(&fields, &identifiers, &rest);
+        Ok(Self { each, when, key, identifiers, fields, rest, text, sos, test: marks_test, taken })
     }
+}
+
+/// Names of members that are read by fields, or by identifiers unless the whole item is a rest object.
+fn taken(fields: &[(String, Source)], identifiers: &[Path], rest: &[Path]) -> HashSet<String> {
+    let of_fields = fields.iter().flat_map(|(_, source)| &source.paths);
+    let of_items = identifiers.iter().filter(|_| !rest.iter().any(|path| path.pointer.is_empty()));
+    let last = |path: &Path| path.pointer.rsplit('/').next().map(unescape);
+    of_fields.chain(of_items).filter_map(last).collect()
+}
+
+/// A part of a JSON pointer without its escapes.
+fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
 }
 
 fn check_pointer(pointer: &str, path: &str) -> Result<(), SettingError> {

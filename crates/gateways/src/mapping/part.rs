@@ -1,5 +1,7 @@
 //! The parts of a mapping after it was read.
 
+use std::collections::HashSet;
+
 use serde_json::Value as Json;
 
 use crate::feed::SosStep;
@@ -97,4 +99,6 @@ pub struct Mapping {
     pub sos: Vec<(SosStep, Vec<Condition>)>,
     /// A test message when these hold; never when there are none.
     pub test: Vec<Condition>,
+    /// Names of members that fields have taken.
+    pub(super) taken: HashSet<String>,
 }

@@ -3,14 +3,19 @@
 use serde_json::{Value as Json, json};
 
 use super::Mapping;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedMessage, SosStep};
 use crate::value::Value;
 
 fn apply(setting: &Json, body: &Json) -> Vec<FeedMessage> {
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
-    Mapping::parse(setting).unwrap().apply(body, &context).unwrap()
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
+    let decoded = Mapping::parse(setting).unwrap().apply(body, &context);
+    assert_eq!(decoded.error, None);
+    decoded.messages
 }
 
 #[test]
@@ -84,4 +89,43 @@ fn what_is_not_there_is_told() {
             .to_string()
             .starts_with("/identifers is not known")
     );
+}
+
+/// Items that have the same large parent are not copied without a bound.
+#[test]
+fn a_small_body_makes_no_large_messages() {
+    let options = Options::default();
+    let large: serde_json::Map<String, Json> =
+        (0..1_000).map(|number| (format!("reading{number}"), json!("x".repeat(20)))).collect();
+    let items: Vec<Json> = (0..10_000).map(|number| json!(number)).collect();
+    let body = json!({"b": large, "text": "y".repeat(20_000), "items": items});
+    let length = body.to_string().len();
+    for (setting, most) in [
+        (json!({"each": ["/items"], "rest": ["^/b"]}), 200),
+        (json!({"each": ["/items"], "identifiers": ["^/text"], "fields": {"a": "/a"}}), 1_000),
+        (json!({"each": ["/items"], "fields": {"a": "^/text"}}), 1_000),
+        (json!({"each": ["/items"], "text": "^/text", "fields": {"a": "/a"}}), 1_000),
+    ] {
+        let budget = DecodeBudget::for_body(length);
+        let context =
+            FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
+        let decoded = Mapping::parse(&setting).unwrap().apply(&body, &context);
+        assert_eq!(decoded.error, Some(crate::DecodeError::TooLarge), "{setting}");
+        assert!(decoded.messages.len() < most, "{setting} gives {} messages", decoded.messages.len());
+        assert!(!decoded.messages.is_empty(), "{setting}: what was decoded before is kept");
+    }
+}
+
+#[test]
+fn numbers_and_texts_are_compared_without_copies() {
+    let body = json!({"n": 5, "t": " 5 ", "null": "null", "list": [1]});
+    let holds = |path: &str, wanted: Json| {
+        let setting = json!({"when": {"path": path, "equals": wanted}, "fields": {"a": {"value": 1}}});
+        !apply(&setting, &body).is_empty()
+    };
+    assert!(
+        holds("/n", json!(5)) && holds("/n", json!("5")) && holds("/t", json!(5)) && holds("/t", json!("5"))
+    );
+    assert!(holds("/null", json!("null")) && holds("/list", json!([1])));
+    assert!(!holds("/n", json!(6)) && !holds("/t", json!("6")) && !holds("/x", json!(5)));
 }

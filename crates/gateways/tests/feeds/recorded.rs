@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use perigee_core::time::Timestamp;
-use perigee_gateways::{FeedContext, FeedDecoded, FeedRequest, Options, find_feed, report_json};
+use perigee_gateways::{
+    DecodeBudget, FeedContext, FeedDecoded, FeedRequest, Options, find_feed, report_json,
+};
 use serde_json::{Value as Json, json};
 
 use super::compare::{core_difference, is_same_value};
@@ -31,7 +33,9 @@ fn decode(feed: &str, row: &Json) -> FeedDecoded {
         None => json!({}),
     };
     let options = Options::new(settings.as_object().unwrap().clone());
-    let context = FeedContext { now: Timestamp::from_millis(1_780_000_000_000), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: Timestamp::from_millis(1_780_000_000_000), options: &options, budget: &budget };
     let request = FeedRequest {
         method: row["method"].as_str().unwrap_or("GET"),
         query,

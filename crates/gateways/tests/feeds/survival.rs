@@ -1,7 +1,7 @@
 //! No request makes a feed fail: arbitrary bytes, and recorded requests with damage.
 
 use perigee_core::time::Timestamp;
-use perigee_gateways::{FEEDS, FeedContext, FeedOutcome, FeedRequest, Options, report_json};
+use perigee_gateways::{DecodeBudget, FEEDS, FeedContext, FeedOutcome, FeedRequest, Options, report_json};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::json;
@@ -14,7 +14,9 @@ const RECORDED: &[&str] =
 fn survive(query: &str, body: &[u8]) {
     let settings = json!({"token": "t", "template": {"fields": [{"field": "a", "offset": 2, "width": 3}]}});
     let options = Options::new(settings.as_object().unwrap().clone());
-    let context = FeedContext { now: Timestamp::from_millis(1_780_000_000_000), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: Timestamp::from_millis(1_780_000_000_000), options: &options, budget: &budget };
     let request = FeedRequest { method: "POST", query, headers: &[], body };
     for feed in FEEDS {
         let _ = (feed.check)(&request, &context);
@@ -62,4 +64,24 @@ fn damaged_requests_are_survived() {
             Ok(())
         })
         .unwrap();
+}
+
+/// A body of nothing but small values takes more memory than is decoded at a time, whatever feed reads it.
+#[test]
+fn many_values_are_refused() {
+    for body in [
+        format!("[{}0]", "[],".repeat(1_000_000)),
+        format!("{{\"locations\":[{}0]}}", "{\"\":0},".repeat(500_000)),
+        format!("<kml>{}</kml>", "<a/>".repeat(90_000)),
+    ] {
+        let options = Options::default();
+        for feed in FEEDS {
+            let budget = DecodeBudget::for_body(body.len());
+            let now = Timestamp::from_millis(1_780_000_000_000);
+            let context = FeedContext { now, options: &options, budget: &budget };
+            let decoded = (feed.decode)(&FeedRequest::of_body(body.as_bytes()), &context);
+            assert!(decoded.messages.len() <= 1, "{} {}", feed.name, decoded.messages.len());
+            assert!(budget.used() <= DecodeBudget::memory(body.len()));
+        }
+    }
 }

@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::time::Duration;
 
-use perigee_core::id::{AccountId, KeyId, ShareId, UserId};
+use perigee_core::id::{AccountId, DeviceId, GatewayId, KeyId, ShareId, UserId};
 use perigee_core::time::{Clock, Monotonic};
 
 use super::token_bucket::{Allowance, Quota, TokenBuckets};
@@ -27,6 +28,8 @@ pub struct RateLimits {
     tiles: TokenBuckets<AccountId>,
     unknown_devices: TokenBuckets<IpAddr>,
     datagrams: TokenBuckets<IpAddr>,
+    device_messages: TokenBuckets<DeviceId>,
+    gateway_requests: TokenBuckets<GatewayId>,
 }
 
 /// Share links one address may open: rate per second and burst.
@@ -43,6 +46,12 @@ const TILES: (u32, u32) = (100, 2_000);
 const UNKNOWN_DEVICES_PER_MINUTE: u32 = 60;
 /// Datagrams of one address: rate per second and burst. Many trackers may share the address of their mobile network.
 const DATAGRAMS: (u32, u32) = (1_000, 5_000);
+
+/// Messages of one device on all its connections: rate per second and burst. A tracker that empties its memory after an
+/// outage sends a few hundred at once.
+const DEVICE_MESSAGES: (u32, u32) = (200, 2_000);
+/// Requests to the address of one gateway: rate per second and burst. A provider sends for all devices of an account.
+const GATEWAY_REQUESTS: (u32, u32) = (500, 5_000);
 
 /// The state of a bucket, with the policy and quota for the `RateLimit` headers.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +108,8 @@ impl RateLimits {
             tiles: TokenBuckets::new(Quota::per_second(TILES.0, TILES.1)),
             unknown_devices: TokenBuckets::new(Quota::per_minute(UNKNOWN_DEVICES_PER_MINUTE)),
             datagrams: TokenBuckets::new(Quota::per_second(DATAGRAMS.0, DATAGRAMS.1)),
+            device_messages: TokenBuckets::new(Quota::per_second(DEVICE_MESSAGES.0, DEVICE_MESSAGES.1)),
+            gateway_requests: TokenBuckets::new(Quota::per_second(GATEWAY_REQUESTS.0, GATEWAY_REQUESTS.1)),
         }
     }
 
@@ -216,6 +227,18 @@ impl RateLimits {
     /// Whether one more datagram of this address is looked at.
     pub fn datagram(&self, address: IpAddr) -> bool {
         self.datagrams.take(&source(address), self.now()).allowed
+    }
+
+    /// Takes a token for a request to the address of a gateway.
+    pub fn gateway_request(&self, gateway: GatewayId) -> Rated {
+        let allowance = self.gateway_requests.take(&gateway, self.now());
+        Rated { policy: "gateway", quota: self.gateway_requests.quota(), allowance }
+    }
+
+    /// Counts messages of a device, and gives how long to wait before more are taken; `None` if it need not.
+    pub fn device_messages(&self, device: DeviceId, count: usize) -> Option<Duration> {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        Some(self.device_messages.spend(&device, count, self.now())).filter(|wait| !wait.is_zero())
     }
 
     /// Whether to record the use of this key: once a minute.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use perigee_core::time::Monotonic;
 
@@ -89,6 +90,26 @@ impl<K: Eq + Hash + Clone> TokenBuckets<K> {
         self.ask(key, now, false)
     }
 
+    /// Whether so many tokens are there, without taking them.
+    pub fn has(&self, key: &K, count: u32, now: Monotonic) -> bool {
+        self.ask(key, now, false).remaining >= count
+    }
+
+    /// Takes so many tokens, also those that are not there yet: gives how long it takes until none is missing.
+    pub fn spend(&self, key: &K, count: u32, now: Monotonic) -> Duration {
+        let now_us = now.as_micros();
+        let size_us = i64::from(self.quota.burst) * self.quota.interval_us;
+        let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
+        let mut full_at = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        let due = full_at.get(key).copied().unwrap_or(now_us).max(now_us);
+        let after = due.saturating_add(i64::from(count).saturating_mul(self.quota.interval_us));
+        if full_at.len() >= SWEEP_ABOVE && !full_at.contains_key(key) {
+            full_at.retain(|_, due| *due > now_us);
+        }
+        full_at.insert(key.clone(), after);
+        Duration::from_micros(u64::try_from(after - now_us - size_us).unwrap_or(0))
+    }
+
     /// Returns a token that was taken.
     pub fn give_back(&self, key: &K, now: Monotonic) {
         let now_us = now.as_micros();
@@ -132,12 +153,19 @@ impl<K: Eq + Hash + Clone> TokenBuckets<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn at(millis: u64) -> Monotonic {
         Monotonic::from_start(Duration::from_millis(millis))
+    }
+
+    #[test]
+    fn many_tokens_are_taken_at_once() {
+        let buckets = TokenBuckets::new(Quota::per_second(10, 100));
+        assert!(buckets.has(&"b", 100, at(0)) && !buckets.has(&"b", 101, at(0)));
+        assert_eq!(buckets.spend(&"b", 100, at(0)), Duration::ZERO);
+        assert_eq!(buckets.spend(&"b", 20, at(0)), Duration::from_secs(2));
+        assert_eq!(buckets.spend(&"b", 0, at(2_000)), Duration::ZERO);
     }
 
     #[test]

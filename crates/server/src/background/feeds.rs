@@ -16,6 +16,7 @@ const REST: Duration = Duration::from_secs(5);
 pub async fn watch_feeds(app: &App) {
     let watched = async {
         app.ingest.save_feed_reports().await?;
+        app.ingest.save_raw_usage().await?;
         app.ingest.announce_late_feeds().await
     };
     if let Err(error) = watched.await {

@@ -3,6 +3,10 @@
 use perigee_core::retention::DeletedRecords;
 
 use crate::app::App;
+use crate::disk::DiskSpace;
+
+/// How long messages that stored nothing new are kept while the disk is nearly full, in milliseconds.
+const UNUSED_ON_FULL_DISK_MS: i64 = 60 * 60 * 1000;
 
 /// Saves the counters of calls, of openings of share links and of refusals. After a failure they are kept for the
 /// next time.
@@ -64,7 +68,12 @@ pub async fn forget_expired(app: &App) {
 /// Deletes audit entries, alerts and episodes of rules that are older than the operator keeps them. What fails is
 /// tried again the next time.
 pub async fn delete_old_records(app: &App) {
-    match app.store.delete_old_records(app.config.retention.records()).await {
+    let mut retention = app.config.retention.records();
+    // Messages that stored nothing new make room first.
+    if DiskSpace::of_store(&app.config).is_some_and(DiskSpace::is_nearly_full) {
+        retention.unused_messages_ms = Some(UNUSED_ON_FULL_DISK_MS);
+    }
+    match app.store.delete_old_records(retention).await {
         Ok(deleted) if deleted == DeletedRecords::default() => {}
         Ok(DeletedRecords { audits, alerts, occurrences, messages, files }) => {
             tracing::info!(audits, alerts, occurrences, messages, files, "deleted old records");

@@ -14,6 +14,7 @@ pub async fn watch_store(app: &App) {
     if let Some(disk) = DiskSpace::of_store(&app.config) {
         gauge!("perigee_data_disk_free_bytes").set(as_f64(disk.free));
         gauge!("perigee_data_disk_bytes").set(as_f64(disk.total));
+        app.ingest.set_disk_full(disk.is_nearly_full());
         if app.disk_warning.is_due(disk.is_low(&app.config.store), app.clock.now()) {
             tracing::warn!(
                 free_bytes = disk.free,

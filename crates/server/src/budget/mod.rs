@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | bytes of bodies and large answers in memory | [`Pool`], [`Permit`] | refused at once |
 //! | work whose cost the sender chooses, off the connection threads | [`Queue`], [`Budget::run`] | waits; beyond the bound on waiters it is refused |
+//! | reading of bytes that somebody outside sent | [`UntrustedBytes`] | waits as work does |
 //! | CPU steps of one request | [`Steps`] | refused at once |
 //!
 //! Every bound exists in all, for each client address and for each account. What the bounds are is set in `[budget]`
@@ -18,6 +19,7 @@ mod queue;
 mod root;
 mod shares;
 mod steps;
+mod untrusted;
 
 pub use exhausted::{Bound, Exhausted, RunError};
 pub use payer::{Payer, wide_network};
@@ -25,3 +27,4 @@ pub use pool::{Permit, Pool};
 pub use queue::{Queue, QueueLimits, Slot, StrangerLimits};
 pub use root::Budget;
 pub use steps::{OutOfSteps, Steps};
+pub use untrusted::UntrustedBytes;

@@ -103,6 +103,27 @@ impl Permit {
         Ok(())
     }
 
+    /// Gives some of its bytes back.
+    pub fn give_back(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.pool.used.fetch_sub(bytes, Ordering::Relaxed);
+        if self.shared {
+            self.pool.shares.give_back(self.payer, bytes);
+        }
+    }
+
+    /// Whose share it uses.
+    pub const fn payer(&self) -> Payer {
+        self.payer
+    }
+
+    /// An empty permit of the same pool and payer.
+    #[must_use]
+    pub fn sibling(&self) -> Self {
+        self.pool.empty(self.payer)
+    }
+
     /// Bytes it is for.
     pub const fn bytes(&self) -> usize {
         self.bytes

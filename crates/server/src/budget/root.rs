@@ -34,6 +34,8 @@ const PAGES_BYTES: usize = 96 * MIB;
 const PAGES_BYTES_EACH: usize = 36 * MIB;
 /// Pages built at the same time, so that the other cores stay free.
 const PAGE_BUILDS: usize = 2;
+/// Stored messages that are decoded again at the same time.
+const REPROCESSING: usize = 2;
 /// Tiles of other servers that are fetched at the same time, and for one address: as many as a browser asks a host for.
 const TILES: usize = 16;
 const TILES_EACH: usize = 6;
@@ -67,6 +69,8 @@ pub struct Budget {
     pub page_builds: Arc<Queue>,
     /// Changes of groups by many devices, one at a time.
     pub large_groups: Arc<Queue>,
+    /// Decoding of stored messages again, one of an account at a time.
+    pub reprocessing: Arc<Queue>,
     /// Tiles that are fetched from other servers.
     pub tiles: Arc<Queue>,
     /// Evaluation of rules in the background. One core is left for requests.
@@ -116,6 +120,7 @@ impl Budget {
         };
         let page_builds = QueueLimits { running: PAGE_BUILDS, running_each: 1, memory: 0, ..work };
         let large_groups = QueueLimits { running: 1, running_each: 1, memory: 0, ..work };
+        let reprocessing = QueueLimits { running: REPROCESSING, running_each: 1, memory: 0, ..work };
         let tiles = QueueLimits {
             running: TILES,
             running_each: TILES_EACH,
@@ -153,6 +158,7 @@ impl Budget {
             pages: Pool::new("pages", PAGES_BYTES, PAGES_BYTES, PAGES_BYTES_EACH),
             page_builds: Queue::new("page_builds", page_builds),
             large_groups: Queue::new("large_groups", large_groups),
+            reprocessing: Queue::new("reprocessing", reprocessing),
             tiles: Queue::new("tiles", tiles),
             rules: Queue::new("rules", rules),
         }
@@ -181,6 +187,7 @@ impl Budget {
         metrics::publish_pool(&self.pages);
         metrics::publish_queue(&self.page_builds);
         metrics::publish_queue(&self.large_groups);
+        metrics::publish_queue(&self.reprocessing);
         metrics::publish_queue(&self.tiles);
         metrics::publish_queue(&self.rules);
     }

@@ -258,6 +258,7 @@ impl Retention {
             ("retention.alert_days", self.alert_days),
             ("retention.rule_occurrence_days", self.rule_occurrence_days),
             ("retention.raw_message_days", self.raw_message_days),
+            ("retention.unused_message_days", self.unused_message_days),
         ];
         if let Some((key, _)) = days.into_iter().find(|(_, days)| *days > RETENTION_DAYS_MAX) {
             return refuse(key, "must be at most 36500; 0 keeps everything");
@@ -276,6 +277,7 @@ impl Retention {
             alerts_ms: span(self.alert_days),
             occurrences_ms: span(self.rule_occurrence_days),
             messages_ms: span(self.raw_message_days),
+            unused_messages_ms: span(self.unused_message_days),
         }
     }
 }

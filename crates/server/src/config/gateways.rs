@@ -23,6 +23,12 @@ pub struct Gateways {
     pub max_connections: usize,
     /// Connections of trackers open at the same time from one address.
     pub max_connections_per_address: usize,
+    /// MiB of raw messages of one device that are kept of a day; 0 for no limit.
+    pub raw_mib_per_device: u32,
+    /// The same of one gateway.
+    pub raw_mib_per_gateway: u32,
+    /// The same of one account.
+    pub raw_mib_per_account: u32,
     /// Seconds after which a silent tracker is disconnected.
     pub idle_seconds: u64,
     /// Which claims of identifiers count: `proof` or `first`.
@@ -63,6 +69,9 @@ impl From<ClaimRule> for CountedClaims {
 const NEEDS_ADDRESSES: &str = "iridium";
 
 impl Gateways {
+    /// The largest quota of raw messages.
+    const RAW_MIB_MAX: u32 = 200_000;
+
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         let is_known = |name: &&String| **name == ANY_PROTOCOL || find_protocol(name).is_some();
         if let Some(other) = self.listen.keys().find(|name| !is_known(name)) {
@@ -109,6 +118,13 @@ impl Gateways {
         }
         if !(0.0..=1_000.0).contains(&self.engine_stop_max_kmh) {
             return refuse("gateways.engine_stop_max_kmh", "must be between 0 and 1000");
+        }
+        let most = [self.raw_mib_per_device, self.raw_mib_per_gateway, self.raw_mib_per_account];
+        if most.iter().any(|mib| *mib > Self::RAW_MIB_MAX) {
+            return refuse(
+                "gateways.raw_mib_per_device",
+                "must be at most 200000, as must those of gateways and accounts",
+            );
         }
         if !(60..=86_400).contains(&self.idle_seconds) {
             return refuse("gateways.idle_seconds", "must be between 60 and 86400");

@@ -11,6 +11,7 @@ use super::error_code::ErrorCode;
 use super::json::{PatchProblem, Pointer, Problem};
 use crate::auth::password::PasswordError;
 use crate::budget::{Bound, Exhausted, RunError};
+use crate::ingest::IngestError;
 
 /// Why a request failed: what the client is told, and the cause for the log.
 #[derive(Clone, Debug)]
@@ -197,6 +198,15 @@ pub(super) fn chain(cause: &dyn std::error::Error) -> String {
         source = deeper.source();
     }
     text
+}
+
+impl From<IngestError> for ApiError {
+    fn from(error: IngestError) -> Self {
+        match error {
+            IngestError::Store(error) => error.into(),
+            IngestError::Busy(error) => error.into(),
+        }
+    }
 }
 
 /// Why another object of this kind is not created.

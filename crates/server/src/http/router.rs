@@ -179,6 +179,7 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(operator::notices::list_operator_notices))
         .routes(routes!(operator::notices::dismiss_operator_notice))
         .routes(routes!(operator::claims::list_operator_claims, operator::claims::assign_operator_claim))
+        .routes(routes!(operator::storage::get_operator_storage))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(reference::list_countries))

@@ -6,56 +6,60 @@ use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::DeviceId;
+use perigee_core::raw_usage::Keep;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Feed, FeedMessage, FeedRequest, Options};
+use perigee_gateways::{Feed, FeedMessage};
 
 use super::decoding::Told;
+use super::error::IngestError;
+use super::feed_body::{FeedBody, FeedSettings};
 use super::heard::UnknownDevice;
 use super::path::{Arrival, Ingest};
-use super::reading::{Reading, Sent, reports};
+use super::raw_quota::RawSender;
+use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
-use super::stored_request::stored_request;
 
 /// A request of a gateway, once its secret was checked; of a polled feed the provider's answer.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedArrival<'a> {
     /// The gateway that it came by.
     pub gateway: &'a Gateway,
-    /// How it is read.
-    pub feed: &'static Feed,
     /// The request of the provider or the phone.
-    pub request: FeedRequest<'a>,
-    /// Settings of the gateway.
-    pub options: &'a Options,
+    pub request: &'a FeedBody,
+    /// How it is read, and when this service received it.
+    pub settings: &'a FeedSettings,
     /// The client's address, as told by a trusted proxy if there is one.
     pub peer: IpAddr,
-    /// When this service received it.
-    pub at: Timestamp,
 }
 
-impl<'a> FeedArrival<'a> {
+impl FeedArrival<'_> {
+    pub(super) const fn feed(&self) -> &'static Feed {
+        self.settings.feed
+    }
+
+    pub(super) const fn at(&self) -> Timestamp {
+        self.settings.at
+    }
+
     /// The raw message of the request.
     pub(super) fn message(&self, identifier: Option<String>, error: Option<String>) -> NewMessage {
         NewMessage {
-            source: self.feed.name,
+            source: self.feed().name,
             peer: self.peer.to_string(),
             identifier,
-            bytes: stored_request(&self.request),
+            bytes: self.request.stored(),
             error,
             gateway: Some(self.gateway.id),
-            duplicate_rule: self.feed.duplicate_rule(),
+            duplicate_rule: self.feed().duplicate_rule(),
+            keep: Keep::Always,
         }
-    }
-
-    pub(super) fn sent(&self) -> Sent<'a> {
-        Sent { feed: self.feed, request: self.request, options: self.options, at: self.at }
     }
 }
 
 impl Ingest {
     /// Stores a request with everything it says. Once this returns it may be acknowledged.
-    pub async fn take_request(&self, arrival: FeedArrival<'_>) -> Result<(), StoreError> {
-        let reading = self.read(arrival.gateway, arrival.sent()).await?;
+    pub async fn take_request(&self, arrival: FeedArrival<'_>) -> Result<(), IngestError> {
+        let reading = self.read(arrival.gateway, arrival.request, arrival.settings).await?;
         match (reading.decoded.messages.as_slice(), reading.reporters.as_slice()) {
             ([], _) => {
                 let raw = arrival.message(None, reading.error());
@@ -63,10 +67,10 @@ impl Ingest {
                     if raw.error.is_some() { MessageResult::Unparsable } else { MessageResult::Decoded };
                 self.store_alone(arrival, None, raw, result).await?;
             }
-            ([message], [reporter]) => self.take_one(arrival, message, reporter.as_ref()).await?,
+            ([message], [reporter]) => self.take_one(arrival, message, reporter.as_deref()).await?,
             _ => self.take_several(arrival, &reading).await?,
         }
-        self.feeds.note_message(arrival.gateway, arrival.at, reading.error());
+        self.feeds.note_message(arrival.gateway, arrival.at(), reading.error());
         Ok(())
     }
 
@@ -77,9 +81,20 @@ impl Ingest {
         message: NewMessage,
         result: MessageResult,
     ) -> Result<(), StoreError> {
-        self.store.store_gateway_message(arrival.gateway, device, message, result).await?;
-        count(arrival.feed, result);
+        if self.keeps(arrival, message.bytes.len(), result) {
+            self.store.store_gateway_message(arrival.gateway, device, message, result).await?;
+        }
+        count(arrival.feed(), result);
         Ok(())
+    }
+
+    /// Whether a message with this result is kept; counts it.
+    pub(super) fn keeps(&self, arrival: FeedArrival<'_>, bytes: usize, result: MessageResult) -> bool {
+        let gateway = arrival.gateway;
+        let sender = RawSender { account: gateway.account, gateway: Some(gateway.id), device: None };
+        let keep = self.raw.keep(sender, bytes);
+        self.raw.note(sender, bytes, keep, result);
+        keep == Keep::Always || keep == Keep::IfUsed && result.is_used()
     }
 
     /// The ordinary case: one device, whose message is stored with all it says in one commit.
@@ -91,7 +106,7 @@ impl Ingest {
     ) -> Result<(), StoreError> {
         let error = message.error.map(|error| error.to_string());
         let Some(reporter) = reporter else {
-            self.note_unknown_sender(arrival, message);
+            self.note_unknown_sender(arrival, message, &arrival.request.stored());
             let raw = arrival.message(message.identifiers.first().cloned(), error);
             let result = if message.test { MessageResult::Test } else { MessageResult::UnknownDevice };
             return self.store_alone(arrival, None, raw, result).await;
@@ -106,10 +121,10 @@ impl Ingest {
             message: raw,
             reports: &reports,
             files: &[],
-            steps: step_of(arrival.feed, message, arrival.at).into_iter().collect(),
-            sos: SosSign::of_message(message, arrival.at),
+            steps: step_of(arrival.feed(), message, arrival.at()).into_iter().collect(),
+            sos: SosSign::of_message(message, arrival.at()),
             told: Told::default(),
-            at: arrival.at,
+            at: arrival.at(),
         };
         match self.store(reporter, stored).await {
             // The device was deleted meanwhile; the message is stored.
@@ -128,28 +143,35 @@ impl Ingest {
             (None, false) => MessageResult::Decoded,
         };
         self.note_unknown_devices(arrival, reading);
-        self.store_contents(arrival.gateway.account, arrival.sent(), reading, Some((raw, result))).await?;
-        count(arrival.feed, result);
+        let is_kept = self.keeps(arrival, raw.bytes.len(), result);
+        let message = is_kept.then_some((raw, result));
+        self.store_contents(arrival.gateway.account, arrival.settings, reading, message).await?;
+        count(arrival.feed(), result);
         Ok(())
     }
 
     /// Remembers the devices of a request that nobody has.
     pub(super) fn note_unknown_devices(&self, arrival: FeedArrival<'_>, reading: &Reading) {
+        if reading.reporters.iter().all(Option::is_some) {
+            return;
+        }
+        // Once for all of them: a body may have megabytes.
+        let stored = arrival.request.stored();
         for (message, _) in reading.messages().filter(|(_, reporter)| reporter.is_none()) {
-            self.note_unknown_sender(arrival, message);
+            self.note_unknown_sender(arrival, message, &stored);
         }
     }
 
-    fn note_unknown_sender(&self, arrival: FeedArrival<'_>, message: &FeedMessage) {
+    fn note_unknown_sender(&self, arrival: FeedArrival<'_>, message: &FeedMessage, stored: &[u8]) {
         let Some(identifier) = message.identifiers.first() else { return };
         self.note_unknown_device(UnknownDevice {
             account: Some(arrival.gateway.account),
             identifier,
-            source: arrival.feed.name,
+            source: arrival.feed().name,
             peer: SocketAddr::new(arrival.peer, 0),
             datagram: false,
-            bytes: &stored_request(&arrival.request),
-            sos: SosSign::of_message(message, arrival.at),
+            bytes: stored,
+            sos: SosSign::of_message(message, arrival.at()),
         });
     }
 }

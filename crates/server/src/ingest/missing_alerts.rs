@@ -1,6 +1,8 @@
 //! Alerts that earlier versions lost: they stored them after the message they came in, so that a crash could come between.
 //! Once, messages of before are decoded again, and alerts that are missing are stored.
 
+use std::sync::Arc;
+
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{RawMessage, Reporter};
 use perigee_core::location::{DuplicateRule, TimeRange};
@@ -8,11 +10,12 @@ use perigee_core::message_contents::{MessageContents, NewRequest};
 use perigee_gateways::{find_feed, find_protocol};
 
 use super::contents::{contents_of, valid_reports};
+use super::error::IngestError;
+use super::feed_body::{FeedBody, FeedSettings};
 use super::path::Ingest;
-use super::reading::{Sent, options_of};
+use super::reading::options_of;
 use super::reprocess::unknown_gateway;
 use super::store_contents::contents_by_device;
-use super::stored_request::StoredRequest;
 
 /// Messages that came longer ago, in milliseconds, notify nobody: their alerts are stored as ended.
 const NOTIFIED_MS: i64 = 24 * 60 * 60 * 1000;
@@ -24,7 +27,7 @@ const ARRIVAL_MS: i64 = 10_000;
 impl Ingest {
     /// Searches some messages of before for missing alerts and stores those. Gives how many there were; `None` once all
     /// messages were searched. It may be called on several nodes: what is stored is not stored twice.
-    pub async fn store_missing_alerts(&self) -> Result<Option<usize>, StoreError> {
+    pub async fn store_missing_alerts(&self) -> Result<Option<usize>, IngestError> {
         let Some(searched) = self.store.next_searched_messages().await? else { return Ok(None) };
         let mut stored = 0;
         for message in &searched.messages {
@@ -36,7 +39,7 @@ impl Ingest {
         Ok(Some(stored))
     }
 
-    async fn store_missing_of(&self, message: &RawMessage) -> Result<usize, StoreError> {
+    async fn store_missing_of(&self, message: &RawMessage) -> Result<usize, IngestError> {
         let mut devices = Vec::new();
         for (reporter, contents) in self.alerts_of(message).await? {
             let missing = self.missing_of(message, &reporter, contents).await?;
@@ -63,7 +66,7 @@ impl Ingest {
     }
 
     /// The alerts and emergency steps of a stored message, by device. Of a device that was deleted there are none.
-    async fn alerts_of(&self, message: &RawMessage) -> Result<Vec<(Reporter, MessageContents)>, StoreError> {
+    async fn alerts_of(&self, message: &RawMessage) -> Result<Vec<(Reporter, MessageContents)>, IngestError> {
         let mut devices = if let Some(protocol) = find_protocol(&message.source) {
             let Some(reporter) = self.store.find_message_device(message).await? else {
                 return Ok(Vec::new());
@@ -72,15 +75,17 @@ impl Ingest {
             let contents = contents_of(valid_reports(&decoded), message.received_at);
             vec![(reporter, contents)]
         } else if let Some(feed) = find_feed(&message.source) {
-            let Some(stored) = StoredRequest::parse(&message.bytes) else { return Ok(Vec::new()) };
+            let Some(request) = FeedBody::of_stored(&self.budget, message.account, &message.bytes)? else {
+                return Ok(Vec::new());
+            };
             let gateway = match message.gateway {
                 Some(id) => self.store.find_message_gateway(message.account, id).await?,
                 None => None,
             };
             let gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, message));
             let options = options_of(&gateway);
-            let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
-            contents_by_device(sent, &self.read(&gateway, sent).await?)
+            let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
+            contents_by_device(&settings, &self.read(&gateway, &request, &settings).await?)
         } else {
             Vec::new()
         };

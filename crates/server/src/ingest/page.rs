@@ -1,11 +1,11 @@
 //! Answers of providers that a poller fetched. Their locations and alerts are stored first; then the answer itself, together
 //! with the poller's cursor.
 
-use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage};
 use perigee_core::time::Timestamp;
 use perigee_gateways::FeedDecoded;
 
+use super::error::IngestError;
 use super::feed::{FeedArrival, count};
 use super::path::Ingest;
 
@@ -27,9 +27,10 @@ impl Ingest {
         &self,
         arrival: FeedArrival<'_>,
         known: Option<Timestamp>,
-    ) -> Result<Page, StoreError> {
-        let reading = self.read(arrival.gateway, arrival.sent()).await?;
-        let stored = self.store_contents(arrival.gateway.account, arrival.sent(), &reading, None).await?;
+    ) -> Result<Page, IngestError> {
+        let reading = self.read(arrival.gateway, arrival.request, arrival.settings).await?;
+        let account = arrival.gateway.account;
+        let stored = self.store_contents(account, arrival.settings, &reading, None).await?;
         self.note_unknown_devices(arrival, &reading);
         let error = reading.error();
         let times = reading.decoded.messages.iter().filter_map(|message| message.reports.first()?.time);
@@ -41,8 +42,9 @@ impl Ingest {
             None => MessageResult::Decoded,
         };
         let raw = is_new.then(|| (arrival.message(None, error), result));
+        let raw = raw.filter(|(message, result)| self.keeps(arrival, message.bytes.len(), *result));
         if is_new {
-            count(arrival.feed, result);
+            count(arrival.feed(), result);
         }
         let messages = u64::try_from(later.max(usize::from(stored.is_new))).unwrap_or(u64::MAX);
         Ok(Page { decoded: reading.decoded, raw, messages })

@@ -24,9 +24,12 @@ use super::contents::{contents_of, new_files};
 use super::decoding::Told;
 use super::feed_reports::FeedReports;
 use super::heard::{HeardDevices, UnknownDevice};
+use super::raw_quota::{RawLimits, RawQuota, RawSender};
 use super::sos::SosSign;
+use super::turns::{Turn, Turns};
 use super::uploads::Uploads;
 use crate::access::RateLimits;
+use crate::budget::Budget;
 use crate::cache::BoundedMap;
 use crate::signals::Signals;
 
@@ -49,7 +52,10 @@ pub(super) type ProtocolOptions = BTreeMap<String, Map<String, Value>>;
 pub struct Ingest {
     pub(super) store: Arc<dyn Store>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) budget: Budget,
     rates: Arc<RateLimits>,
+    turns: Turns,
+    pub(super) raw: RawQuota,
     signals: Arc<Signals>,
     found: Mutex<BoundedMap<Vec<String>, Found>>,
     spoken: Mutex<BoundedMap<DeviceId, &'static str>>,
@@ -69,6 +75,19 @@ pub struct Ingest {
     pub(super) uploads: Uploads,
     /// When settings of devices were changed on this node.
     pub(super) changed: Mutex<BoundedMap<DeviceId, Monotonic>>,
+}
+
+/// Settings of the operator for what gateways receive.
+#[derive(Clone, Debug)]
+pub struct IngestSettings {
+    /// Which claims decide whose a report on a shared listener is.
+    pub counted_claims: CountedClaims,
+    /// Engines of devices that move faster, in kilometres an hour, are not stopped.
+    pub engine_stop_max_kmh: f64,
+    /// Settings for all devices of a protocol, by its name.
+    pub protocol_options: BTreeMap<String, Map<String, Value>>,
+    /// How much of raw messages is kept.
+    pub raw_limits: RawLimits,
 }
 
 /// A device that was looked for; `None` if there was none.
@@ -102,16 +121,19 @@ impl Ingest {
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
+        budget: Budget,
         rates: Arc<RateLimits>,
         signals: Arc<Signals>,
-        counted_claims: CountedClaims,
-        engine_stop_max_kmh: f64,
-        protocol_options: ProtocolOptions,
+        settings: IngestSettings,
     ) -> Self {
+        let IngestSettings { counted_claims, engine_stop_max_kmh, protocol_options, raw_limits } = settings;
         Self {
+            raw: RawQuota::new(Arc::clone(&clock), raw_limits),
             store,
             clock,
+            budget,
             rates,
+            turns: Turns::default(),
             signals,
             found: Mutex::new(BoundedMap::new(IDENTIFIERS_MAX)),
             spoken: Mutex::new(BoundedMap::new(PROTOCOLS_MAX)),
@@ -171,11 +193,20 @@ impl Ingest {
         self.claims.notify_one();
     }
 
-    /// How long a device's account has to wait before its next message is taken; `None` if it need not.
-    pub fn pause(&self, reporter: &Reporter) -> Option<Duration> {
-        let rated = self.rates.submission(reporter.scope.account)?;
-        let wait_s = u64::try_from(rated.allowance.wait_s).unwrap_or(0).max(1);
-        (!rated.allowance.allowed).then(|| Duration::from_secs(wait_s))
+    /// How long a device has to wait after so many messages before its next one is taken; `None` if it need not. They are
+    /// counted for the device on all its connections, and for its account.
+    pub fn pause(&self, reporter: &Reporter, messages: usize) -> Option<Duration> {
+        let of_device = self.rates.device_messages(reporter.device, messages);
+        let of_account = self.rates.submission(reporter.scope.account).and_then(|rated| {
+            let wait_s = u64::try_from(rated.allowance.wait_s).unwrap_or(0).max(1);
+            (!rated.allowance.allowed).then(|| Duration::from_secs(wait_s))
+        });
+        of_device.max(of_account)
+    }
+
+    /// Waits until a batch of a device may be stored.
+    pub async fn turn(&self, reporter: &Reporter, messages: usize) -> Turn {
+        self.turns.take(reporter, messages).await
     }
 
     /// Whether a datagram of this address is looked at.
@@ -189,8 +220,14 @@ impl Ingest {
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { message, reports, files, steps, sos, told, at } = arrival;
+        let Arrival { mut message, reports, files, steps, sos, told, at } = arrival;
         let source = message.source;
+        // Of a gateway, the gateway's quota counts; it may have devices that nobody has chosen.
+        let gateway = message.gateway;
+        let device = Some(reporter.device).filter(|_| gateway.is_none());
+        let sender = RawSender { account: reporter.scope.account, gateway, device };
+        let (bytes, keep) = (message.bytes.len(), self.raw.keep(sender, message.bytes.len()));
+        message.keep = keep;
         let notice = sos.map(|sos| sos.of_expired(reporter, source, &message.peer));
         let contents = MessageContents {
             steps,
@@ -200,6 +237,7 @@ impl Ingest {
         };
         let StoredMessage { result, contents } =
             self.store.store_message(reporter, message, contents).await?;
+        self.raw.note(sender, bytes, keep, result);
         if let Some(notice) = notice.filter(|_| result == MessageResult::ExpiredDevice) {
             self.tell_operators(notice).await;
         }

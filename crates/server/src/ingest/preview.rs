@@ -1,23 +1,30 @@
 //! Decodes messages without storing anything, for people who set up a tracker, a template or a mapping.
 
+use std::sync::Arc;
+
 use perigee_core::account_gateway::Gateway;
-use perigee_core::error::StoreError;
 use perigee_core::gateway::RawMessage;
-use perigee_core::id::DeviceId;
+use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::Timestamp;
 use perigee_gateways::{
-    Context, Feed, FeedContext, FeedDecoded, FeedRequest, LineDecoder, LineDefaults, Options, Protocol,
-    decoded_json, feed_json,
+    Context, Feed, FeedDecoded, FeedMessage, LineDecoder, LineDefaults, Protocol, decoded_json, feed_json,
 };
 use serde_json::{Value, json};
 
 use super::decoding::DeviceDecoding;
+use super::error::IngestError;
+use super::feed_body::{FeedBody, FeedSettings, untrusted};
 use super::path::Ingest;
 use super::reading::with_devices;
-use super::stored_request::StoredRequest;
 
 /// Messages that are shown, and reports of each.
 const SHOWN_MAX: usize = 200;
+/// Bytes of memory that decoding frames takes, in addition to [`FRAME_FACTOR`] times their size.
+const FRAME_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of memory for each byte of a frame.
+const FRAME_FACTOR: usize = 16;
+/// Bytes of memory for each byte of a request: what is decoded, and the same as JSON.
+const REQUEST_FACTOR: usize = 3;
 
 /// Frames that a person pasted, one in a line.
 #[derive(Clone, Debug)]
@@ -28,23 +35,19 @@ pub struct Pasted {
     pub defaults: LineDefaults,
 }
 
-/// Decodes pasted frames as `perigee decode` does. What follows the first 200 lines is left out.
-pub fn preview_frames(pasted: Pasted, now: Timestamp) -> Vec<Value> {
-    let mut lines = LineDecoder::new(pasted.defaults);
-    pasted.text.lines().filter_map(|line| lines.decode(line, now)).take(SHOWN_MAX).collect()
+fn frame_memory(length: usize) -> usize {
+    length.saturating_mul(FRAME_FACTOR).saturating_add(FRAME_BYTES)
 }
 
 /// A request of a feed that is decoded and not stored.
 #[derive(Clone, Debug)]
 pub struct PreviewRequest {
-    /// How it is read.
-    pub feed: &'static Feed,
-    /// Settings of the gateway.
-    pub options: Options,
+    /// How it is read, and when it came.
+    pub settings: FeedSettings,
     /// Its bytes.
     pub bytes: PreviewBytes,
-    /// When it came.
-    pub at: Timestamp,
+    /// Whether the devices that would get its messages are looked for, and their settings used.
+    pub with_devices: bool,
 }
 
 /// The bytes of a request.
@@ -56,28 +59,32 @@ pub enum PreviewBytes {
     Stored(Vec<u8>),
 }
 
-impl PreviewRequest {
-    /// Decodes it. The error says why a stored request cannot be read back.
-    pub fn decode(&self, options: &Options) -> Result<FeedDecoded, &'static str> {
-        let context = FeedContext { now: self.at, options };
-        match &self.bytes {
-            PreviewBytes::Body(text) => {
-                Ok((self.feed.decode)(&FeedRequest::of_body(text.as_bytes()), &context))
-            }
-            PreviewBytes::Stored(bytes) => {
-                let stored = StoredRequest::parse(bytes).ok_or("the request is not stored in full")?;
-                Ok((self.feed.decode)(&stored.request(), &context))
-            }
+/// What is shown of a request, with the names of the devices.
+#[derive(Debug)]
+struct Shown {
+    messages: Vec<Value>,
+    /// As many messages as are shown, with their identifiers only.
+    named: Vec<FeedMessage>,
+}
+
+impl Shown {
+    fn of(feed: &Feed, decoded: &FeedDecoded) -> Self {
+        let name = |message: &FeedMessage| FeedMessage {
+            identifiers: message.identifiers.clone(),
+            ..FeedMessage::default()
+        };
+        Self {
+            messages: feed_json(feed, decoded, SHOWN_MAX),
+            named: decoded.messages.iter().take(SHOWN_MAX).map(name).collect(),
         }
     }
 
-    /// What a decoded request says, with the devices that would get its messages.
-    pub fn shown(&self, decoded: &FeedDecoded, devices: &[Option<DeviceId>]) -> Vec<Value> {
-        let mut messages = feed_json(self.feed, decoded, SHOWN_MAX);
-        for (message, device) in messages.iter_mut().zip(devices) {
+    /// The messages with the devices that would get them.
+    fn with(mut self, devices: &[Option<DeviceId>]) -> Vec<Value> {
+        for (message, device) in self.messages.iter_mut().zip(devices) {
             message["deviceId"] = json!(device.map(|device| device.to_string()));
         }
-        messages
+        self.messages
     }
 }
 
@@ -86,35 +93,81 @@ pub fn preview_error(source: &str, error: &str) -> Vec<Value> {
     vec![json!({"protocol": source, "identifiers": [], "reports": [], "replies": [], "error": error})]
 }
 
-/// Decodes a stored frame of a tracker by the settings of its device.
-pub fn preview_frame(
-    protocol: &'static Protocol,
-    message: &RawMessage,
-    settings: &DeviceDecoding,
-) -> Vec<Value> {
-    let context = Context {
-        known: true,
-        identifier: message.identifier.as_deref(),
-        model: settings.model.as_deref(),
-        options: &settings.options,
-        datagram: false,
-        now: message.received_at,
-    };
-    vec![decoded_json(protocol, &(protocol.decoder)().decode(&message.bytes, &context))]
-}
-
 impl Ingest {
-    /// The devices that would get the messages of a request, as many as are shown, and the options with those of these
-    /// devices; `None` if they have none.
-    pub async fn preview_devices(
+    /// Decodes pasted frames as `perigee decode` does, at the expense of an account. What follows the first 200 lines is
+    /// left out.
+    pub async fn preview_frames(
+        &self,
+        account: AccountId,
+        pasted: Pasted,
+        now: Timestamp,
+    ) -> Result<Vec<Value>, IngestError> {
+        let Pasted { text, defaults } = pasted;
+        let text = untrusted(&self.budget, account, text.into_bytes())?;
+        let decode = move |text: &[u8]| {
+            let mut lines = LineDecoder::new(defaults);
+            let text = std::str::from_utf8(text).unwrap_or_default();
+            text.lines().filter_map(|line| lines.decode(line, now)).take(SHOWN_MAX).collect()
+        };
+        Ok(text.read(&self.budget, frame_memory(text.len()), decode).await?)
+    }
+
+    /// Decodes a stored frame of a tracker by the settings of its device.
+    pub async fn preview_frame(
+        &self,
+        protocol: &'static Protocol,
+        message: RawMessage,
+        settings: DeviceDecoding,
+    ) -> Result<Vec<Value>, IngestError> {
+        let RawMessage { account, bytes, received_at, identifier, .. } = message;
+        let frame = untrusted(&self.budget, account, bytes)?;
+        let decode = move |frame: &[u8]| {
+            let context = Context {
+                known: true,
+                identifier: identifier.as_deref(),
+                model: settings.model.as_deref(),
+                options: &settings.options,
+                datagram: false,
+                now: received_at,
+            };
+            vec![decoded_json(protocol, &(protocol.decoder)().decode(frame, &context))]
+        };
+        Ok(frame.read(&self.budget, frame_memory(frame.len()), decode).await?)
+    }
+
+    /// Decodes a request as its gateway would, at the expense of the gateway's account; with the settings of the devices that
+    /// it names, if they are looked for.
+    pub async fn preview_request(
         &self,
         gateway: &Gateway,
-        options: &Options,
-        decoded: &FeedDecoded,
-    ) -> Result<(Vec<Option<DeviceId>>, Option<Options>), StoreError> {
-        let messages = decoded.messages.get(..SHOWN_MAX).unwrap_or(&decoded.messages);
-        let reporters = self.reporters(gateway, messages).await?;
-        let options = with_devices(gateway, options, messages, &reporters);
-        Ok((reporters.into_iter().map(|reporter| reporter.map(|found| found.device)).collect(), options))
+        request: PreviewRequest,
+    ) -> Result<Vec<Value>, IngestError> {
+        let PreviewRequest { settings, bytes, with_devices: looks_for_devices } = request;
+        let account = gateway.account;
+        let body = match bytes {
+            PreviewBytes::Body(text) => Some(FeedBody::of_bytes(&self.budget, account, text.into_bytes())?),
+            PreviewBytes::Stored(bytes) => FeedBody::of_stored(&self.budget, account, &bytes)?,
+        };
+        let Some(body) = body else {
+            return Ok(preview_error(settings.feed.name, "the request is not stored in full"));
+        };
+        let shown = self.preview(&body, &settings).await?;
+        if !looks_for_devices {
+            return Ok(shown.messages);
+        }
+        let reporters = self.reporters(gateway, &shown.named).await?;
+        let own = with_devices(gateway, &settings.options, &shown.named, &reporters);
+        let devices: Vec<Option<DeviceId>> =
+            reporters.iter().map(|reporter| reporter.as_ref().map(|found| found.device)).collect();
+        let Some(own) = own else { return Ok(shown.with(&devices)) };
+        // Before as much is made again.
+        drop(shown);
+        let settings = FeedSettings { options: Arc::new(own), ..settings };
+        Ok(self.preview(&body, &settings).await?.with(&devices))
+    }
+
+    async fn preview(&self, request: &FeedBody, settings: &FeedSettings) -> Result<Shown, IngestError> {
+        let memory = request.memory().saturating_mul(REQUEST_FACTOR);
+        Ok(request.decode_to(&self.budget, settings, memory, Shown::of).await?)
     }
 }

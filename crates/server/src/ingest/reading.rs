@@ -1,26 +1,31 @@
 //! Decodes requests of gateways, and finds the device of each message.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::Reporter;
-use perigee_core::time::Timestamp;
-use perigee_gateways::{Feed, FeedContext, FeedDecoded, FeedMessage, FeedRequest, Options, Report};
+use perigee_gateways::{FeedDecoded, FeedMessage, Options, Report};
 
+use super::error::IngestError;
+use super::feed_body::{DecodedBody, FeedBody, FeedSettings};
 use super::path::Ingest;
+use crate::budget::Permit;
 
 /// A decoded request, and the device of each of its messages; `None` if no device of the account has its identifiers.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) decoded: FeedDecoded,
-    pub(super) reporters: Vec<Option<Reporter>>,
+    pub(super) reporters: Vec<Option<Arc<Reporter>>>,
+    /// For the memory of what was decoded.
+    _permit: Permit,
 }
 
 impl Reading {
     /// The messages with their devices.
     pub(super) fn messages(&self) -> impl Iterator<Item = (&FeedMessage, Option<&Reporter>)> {
-        let reporters = self.reporters.iter().map(Option::as_ref);
+        let reporters = self.reporters.iter().map(Option::as_deref);
         self.decoded.messages.iter().zip(reporters.chain(std::iter::repeat(None)))
     }
 
@@ -28,21 +33,6 @@ impl Reading {
     pub(super) fn error(&self) -> Option<String> {
         let of_message = || self.decoded.messages.iter().find_map(|message| message.error);
         self.decoded.error.or_else(of_message).map(|error| error.to_string())
-    }
-}
-
-/// A request that came by a gateway.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Sent<'a> {
-    pub(super) feed: &'static Feed,
-    pub(super) request: FeedRequest<'a>,
-    pub(super) options: &'a Options,
-    pub(super) at: Timestamp,
-}
-
-impl Sent<'_> {
-    fn decode(&self, options: &Options) -> FeedDecoded {
-        (self.feed.decode)(&self.request, &FeedContext { now: self.at, options })
     }
 }
 
@@ -74,7 +64,7 @@ pub(super) fn with_devices(
     gateway: &Gateway,
     options: &Options,
     messages: &[FeedMessage],
-    reporters: &[Option<Reporter>],
+    reporters: &[Option<Arc<Reporter>>],
 ) -> Option<Options> {
     let mut changed: Option<Options> = None;
     let mut done = HashSet::new();
@@ -94,16 +84,25 @@ pub(super) fn with_devices(
 impl Ingest {
     /// Decodes a request of a gateway. Some payloads depend on the model and the options of the device, which is only known
     /// after decoding: if they are set, the request is decoded a second time.
-    pub(super) async fn read(&self, gateway: &Gateway, sent: Sent<'_>) -> Result<Reading, StoreError> {
-        let decoded = sent.decode(sent.options);
+    pub(super) async fn read(
+        &self,
+        gateway: &Gateway,
+        request: &FeedBody,
+        settings: &FeedSettings,
+    ) -> Result<Reading, IngestError> {
+        let DecodedBody { decoded, permit } = request.decode(&self.budget, settings).await?;
         let reporters = self.reporters(gateway, &decoded.messages).await?;
-        let Some(options) = with_devices(gateway, sent.options, &decoded.messages, &reporters) else {
-            return Ok(Reading { decoded, reporters });
+        let Some(options) = with_devices(gateway, &settings.options, &decoded.messages, &reporters) else {
+            return Ok(Reading { decoded, reporters, _permit: permit });
         };
-        let again = sent.decode(&options);
-        let is_alike = again.messages.len() == decoded.messages.len();
-        let reporters = if is_alike { reporters } else { self.reporters(gateway, &again.messages).await? };
-        Ok(Reading { decoded: again, reporters })
+        let count = decoded.messages.len();
+        // Before as much is made again.
+        drop((decoded, permit));
+        let settings = FeedSettings { options: Arc::new(options), ..settings.clone() };
+        let DecodedBody { decoded, permit } = request.decode(&self.budget, &settings).await?;
+        let is_alike = decoded.messages.len() == count;
+        let reporters = if is_alike { reporters } else { self.reporters(gateway, &decoded.messages).await? };
+        Ok(Reading { decoded, reporters, _permit: permit })
     }
 
     /// The device of each message.
@@ -111,16 +110,22 @@ impl Ingest {
         &self,
         gateway: &Gateway,
         messages: &[FeedMessage],
-    ) -> Result<Vec<Option<Reporter>>, StoreError> {
-        let mut known: HashMap<&[String], Option<Reporter>> = HashMap::new();
-        let mut reporters = Vec::with_capacity(messages.len());
+    ) -> Result<Vec<Option<Arc<Reporter>>>, StoreError> {
+        // Most requests are of one device or a few.
+        let mut numbers: HashMap<&[String], usize> = HashMap::new();
+        let mut names: Vec<Vec<String>> = Vec::new();
         for message in messages {
-            let names = message.identifiers.as_slice();
-            if !known.contains_key(names) {
-                known.insert(names, self.store.find_gateway_device(gateway, names).await?);
-            }
-            reporters.push(known.get(names).cloned().flatten());
+            numbers.entry(message.identifiers.as_slice()).or_insert_with(|| {
+                names.push(message.identifiers.clone());
+                names.len() - 1
+            });
         }
-        Ok(reporters)
+        let found = self.store.find_gateway_devices(gateway, names).await?;
+        let found: Vec<Option<Arc<Reporter>>> = found.into_iter().map(|one| one.map(Arc::new)).collect();
+        let of = |message: &FeedMessage| {
+            let number = numbers.get(message.identifiers.as_slice())?;
+            found.get(*number).cloned().flatten()
+        };
+        Ok(messages.iter().map(of).collect())
     }
 }

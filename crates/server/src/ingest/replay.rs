@@ -1,18 +1,22 @@
 //! Saving which unknown devices were heard, and storing what was kept of those that were claimed since.
 
+use std::sync::Arc;
+
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
 use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
+use perigee_core::raw_usage::Keep;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
 use super::contents::{valid_files, valid_reports};
 use super::decoding::Told;
+use super::error::IngestError;
+use super::feed_body::{FeedBody, FeedSettings};
 use super::path::{Arrival, Ingest};
-use super::reading::{Sent, options_of, reports};
+use super::reading::{options_of, reports};
 use super::sos::{SosSign, step_of};
-use super::stored_request::StoredRequest;
 
 /// Claimed devices that one run takes.
 const DEVICES_PER_RUN: u32 = 20;
@@ -48,7 +52,7 @@ impl Ingest {
     }
 
     /// Stores what was kept of devices that were claimed since they were heard. Gives how many messages.
-    pub async fn replay_claimed(&self) -> Result<usize, StoreError> {
+    pub async fn replay_claimed(&self) -> Result<usize, IngestError> {
         self.save_heard().await?;
         let mut messages = 0;
         for (reporter, kept) in self.store.take_claimed(DEVICES_PER_RUN, self.counted_claims).await? {
@@ -60,7 +64,7 @@ impl Ingest {
     }
 
     /// Decodes messages again and stores what they say.
-    async fn replay(&self, reporter: &Reporter, kept: &[HeardMessage]) -> Result<(), StoreError> {
+    async fn replay(&self, reporter: &Reporter, kept: &[HeardMessage]) -> Result<(), IngestError> {
         let mut speaker: Option<(&'static Protocol, Box<dyn Decoder>)> = None;
         let mut told: Option<String> = None;
         for message in kept {
@@ -91,6 +95,7 @@ impl Ingest {
                 error: said.error.map(|error| error.to_string()),
                 gateway: None,
                 duplicate_rule: DuplicateRule::Content,
+                keep: Keep::Always,
             };
             let (reports, files, told) = (valid_reports(&said), valid_files(&said), Told::by(&said));
             let at = message.received_at;
@@ -102,15 +107,17 @@ impl Ingest {
     }
 
     /// The same for a request of a satellite network or a phone, with the settings of the gateway that it came by.
-    async fn replay_request(&self, reporter: &Reporter, message: &HeardMessage) -> Result<(), StoreError> {
+    async fn replay_request(&self, reporter: &Reporter, message: &HeardMessage) -> Result<(), IngestError> {
         let Some(feed) = find_feed(&message.source) else { return Ok(()) };
-        let Some(stored) = StoredRequest::parse(&message.bytes) else { return Ok(()) };
-        let account =
-            self.store.list_gateways(reporter.scope, PageRequest::first(Gateway::COUNT_MAX)).await?;
-        let gateways = account.items.iter().filter(|gateway| gateway.settings.feed == feed.name);
+        let account = reporter.scope.account;
+        let Some(request) = FeedBody::of_stored(&self.budget, account, &message.bytes)? else {
+            return Ok(());
+        };
+        let all = self.store.list_gateways(reporter.scope, PageRequest::first(Gateway::COUNT_MAX)).await?;
+        let gateways = all.items.iter().filter(|gateway| gateway.settings.feed == feed.name);
         for (gateway, options) in gateways.map(|gateway| (gateway, options_of(gateway))) {
-            let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
-            let reading = self.read(gateway, sent).await?;
+            let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
+            let reading = self.read(gateway, &request, &settings).await?;
             let theirs = reading
                 .messages()
                 .filter(|(_, found)| found.is_some_and(|found| found.device == reporter.device));
@@ -124,6 +131,7 @@ impl Ingest {
                     error: each.error.map(|error| error.to_string()),
                     gateway: Some(gateway.id),
                     duplicate_rule: feed.duplicate_rule(),
+                    keep: Keep::Always,
                 };
                 let (reports, at) = (reports(each), message.received_at);
                 let steps = step_of(feed, each, at).into_iter().collect();

@@ -1,5 +1,7 @@
 //! Decoding a stored message again, after its device was created or a decoder was corrected.
 
+use std::sync::Arc;
+
 use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::error::StoreError;
 use perigee_core::feed_health::GatewayState;
@@ -12,14 +14,15 @@ use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
 
 use super::contents::{contents_of, valid_reports};
+use super::error::IngestError;
+use super::feed_body::{FeedBody, FeedSettings};
 use super::path::Ingest;
-use super::reading::{Sent, options_of};
-use super::stored_request::StoredRequest;
+use super::reading::options_of;
 
 impl Ingest {
     /// Decodes a message again and stores what it says. What was stored before stays as it is, and is not stored twice.
     /// Gives the message with its new result. `None` if it was deleted meanwhile.
-    pub async fn reprocess(&self, message: RawMessage) -> Result<Option<RawMessage>, StoreError> {
+    pub async fn reprocess(&self, message: RawMessage) -> Result<Option<RawMessage>, IngestError> {
         let was = message.result;
         let changed = if let Some(protocol) = find_protocol(&message.source) {
             self.reprocess_frame(protocol, message).await?
@@ -103,8 +106,8 @@ impl Ingest {
         &self,
         feed: &'static Feed,
         message: RawMessage,
-    ) -> Result<Option<RawMessage>, StoreError> {
-        let Some(stored) = StoredRequest::parse(&message.bytes) else {
+    ) -> Result<Option<RawMessage>, IngestError> {
+        let Some(request) = FeedBody::of_stored(&self.budget, message.account, &message.bytes)? else {
             let error = Some("the request is not stored in full".to_owned());
             return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
         };
@@ -116,8 +119,8 @@ impl Ingest {
         // A gateway that was given to another device since does not give it the messages of the one before.
         gateway.settings.device = gateway.settings.device.map(|device| message.device.unwrap_or(device));
         let options = options_of(&gateway);
-        let sent = Sent { feed, request: stored.request(), options: &options, at: message.received_at };
-        let reading = self.read(&gateway, sent).await?;
+        let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
+        let reading = self.read(&gateway, &request, &settings).await?;
         let error = reading.error();
         let messages = &reading.decoded.messages;
         let result = if messages.is_empty() || messages.iter().all(|each| each.test) {
@@ -127,7 +130,7 @@ impl Ingest {
                 (None, false) => MessageResult::Test,
             }
         } else {
-            let stored = self.store_contents(message.account, sent, &reading, None).await?;
+            let stored = self.store_contents(message.account, &settings, &reading, None).await?;
             if error.is_some() && !stored.has_contents { MessageResult::Unparsable } else { stored.result() }
         };
         let device = match reading.reporters.as_slice() {

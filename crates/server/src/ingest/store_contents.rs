@@ -9,8 +9,9 @@ use perigee_core::message_contents::{MessageContents, NewRequest};
 use perigee_core::sos_notice::SosNotice;
 
 use super::contents::contents_of;
+use super::feed_body::FeedSettings;
 use super::path::Ingest;
-use super::reading::{Reading, Sent, reports};
+use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
 
 /// What became of the contents of a request.
@@ -44,18 +45,18 @@ impl Ingest {
     pub(super) async fn store_contents(
         &self,
         account: AccountId,
-        sent: Sent<'_>,
+        settings: &FeedSettings,
         reading: &Reading,
         message: Option<(NewMessage, MessageResult)>,
     ) -> Result<Stored, StoreError> {
-        let devices = contents_by_device(sent, reading);
+        let devices = contents_by_device(settings, reading);
         let mut stored = Stored {
             has_contents: devices.iter().any(|(_, contents)| !contents.is_empty()),
             ..Stored::default()
         };
         let reporters: Vec<(Reporter, Option<SosNotice>)> =
             devices.iter().map(|(reporter, contents)| (reporter.clone(), contents.sos.clone())).collect();
-        let duplicate_rule = sent.feed.duplicate_rule();
+        let duplicate_rule = settings.feed.duplicate_rule();
         let request = NewRequest { account, message, duplicate_rule, devices, is_past: false };
         let results = self.store.store_request(request).await?;
         for ((reporter, notice), result) in reporters.into_iter().zip(results) {
@@ -63,7 +64,7 @@ impl Ingest {
                 Ok(contents) => {
                     stored.is_new |= contents.is_new();
                     stored.devices += 1;
-                    self.note_protocol(&reporter, sent.feed.name).await;
+                    self.note_protocol(&reporter, settings.feed.name).await;
                 }
                 Err(StoreError::DeviceExpired(_)) => {
                     stored.expired += 1;
@@ -82,17 +83,20 @@ impl Ingest {
 }
 
 /// What a request says of each device that was found.
-pub(super) fn contents_by_device(sent: Sent<'_>, reading: &Reading) -> Vec<(Reporter, MessageContents)> {
+pub(super) fn contents_by_device(
+    settings: &FeedSettings,
+    reading: &Reading,
+) -> Vec<(Reporter, MessageContents)> {
     let mut by_device: BTreeMap<DeviceId, (&Reporter, MessageContents)> = BTreeMap::new();
     for (message, reporter) in reading.messages() {
         let Some(reporter) = reporter else { continue };
         let (_, contents) =
             by_device.entry(reporter.device).or_insert_with(|| (reporter, MessageContents::default()));
-        contents.append(contents_of(&reports(message), sent.at));
-        if let Some(sign) = SosSign::of_message(message, sent.at) {
-            contents.sos = Some(sign.of_expired(reporter, sent.feed.name, ""));
+        contents.append(contents_of(&reports(message), settings.at));
+        if let Some(sign) = SosSign::of_message(message, settings.at) {
+            contents.sos = Some(sign.of_expired(reporter, settings.feed.name, ""));
         }
-        contents.steps.extend(step_of(sent.feed, message, sent.at));
+        contents.steps.extend(step_of(settings.feed, message, settings.at));
     }
     by_device.into_values().map(|(reporter, contents)| (reporter.clone(), contents)).collect()
 }

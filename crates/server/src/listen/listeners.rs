@@ -14,6 +14,8 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use super::device_places::DevicePlaces;
+use super::newcomers::{Newcomer, Newcomers};
 use super::tcp::{self, Connections, End};
 use super::udp::{Datagrams, Senders};
 use crate::config::GatewaysSection;
@@ -98,6 +100,9 @@ impl GatewayListeners {
     pub fn start(self, ingest: &Arc<Ingest>, tls: Option<&Tls>) -> RunningListeners {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut sockets = Vec::new();
+        // The other half is for those that have named a device.
+        let newcomers = Newcomers::new(self.config.max_connections / 2);
+        let devices = Arc::<DevicePlaces>::default();
         let acceptor = tls.map(Tls::stream_acceptor);
         for Bound { name, protocol, tcp, udp, encrypted } in self.bound {
             if encrypted && acceptor.is_none() {
@@ -112,6 +117,8 @@ impl GatewayListeners {
                 protocol,
                 config: Arc::clone(&self.config),
                 stop: stop.clone(),
+                newcomers: Arc::clone(&newcomers),
+                devices: Arc::clone(&devices),
             };
             if let Some(listener) = tcp {
                 let address = listener.local_addr();
@@ -203,13 +210,14 @@ async fn accept(
         match accepted {
             Ok((stream, peer)) => match limits.admit(peer.ip()) {
                 Ok(permit) => {
+                    let Some(newcomer) = connections.newcomers.admit(peer.ip()) else {
+                        refused("network");
+                        continue;
+                    };
                     let (acceptor, connections) = (acceptor.clone(), connections.clone());
-                    drop(tasks.spawn(serve(stream, acceptor, peer, connections, permit)));
+                    drop(tasks.spawn(serve(stream, acceptor, peer, connections, (permit, newcomer))));
                 }
-                Err(refusal) => {
-                    metrics::counter!("perigee_gateway_connections_refused_total", "limit" => refusal.label())
-                        .increment(1);
-                }
+                Err(refusal) => refused(refusal.label()),
             },
             Err(error) => {
                 tracing::debug!(%error, "a tracker's connection could not be accepted");
@@ -219,20 +227,24 @@ async fn accept(
     }
 }
 
+fn refused(limit: &'static str) {
+    metrics::counter!("perigee_gateway_connections_refused_total", "limit" => limit).increment(1);
+}
+
 async fn serve(
     mut stream: tokio::net::TcpStream,
     acceptor: Option<TlsAcceptor>,
     peer: SocketAddr,
     connections: Connections,
-    permit: ConnectionPermit,
+    (permit, newcomer): (ConnectionPermit, Newcomer),
 ) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "socket option not set");
     }
     metrics::gauge!("perigee_gateway_connections_open").increment(1.0);
     let end = match acceptor {
-        None => tcp::serve(&mut stream, peer, connections).await,
-        Some(acceptor) => serve_tls(stream, &acceptor, peer, connections).await,
+        None => tcp::serve(&mut stream, peer, connections, newcomer).await,
+        Some(acceptor) => serve_tls(stream, &acceptor, peer, connections, newcomer).await,
     };
     metrics::gauge!("perigee_gateway_connections_open").decrement(1.0);
     metrics::counter!("perigee_gateway_connections_total", "end" => end.label()).increment(1);
@@ -246,6 +258,7 @@ async fn serve_tls(
     acceptor: &TlsAcceptor,
     peer: SocketAddr,
     connections: Connections,
+    newcomer: Newcomer,
 ) -> End {
     let handshake = tokio::select! {
         handshake = timeout(HANDSHAKE_WITHIN, acceptor.accept(stream)) => handshake,
@@ -259,7 +272,7 @@ async fn serve_tls(
         }
         Err(_elapsed) => return End::Timeout,
     };
-    let end = tcp::serve(&mut stream, peer, connections).await;
+    let end = tcp::serve(&mut stream, peer, connections, newcomer).await;
     // The peer may be gone.
     let _closed = timeout(CLOSE_WITHIN, stream.shutdown()).await;
     end

@@ -8,6 +8,7 @@ use futures_util::future::join_all;
 use perigee_core::error::StoreError;
 use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::location::DuplicateRule;
+use perigee_core::raw_usage::Keep;
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Protocol};
 use tokio::sync::Notify;
 
@@ -38,7 +39,12 @@ pub(super) struct Session {
     awaits_answer: bool,
     /// For the parts of files that the decoder keeps.
     held: Option<Permit>,
+    /// For a long frame that is not complete.
+    held_frame: Option<Permit>,
 }
+
+/// Bytes of an unfinished frame that every connection may have; those of a known device may have more.
+const FRAME_BYTES: usize = 8 * 1024;
 
 /// The answer to some frames.
 #[derive(Debug, Default)]
@@ -77,6 +83,7 @@ impl Session {
             wake: Arc::default(),
             awaits_answer: true,
             held: None,
+            held_frame: None,
         }
     }
 
@@ -117,6 +124,19 @@ impl Session {
             self.limit_files();
         }
         self.store(pending, answer).await
+    }
+
+    /// Whether a frame may wait for its rest that has so many bytes already. A long one is kept for a known device only, and
+    /// counts as the parts of files do.
+    pub(super) fn holds_frame(&mut self, bytes: usize) -> bool {
+        let long = if bytes > FRAME_BYTES { bytes } else { 0 };
+        if long == 0 && self.held_frame.is_none() {
+            return true;
+        }
+        self.device.as_ref().map_or(long == 0, |reporter| {
+            let payer = (self.peer.ip(), reporter.scope.account);
+            self.ingest.uploads().hold(&mut self.held_frame, long, payer)
+        })
     }
 
     /// Drops parts of files of an unknown device, and those for which there is no memory.
@@ -271,6 +291,7 @@ impl Session {
             error: decoded.error.map(|error| error.to_string()),
             gateway: None,
             duplicate_rule: DuplicateRule::Content,
+            keep: Keep::Always,
         };
         Pending { reporter, message, decoded }
     }
@@ -296,8 +317,21 @@ impl Session {
 
     /// Stores the frames of known devices at the same time, so that they share a commit.
     async fn store(&mut self, pending: Vec<Pending>, mut answer: Answer) -> Answer {
-        let at = self.ingest.now();
         let ingest = Arc::clone(&self.ingest);
+        let Some(reporter) = pending.first().map(|first| Arc::clone(&first.reporter)) else { return answer };
+        // Datagrams do not wait: a device would keep those of others out. What it sends too fast is not answered, and sent
+        // again.
+        let _turn = if self.datagram {
+            if ingest.pause(&reporter, pending.len()).is_some() {
+                metrics::counter!("perigee_gateway_datagrams_dropped_total", "source" => self.protocol.name)
+                    .increment(1);
+                return answer;
+            }
+            None
+        } else {
+            Some(ingest.turn(&reporter, pending.len()).await)
+        };
+        let at = ingest.now();
         let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
             let ingest = &ingest;
             async move {

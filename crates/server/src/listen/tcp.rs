@@ -8,11 +8,14 @@ use std::sync::Arc;
 use std::task::ready;
 use std::time::Duration;
 
+use perigee_core::id::DeviceId;
 use perigee_gateways::{FrameBuffer, Protocol, sniff};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::device_places::{DevicePlace, DevicePlaces};
+use super::newcomers::{Newcomer, Newcomers};
 use super::pace::Pace;
 use super::session::{Answer, Session};
 use crate::config::GatewaysSection;
@@ -35,6 +38,10 @@ pub(super) struct Connections {
     pub(super) protocol: Option<&'static Protocol>,
     pub(super) config: Arc<GatewaysSection>,
     pub(super) stop: CancellationToken,
+    /// Those that have not named a known device.
+    pub(super) newcomers: Arc<Newcomers>,
+    /// Those of known devices.
+    pub(super) devices: Arc<DevicePlaces>,
 }
 
 /// Why a connection ended.
@@ -48,6 +55,10 @@ pub(super) enum End {
     NoProtocol,
     /// The protocol is not heard from this address.
     Address,
+    /// Its place was given to somebody else.
+    Displaced,
+    /// An unfinished frame is too long.
+    Frame,
     /// What came was no TLS, or the peer refused the certificate.
     Handshake,
     /// The store could not commit, so nothing was acknowledged.
@@ -64,6 +75,8 @@ impl End {
             Self::Timeout => "timeout",
             Self::NoProtocol => "no-protocol",
             Self::Address => "address",
+            Self::Displaced => "displaced",
+            Self::Frame => "frame",
             Self::Handshake => "handshake",
             Self::Store => "store",
             Self::Stopping => "stopping",
@@ -83,7 +96,12 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Stream for S {}
 
 /// Serves a connection until it ends.
-pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connections: Connections) -> End {
+pub(super) async fn serve(
+    stream: &mut impl Stream,
+    peer: SocketAddr,
+    connections: Connections,
+    newcomer: Newcomer,
+) -> End {
     let begin = Instant::now();
     let (mut pace, mut sniffed) = (Pace::new(begin), Vec::new());
     let speaker = |protocol: &'static Protocol| Speaker {
@@ -97,6 +115,7 @@ pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connection
     let idle = Duration::from_secs(connections.config.idle_seconds);
     let mut speaking = connections.protocol.map(speaker);
     let mut heard = begin;
+    let mut counts_as = Place::New(newcomer);
     loop {
         let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
         let deadline = if is_known { heard + idle } else { begin + IDENTIFY_WITHIN };
@@ -111,6 +130,7 @@ pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connection
                 }
             },
             () = tokio::time::sleep_until(deadline) => return End::Timeout,
+            () = counts_as.displaced().cancelled() => return End::Displaced,
             () = connections.stop.cancelled() => return End::Stopping,
         };
         let arrived = match arrived {
@@ -136,6 +156,9 @@ pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connection
                 (None, _) => return End::NoProtocol,
             },
         };
+        if !speaker.session.holds_frame(speaker.frames.waiting()) {
+            return End::Frame;
+        }
         if frames.is_empty() {
             continue;
         }
@@ -144,12 +167,42 @@ pub(super) async fn serve(stream: &mut impl Stream, peer: SocketAddr, connection
         if let Some(end) = reply(stream, answer).await {
             return end;
         }
-        let account_pause = speaker.session.device().and_then(|device| connections.ingest.pause(device));
+        let device = speaker.session.device();
+        match counts_as.moved(device.map(|device| device.device), peer, &connections) {
+            Some(now) => counts_as = now,
+            None => return End::Displaced,
+        }
+        let account_pause = device.and_then(|device| connections.ingest.pause(device, count));
         if let Some(pause) = pace.count(count, Instant::now()).max(account_pause) {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
                 () = connections.stop.cancelled() => return End::Stopping,
             }
+        }
+    }
+}
+
+/// What a connection counts as.
+enum Place {
+    New(Newcomer),
+    Device(DevicePlace),
+}
+
+impl Place {
+    const fn displaced(&self) -> &CancellationToken {
+        match self {
+            Self::New(newcomer) => &newcomer.displaced,
+            Self::Device(place) => &place.displaced,
+        }
+    }
+
+    /// The place after frames were read that named this device or none; `None` if there is none.
+    fn moved(self, device: Option<DeviceId>, peer: SocketAddr, connections: &Connections) -> Option<Self> {
+        match (self, device) {
+            (Self::Device(place), Some(device)) if place.device == device => Some(Self::Device(place)),
+            (same @ Self::New(_), None) => Some(same),
+            (_, Some(device)) => Some(Self::Device(connections.devices.take(device))),
+            (Self::Device(_), None) => connections.newcomers.admit(peer.ip()).map(Self::New),
         }
     }
 }

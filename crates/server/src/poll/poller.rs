@@ -11,14 +11,14 @@ use perigee_core::gateway::{MessageResult, NewMessage};
 use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::store::{LeasedPoll, PollSettlement, Store};
 use perigee_core::time::{Clock, Monotonic};
-use perigee_gateways::{Feed, FeedRequest, Options, find_feed};
+use perigee_gateways::{Feed, Options, find_feed};
 use tokio::sync::Mutex;
 
 use super::provider::{Context, Provider};
-use crate::budget::{Payer, Permit, Pool};
+use crate::budget::{Payer, Permit, Pool, UntrustedBytes};
 use crate::cache::BoundedMap;
 use crate::config;
-use crate::ingest::{FeedArrival, Ingest, Page};
+use crate::ingest::{FeedArrival, FeedBody, FeedSettings, Ingest, IngestError, Page};
 use crate::webhook::{Client, ClientError, Fetched, Guard};
 
 /// How long a whole answer may take at the most. Pages of a day have megabytes.
@@ -55,8 +55,8 @@ pub struct Poller {
 /// What was fetched.
 #[derive(Debug)]
 pub enum Fetch {
-    /// The body of an answer with status 200, and its memory.
-    Body(Vec<u8>, Permit),
+    /// The body of an answer with status 200.
+    Body(UntrustedBytes),
     /// There is no usable answer.
     Failed(Failure),
 }
@@ -182,7 +182,9 @@ impl Poller {
         let reserve = |more: usize| permit.bytes() + more <= feed.max_body && permit.grow(more).is_ok();
         let fetched = self.client.fetch(&request.url, &request.credentials, reserve).await;
         match fetched {
-            Ok(Fetched { status: 200, body: Some(body), .. }) => Fetch::Body(body, permit),
+            Ok(Fetched { status: 200, body: Some(body), .. }) => {
+                Fetch::Body(UntrustedBytes::new(body.into(), permit))
+            }
             Ok(Fetched { status: 200, body: None, .. }) => Fetch::Failed(too_long(provider, &context)),
             Ok(Fetched { status, rest_s, .. }) => Fetch::Failed(Failure {
                 refused: matches!(status, 400..=499),
@@ -195,24 +197,32 @@ impl Poller {
 
     /// Stores what an answer says, and gives what is to be settled. It may be repeated.
     pub async fn store(&self, poll: &LeasedPoll, fetched: Fetch) -> Result<PollSettlement, StoreError> {
-        let (body, _held) = match fetched {
-            Fetch::Body(body, permit) => (body, permit),
+        let body = match fetched {
+            Fetch::Body(body) => FeedBody::of_answer(body),
             Fetch::Failed(failure) => return Ok(self.failed(poll, failure, None)),
         };
         let Some((provider, feed)) = parts(poll) else {
             return Ok(self.failed(poll, Failure::new("This version does not poll the feed."), None));
         };
-        let options = options(poll);
+        let options = Arc::new(options(poll));
+        let settings = FeedSettings { feed, options: Arc::clone(&options), at: self.clock.now() };
         let arrival = FeedArrival {
             gateway: &poll.gateway,
-            feed,
-            request: FeedRequest::of_body(&body),
-            options: &options,
+            request: &body,
+            settings: &settings,
             peer: IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-            at: self.clock.now(),
         };
         let known = poll.gateway.state.poll.as_ref().and_then(|state| state.complete_to);
-        let Page { decoded, raw, messages } = self.ingest.take_page(arrival, known).await?;
+        let Page { decoded, raw, messages } = match self.ingest.take_page(arrival, known).await {
+            Ok(page) => page,
+            Err(IngestError::Store(error)) => return Err(error),
+            Err(IngestError::Busy(error)) => {
+                tracing::debug!(%error, feed = feed.name, "an answer could not be decoded yet");
+                let failure =
+                    Failure::new("The server was too busy to decode the answer; it is fetched again.");
+                return Ok(self.failed(poll, failure, None));
+            }
+        };
         if decoded.error.is_some() && body.len() > READABLE_MAX {
             let failure = too_long(provider, &self.context(poll, &options));
             return Ok(self.failed(poll, failure, None));

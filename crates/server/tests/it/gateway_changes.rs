@@ -1,6 +1,7 @@
 //! Gateways that are changed: options are checked at once, old messages are read by the present settings, addresses are
 //! renewed, and deleting asks.
 
+use perigee_core::privilege::Privilege;
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;
@@ -303,7 +304,8 @@ async fn settings_are_tried_before_they_are_stored(engine: Engine) {
     missing.expect_error(404, "not-found");
 
     // Who sees one device learns nothing of the others, nor of gateways.
-    let traits = Traits { device: Some(device.parse().unwrap()), ..Traits::default() };
+    let privileges = vec![Privilege::DevicesWrite];
+    let traits = Traits { privileges, device: Some(device.parse().unwrap()), ..Traits::default() };
     let narrow = world.app.person(&world.tenant, "narrow", traits).await;
     let call = async |body: Value| world.app.send(&narrow, "POST /api/gateways/decode", &body).await;
     call(json!({"gatewayId": id, "text": text})).await.expect_error(404, "not-found");

@@ -28,6 +28,9 @@ on_both_engines!(
     the_protocol_is_told_by_the_first_bytes,
     an_expired_device_is_answered_and_stores_nothing,
     connections_of_one_address_are_limited,
+    a_few_networks_cannot_hold_all_connections,
+    a_device_has_a_few_connections,
+    a_long_frame_before_a_login_ends_the_connection,
     alarms_become_alerts,
     damaged_frames_are_not_answered,
 );
@@ -376,6 +379,52 @@ async fn connections_of_one_address_are_limited(engine: Engine) {
     for tracker in [&mut first, &mut second] {
         tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
     }
+    on.listeners.stop().await;
+}
+
+/// Connections that name no known device give way to those of other networks.
+async fn a_few_networks_cannot_hold_all_connections(engine: Engine) {
+    let on = Hearing::with(engine, |config| config.max_connections = 4).await;
+    on.device().await;
+    let silent = [on.connect("gt06").await, on.connect("gt06").await];
+    let [first, second] = silent;
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.9.9.9:0".parse().unwrap()).unwrap();
+    let mut tracker = Tracker(socket.connect(on.addresses["gt06"].0.unwrap()).await.unwrap());
+    tracker.ask(&login(IMEI, 1), &frame(0x01, &[], 1)).await;
+    assert_eq!(first.rest().await, b"", "the oldest of the largest network is closed");
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    drop(second);
+    on.listeners.stop().await;
+}
+
+async fn a_device_has_a_few_connections(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    on.device().await;
+    let oldest = on.log_in().await;
+    let mut newer = Vec::new();
+    for _ in 0..8 {
+        newer.push(on.log_in().await);
+    }
+    assert_eq!(oldest.rest().await, b"", "closed");
+    newer[0].ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    on.listeners.stop().await;
+}
+
+async fn a_long_frame_before_a_login_ends_the_connection(engine: Engine) {
+    let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let on = Hearing::with(engine, |config| {
+        config.listen = [("any".to_owned(), any_port)].into();
+    })
+    .await;
+    let mut stranger = on.connect("any").await;
+    stranger.send(b"#L#2.0;").await;
+    // The server may close before all of it was sent.
+    let _sent = stranger.0.write_all(&[b'x'; 16 * 1024]).await;
+    let mut bytes = Vec::new();
+    let _reset =
+        timeout(PATIENCE / 2, stranger.0.read_to_end(&mut bytes)).await.expect("the connection ends");
+    assert_eq!(bytes, b"");
     on.listeners.stop().await;
 }
 

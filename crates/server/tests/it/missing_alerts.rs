@@ -4,6 +4,7 @@ use perigee_core::claim::CountedClaims;
 use perigee_core::gateway::NewMessage;
 use perigee_core::location::DuplicateRule;
 use perigee_core::message_contents::MessageContents;
+use perigee_core::raw_usage::Keep;
 use perigee_core::store::Gateways as _;
 use perigee_store::params;
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ async fn store_without_alert(app: &TestApp, text: &str) {
         error: None,
         gateway: None,
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     };
     app.store.store_message(&reporter, message, MessageContents::default()).await.unwrap();
 }

@@ -1,6 +1,7 @@
 //! Pollers against providers on real sockets: gaps are closed, nothing is lost or stored twice, whatever happens in between.
 
 use perigee_core::time::{Clock as _, Timestamp};
+use perigee_server::budget::UntrustedBytes;
 use perigee_server::config::Config;
 use perigee_server::poll::Poller;
 use serde_json::{Value, json};
@@ -233,10 +234,10 @@ async fn a_poll_may_end_at_any_step(engine: Engine) {
                 let late = poller
                     .store(
                         &poll,
-                        perigee_server::poll::Fetch::Body(
-                            b"{}".to_vec(),
+                        perigee_server::poll::Fetch::Body(UntrustedBytes::new(
+                            "{}".into(),
                             poller.memory(poll.gateway.account),
-                        ),
+                        )),
                     )
                     .await
                     .unwrap();

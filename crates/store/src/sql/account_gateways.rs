@@ -1,5 +1,7 @@
 //! Gateways of accounts: created, listed, and found by their secret.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::account_gateway::{Gateway, GatewaySettings, NewGateway};
@@ -218,17 +220,16 @@ impl AccountGateways for Database {
         self.read(move |tx| find(tx, secret_hash).boxed()).await
     }
 
-    async fn find_gateway_device(
+    async fn find_gateway_devices(
         &self,
         gateway: &Gateway,
-        identifiers: &[String],
-    ) -> Result<Option<Reporter>> {
-        let (gateway, identifiers) = (gateway.clone(), identifiers.to_vec());
+        identifiers: Vec<Vec<String>>,
+    ) -> Result<Vec<Option<Reporter>>> {
+        let (account, device) = (gateway.account, gateway.settings.device);
+        let identifiers = Arc::new(identifiers);
         self.read(move |tx| {
-            async move {
-                devices::find_in_account(tx, gateway.account, gateway.settings.device, &identifiers).await
-            }
-            .boxed()
+            let identifiers = Arc::clone(&identifiers);
+            async move { devices::find_all_in_account(tx, account, device, &identifiers).await }.boxed()
         })
         .await
     }

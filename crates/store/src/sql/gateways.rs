@@ -1,5 +1,7 @@
 //! The `Gateways` trait.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::actor::Scope;
@@ -14,12 +16,13 @@ use perigee_core::message_contents::{
     MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage,
 };
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::raw_usage::RawUsage;
 use perigee_core::sos_notice::SosNotice;
 use perigee_core::store::{Gateways, Result};
 
 use super::locations::state_row::{self, StateRow};
 use super::locations::{self, Submission};
-use super::{alert_search, devices, heard, messages, requests, sos_notices};
+use super::{alert_search, devices, heard, messages, raw_usage, requests, sos_notices};
 use crate::{Database, Tx};
 
 /// Writes what a device that was just heard told. It may have been deleted meanwhile.
@@ -169,6 +172,23 @@ impl Gateways for Database {
     async fn has_alert_within(&self, reporter: &Reporter, name: &str, range: TimeRange) -> Result<bool> {
         let (key, name) = ((reporter.scope.account, reporter.device), name.to_owned());
         self.read(move |tx| async move { alert_search::has_alert(tx, key, &name, range).await }.boxed()).await
+    }
+
+    async fn save_raw_usage(&self, usage: Vec<RawUsage>) -> Result<()> {
+        let usage = Arc::new(usage);
+        self.write(move |tx| {
+            let usage = Arc::clone(&usage);
+            async move { raw_usage::add(tx, &usage).await }.boxed()
+        })
+        .await
+    }
+
+    async fn list_raw_usage(&self) -> Result<Vec<RawUsage>> {
+        self.read(|tx| raw_usage::list(tx).boxed()).await
+    }
+
+    async fn find_message_size(&self, scope: Scope, id: MessageId) -> Result<Option<u32>> {
+        self.read(move |tx| messages::size(tx, scope, id).boxed()).await
     }
 
     async fn find_message(&self, scope: Scope, id: MessageId) -> Result<Option<RawMessage>> {

@@ -6,6 +6,7 @@ use perigee_core::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage
 use perigee_core::id::{AccountId, DeviceId, GatewayId, MessageId};
 use perigee_core::message_contents::StoredContents;
 use perigee_core::page::{Page, PageRequest};
+use perigee_core::raw_usage::Keep;
 use perigee_core::store::Result;
 
 use super::locations::Submission;
@@ -47,6 +48,14 @@ pub(super) async fn append(
     for (submission, result) in submissions.iter().zip(results) {
         let Some(message) = &submission.message else { continue };
         let Some(result) = result_of(message, result) else { continue };
+        let is_kept = match message.keep {
+            Keep::Always => true,
+            Keep::IfUsed => result.is_used(),
+            Keep::Never => false,
+        };
+        if !is_kept {
+            continue;
+        }
         let device = (result != MessageResult::UnknownDevice).then_some(submission.device);
         rows.push(row(tx, submission.scope.account, device, message, result));
     }
@@ -193,6 +202,13 @@ pub(super) async fn decoded_between(
     let (decoded, duplicate) = (MessageResult::Decoded.name(), MessageResult::Duplicate.name());
     let rows = tx.query(sql, params![account, after, to, decoded, duplicate]).await?;
     rows.iter().map(from_row).collect()
+}
+
+/// Bytes of a message, without reading them.
+pub(super) async fn size(tx: &Tx, scope: Scope, id: MessageId) -> Result<Option<u32>> {
+    let mut query = visible("LENGTH(r.bytes) AS size", scope);
+    query.push_with(" AND r.id = {}", id);
+    Ok(query.row(tx).await?.map(|row| row.int("size")).transpose()?)
 }
 
 fn from_row(row: &Row) -> Result<RawMessage> {

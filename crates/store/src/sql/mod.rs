@@ -61,6 +61,7 @@ mod passwords;
 mod probe;
 pub(crate) mod quarantine;
 pub(crate) mod query;
+mod raw_usage;
 mod records;
 mod requests;
 mod retention;

@@ -55,6 +55,14 @@ const MESSAGES: Records = Records {
     bound: message_id,
 };
 
+const UNUSED_MESSAGES: Records = Records {
+    are_older: "EXISTS (SELECT 1 FROM raw_message r WHERE r.account_id = a.id AND r.id < ?1 AND r.result <> 'decoded')",
+    delete: "DELETE FROM raw_message WHERE account_id = ?1 AND id IN ( \
+        SELECT id FROM raw_message WHERE account_id = ?1 AND id < ?2 AND received_at < ?3 AND result <> 'decoded' \
+        ORDER BY id LIMIT ?4 {free})",
+    bound: message_id,
+};
+
 /// As for [`AUDITS`].
 const FILES: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM device_file r WHERE r.account_id = a.id AND r.received_at < ?1)",
@@ -81,6 +89,7 @@ pub(super) async fn delete_old(
     if let Some(cut) = cut(retention.messages_ms) {
         database.write_background(move |tx| gateway_changes::delete_kept_before(tx, cut).boxed()).await?;
     }
+    deleted.messages += delete_before(database, UNUSED_MESSAGES, cut(retention.unused_messages_ms)).await?;
     deleted.files = delete_before(database, FILES, cut(retention.messages_ms)).await?;
     Ok(deleted)
 }

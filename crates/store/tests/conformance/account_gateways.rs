@@ -9,6 +9,7 @@ use perigee_core::id::{DeviceId, MessageId};
 use perigee_core::idempotency::Created;
 use perigee_core::location::DuplicateRule;
 use perigee_core::page::PageRequest;
+use perigee_core::raw_usage::Keep;
 use perigee_core::store::{AccountGateways as _, Devices as _, Gateways as _};
 
 use crate::assert_fails;
@@ -69,7 +70,9 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
     let (open, bound) = (make(1, None).await, make(2, Some(phone.id)).await);
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let find = async |gateway, identifiers: &[&str]| {
-        on.store.find_gateway_device(gateway, &names(identifiers)).await.unwrap().map(|found| found.device)
+        let found = on.store.find_gateway_devices(gateway, vec![names(identifiers)]).await.unwrap();
+        assert_eq!(found.len(), 1);
+        found[0].as_ref().map(|found| found.device)
     };
     assert_ne!(first.id, ours.id);
     assert_eq!(
@@ -81,6 +84,16 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
     assert_eq!(find(&open, &[]).await, None);
     assert_eq!(find(&bound, &["imei"]).await, Some(phone.id), "its own device and no other");
     assert_eq!(find(&bound, &[]).await, Some(phone.id));
+    let mut many: Vec<Vec<String>> =
+        (0..3_000).map(|number| names(&[&format!("unknown {number}")])).collect();
+    many.extend([names(&["y", "imei"]), names(&[]), names(&["a\0"])]);
+    let found = on.store.find_gateway_devices(&open, many.clone()).await.unwrap();
+    let found: Vec<_> =
+        found.into_iter().map(|found| found.map(|found| (found.device, found.identifier))).collect();
+    assert_eq!((found.len(), &found[3_000]), (3_003, &Some((ours.id, "imei".to_owned()))));
+    assert_eq!(found.iter().flatten().count(), 1);
+    let found = on.store.find_gateway_devices(&bound, many).await.unwrap();
+    assert!(found.iter().all(|found| found.as_ref().is_some_and(|found| found.device == phone.id)));
 
     let message = NewMessage {
         source: "osmand",
@@ -90,6 +103,7 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
         error: None,
         gateway: Some(open.id),
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     };
     on.store.store_gateway_message(&open, None, message, MessageResult::UnknownDevice).await.unwrap();
     let stored =

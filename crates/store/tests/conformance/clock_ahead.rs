@@ -12,6 +12,7 @@ use perigee_core::location::DuplicateRule;
 use perigee_core::message_contents::MessageContents;
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
+use perigee_core::raw_usage::Keep;
 use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{
     AccountGateways as _, Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _,
@@ -46,6 +47,7 @@ fn message(text: &str) -> NewMessage {
         error: None,
         gateway: None,
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     }
 }
 
@@ -115,8 +117,13 @@ pub(crate) async fn records_go_by_their_age_after_a_corrected_clock(on: Fixture)
     step(&on, -DAY_S).await;
     fill("corrected").await;
     let keep = Some(7 * DAY_S * 1_000);
-    let keeping =
-        RecordRetention { audits_ms: keep, alerts_ms: keep, occurrences_ms: keep, messages_ms: keep };
+    let keeping = RecordRetention {
+        audits_ms: keep,
+        alerts_ms: keep,
+        occurrences_ms: keep,
+        messages_ms: keep,
+        unused_messages_ms: None,
+    };
     let nothing = DeletedRecords::default();
     on.clock().advance_seconds(7 * DAY_S);
     assert_eq!(on.store.delete_old_records(keeping).await.unwrap(), nothing, "not older");

@@ -12,6 +12,7 @@ use perigee_core::id::AccountId;
 use perigee_core::location::{CompactionBudget, DuplicateRule, Location, Milli, Outcome};
 use perigee_core::message_contents::NewRequest;
 use perigee_core::page::PageRequest;
+use perigee_core::raw_usage::Keep;
 use perigee_core::store::{
     AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LeasedPoll, LocationMaintenance as _,
     Locations as _, PollSettlement,
@@ -277,6 +278,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
         error: None,
         gateway: Some(made.id),
         duplicate_rule: DuplicateRule::Fix,
+        keep: Keep::Always,
     };
     let settlement = PollSettlement {
         cursor: Some("next".into()),

@@ -7,6 +7,7 @@ use perigee_core::event::EventKind;
 use perigee_core::gateway::{MessageResult, NewMessage};
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::location::DuplicateRule;
+use perigee_core::raw_usage::Keep;
 use perigee_core::retention::RecordRetention;
 use perigee_core::revision::Revision;
 use perigee_core::store::{AccountGateways as _, Devices as _, Feeds as _, Maintenance as _, PollSettlement};
@@ -46,6 +47,7 @@ async fn hear(on: &Fixture, gateway: &Gateway) {
         error: None,
         gateway: Some(gateway.id),
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     };
     on.store.store_gateway_message(gateway, None, message, MessageResult::Decoded).await.unwrap();
 }

@@ -9,10 +9,11 @@ use perigee_core::gateway::{
     DeviceIdentifier, HeardDevice, HeardMessage, HeardReport, MessageFilter, MessageResult, NewMessage,
     RawMessage, Reporter,
 };
-use perigee_core::id::MessageId;
+use perigee_core::id::{GatewayId, MessageId};
 use perigee_core::location::Location;
 use perigee_core::message_contents::MessageContents;
 use perigee_core::page::PageRequest;
+use perigee_core::raw_usage::{Keep, RawUsage};
 use perigee_core::retention::RecordRetention;
 use perigee_core::store::{Devices as _, Gateways as _, Locations as _, Maintenance as _};
 
@@ -190,6 +191,9 @@ pub(crate) async fn messages_are_listed_in_sight(on: Fixture) {
     let id = rest.items[0].id;
     assert_eq!(on.store.find_message(tenant.scope(), id).await.unwrap(), Some(rest.items[0].clone()));
     let hidden = tenant.within(Reach::Device(b.id)).scope;
+    let size = on.store.find_message_size(tenant.scope(), id).await.unwrap();
+    assert_eq!(size, Some(rest.items[0].size));
+    assert_eq!(on.store.find_message_size(hidden, id).await.unwrap(), None);
     assert_eq!(on.store.find_message(hidden, id).await.unwrap(), None);
     assert_eq!(on.store.find_message(other.scope(), id).await.unwrap(), None);
     assert_eq!(on.store.find_message(tenant.scope(), MessageId::from_i64(1)).await.unwrap(), None);
@@ -295,4 +299,61 @@ pub(crate) async fn what_a_device_told_is_kept_beside_its_settings(on: Fixture) 
     // A device that was deleted meanwhile is no failure.
     on.store.delete_device(&actor, device.id, None).await.unwrap();
     on.store.set_reported_model(&reporter, "GV300").await.unwrap();
+}
+
+pub(crate) async fn messages_that_stored_nothing_new_are_deleted_first(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    on.add(&tenant, called("one", "imei")).await;
+    let reporter = claimed(&on, "imei").await.unwrap();
+    for _ in 0..2 {
+        on.store.store_message(&reporter, message(b"same"), vec![fix(on.now(), 1.0)].into()).await.unwrap();
+    }
+    let dropped = NewMessage { keep: Keep::Never, ..message(b"dropped") };
+    assert_eq!(
+        on.store.store_message(&reporter, dropped, vec![fix(on.now(), 2.0)].into()).await.unwrap().result,
+        MessageResult::Decoded
+    );
+    let again = NewMessage { keep: Keep::IfUsed, ..message(b"again") };
+    assert_eq!(
+        on.store.store_message(&reporter, again, vec![fix(on.now(), 2.0)].into()).await.unwrap().result,
+        MessageResult::Duplicate
+    );
+    let results = async || {
+        let list = messages(&on, &tenant, MessageFilter::default()).await;
+        list.iter().map(|message| message.result).collect::<Vec<_>>()
+    };
+    assert_eq!(results().await, [MessageResult::Duplicate, MessageResult::Decoded]);
+    on.clock().advance_seconds(3 * 86_400);
+    let retention = RecordRetention {
+        messages_ms: Some(30 * 86_400_000),
+        unused_messages_ms: Some(86_400_000),
+        ..RecordRetention::default()
+    };
+    assert_eq!(on.store.delete_old_records(retention).await.unwrap().messages, 1);
+    assert_eq!(results().await, [MessageResult::Decoded]);
+}
+
+pub(crate) async fn room_of_raw_messages_is_counted(on: Fixture) {
+    let (tenant, other) = (on.tenant("acme").await, on.tenant("other").await);
+    let device = on.add(&tenant, named("Car")).await.id;
+    let some = RawUsage {
+        kept: 2,
+        kept_bytes: 200,
+        unused_bytes: 100,
+        dropped: 1,
+        dropped_bytes: 50,
+        ..RawUsage::none(tenant.scope().account, None, Some(device))
+    };
+    let gateway = GatewayId::from_i64(7);
+    let more =
+        RawUsage { kept: 1, kept_bytes: 900, ..RawUsage::none(other.scope().account, Some(gateway), None) };
+    on.store.save_raw_usage(vec![some, more]).await.unwrap();
+    on.clock().advance_seconds(86_400);
+    on.store.save_raw_usage(vec![some]).await.unwrap();
+    let twice =
+        RawUsage { kept: 4, kept_bytes: 400, unused_bytes: 200, dropped: 2, dropped_bytes: 100, ..some };
+    assert_eq!(on.store.list_raw_usage().await.unwrap(), [more, twice]);
+    on.clock().advance_seconds(29 * 86_400);
+    on.store.save_raw_usage(vec![some]).await.unwrap();
+    assert_eq!(on.store.list_raw_usage().await.unwrap(), [twice], "the first day is forgotten");
 }

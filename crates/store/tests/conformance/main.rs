@@ -392,6 +392,8 @@ conformance! {
         messages_of_devices_that_store_nothing_are_kept,
         messages_are_listed_in_sight,
         old_messages_are_deleted,
+        messages_that_stored_nothing_new_are_deleted_first,
+        room_of_raw_messages_is_counted,
         unknown_devices_are_remembered_until_they_are_claimed,
         what_a_device_told_is_kept_beside_its_settings,
     }

@@ -15,7 +15,13 @@ const DAY_MS: i64 = 86_400_000;
 
 fn keeping(days: i64) -> RecordRetention {
     let keep = Some(days * DAY_MS);
-    RecordRetention { audits_ms: keep, alerts_ms: keep, occurrences_ms: keep, messages_ms: keep }
+    RecordRetention {
+        audits_ms: keep,
+        alerts_ms: keep,
+        occurrences_ms: keep,
+        messages_ms: keep,
+        unused_messages_ms: None,
+    }
 }
 
 async fn raise(on: &Fixture, tenant: &Tenant, device: DeviceId, name: &str) {

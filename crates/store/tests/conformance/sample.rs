@@ -13,6 +13,7 @@ use perigee_core::location::{
     DuplicateRule, HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
 };
 use perigee_core::message_contents::{MessageContents, NewRequest, StoredContents};
+use perigee_core::raw_usage::Keep;
 use perigee_core::store::{Devices as _, Gateways as _, Groups as _};
 use perigee_core::time::Timestamp;
 
@@ -66,6 +67,7 @@ pub(crate) fn message(bytes: &[u8]) -> NewMessage {
         error: None,
         gateway: None,
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     }
 }
 

@@ -19,9 +19,9 @@ use crate::value::Value;
 const MAX_PLACES: usize = 200;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
-    loose::parse(request.body)
+    loose::parse(request.body, context.budget)
         .map(|body| match &body {
-            Json::Array(list) => FeedDecoded::all(list.iter().map(|one| read(one, context)).collect()),
+            Json::Array(list) => FeedDecoded::all(list.iter().map(|one| read(one, context)), context.budget),
             one => FeedDecoded::one(read(one, context)),
         })
         .into()

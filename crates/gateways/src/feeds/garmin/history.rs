@@ -8,16 +8,16 @@ use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::loose;
 use crate::report::Report;
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
-    read(request).into()
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    read(request, context).into()
 }
 
-fn read(request: &FeedRequest<'_>) -> Result<FeedDecoded, DecodeError> {
-    let body = loose::parse(request.body)?;
+fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
+    let body = loose::parse(request.body, context.budget)?;
     let items = body.get("HistoryItems").or_else(|| body.get("Locations")).unwrap_or(&body);
     let items =
         items.as_array().ok_or(DecodeError::Malformed("the answer has no list HistoryItems or Locations"))?;
-    Ok(FeedDecoded::all(items.iter().map(read_item).collect()))
+    Ok(FeedDecoded::all(items.iter().map(read_item), context.budget))
 }
 
 /// The instant of `/Date(1398184577123)/`, also with an offset after the number, which does not change the instant.

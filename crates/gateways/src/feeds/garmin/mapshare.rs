@@ -9,16 +9,16 @@ use crate::xml::Element;
 /// A place that was sent to the device; not where the device is.
 const REFERENCE_POINT: &str = "Reference Point message received.";
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     let messages = |root: Element| {
         // A page that says something else must not pass for one without messages.
         if root.name != "kml" {
             return Err(DecodeError::Malformed("the root is not kml"));
         }
         let placemarks = root.descendants("Placemark");
-        Ok(FeedDecoded::all(placemarks.into_iter().filter_map(read_placemark).collect()))
+        Ok(FeedDecoded::all(placemarks.into_iter().filter_map(read_placemark), context.budget))
     };
-    Element::parse(request.body).and_then(messages).into()
+    Element::parse(request.body, context.budget).and_then(messages).into()
 }
 
 /// The number that a text begins with, such as `5.10 m from MSL`.

@@ -29,10 +29,10 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 }
 
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
-    let body = loose::parse(request.body)?;
+    let body = loose::parse(request.body, context.budget)?;
     let events = member(&body, "Events").and_then(Json::as_array);
     let events = events.ok_or(DecodeError::Malformed("the body has no list Events"))?;
-    Ok(FeedDecoded::all(events.iter().map(|event| read_event(event, context)).collect()))
+    Ok(FeedDecoded::all(events.iter().map(|event| read_event(event, context)), context.budget))
 }
 
 /// A member that is not null; versions differ in the case of first letters.

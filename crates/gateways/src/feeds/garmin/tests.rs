@@ -4,6 +4,7 @@ use perigee_core::location::FixSource;
 use serde_json::{Value as Json, json};
 
 use super::{HISTORY, MAPSHARE, OUTBOUND};
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::{DecodeError, Options};
 use crate::feed::{Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedRequest, Refused, SosStep};
 use crate::value::Value;
@@ -14,7 +15,9 @@ fn options(members: &Json) -> Options {
 
 fn decode(feed: &Feed, body: &[u8], settings: &Json) -> FeedDecoded {
     let options = options(settings);
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     (feed.decode)(&FeedRequest::of_body(body), &context)
 }
 
@@ -100,7 +103,9 @@ fn newer_versions_and_missing_members_are_read() {
 #[test]
 fn tokens_are_checked() {
     let options = options(&json!({"token": "s3cret"}));
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     let check = |headers: &[(&str, &str)]| {
         (OUTBOUND.check)(&FeedRequest { headers, ..FeedRequest::of_body(b"") }, &context)
     };

@@ -9,8 +9,12 @@ use crate::payload::decode_payload;
 use crate::payload::smartone::{read_atlastrax, read_smartone};
 use crate::report::Report;
 use crate::sbd::sos_of;
+use crate::secret::short_hash;
 use crate::xml::Element;
 use crate::{instant, loose};
+
+/// Bytes of the request's id in keys of its messages.
+const KEY_MAX: usize = 200;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     read(request, context).into()
@@ -22,21 +26,24 @@ pub(super) fn is_json(body: &[u8]) -> bool {
 
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     if is_json(request.body) {
-        return read_json(&loose::parse(request.body)?);
+        return read_json(&loose::parse(request.body, context.budget)?, context);
     }
-    let root = Element::parse(request.body)?;
+    let root = Element::parse(request.body, context.budget)?;
     match root.name.as_str() {
         "stuMessages" => {}
         "prvmsgs" | "prvMessages" => return Ok(FeedDecoded::default()),
         _ => return Err(DecodeError::Malformed("the root is neither stuMessages nor prvmsgs")),
     }
-    let id = root.attribute("messageID");
+    // Every message has it in its key: a long one is shortened.
+    let id = root
+        .attribute("messageID")
+        .map(|id| if id.len() > KEY_MAX { short_hash(id, 32) } else { id.to_owned() });
     let messages = root.list("stuMessage").enumerate();
     let messages = messages.map(|(index, message)| {
-        let key = id.map(|id| format!("{id}/{index}"));
+        let key = id.as_ref().map(|id| format!("{id}/{index}"));
         FeedMessage { key, ..read_message(message, context) }
     });
-    Ok(FeedDecoded::all(messages.collect()))
+    Ok(FeedDecoded::all(messages, context.budget))
 }
 
 fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
@@ -87,10 +94,10 @@ fn read_payload(
     read_smartone(payload).map(|report| vec![report])
 }
 
-fn read_json(body: &Json) -> Result<FeedDecoded, DecodeError> {
+fn read_json(body: &Json, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let devices = body.pointer("/entry/devices").and_then(Json::as_array);
     let devices = devices.ok_or(DecodeError::Malformed("the body has no list entry.devices"))?;
-    Ok(FeedDecoded::all(devices.iter().map(read_device).collect()))
+    Ok(FeedDecoded::all(devices.iter().map(read_device), context.budget))
 }
 
 fn read_device(device: &Json) -> FeedMessage {

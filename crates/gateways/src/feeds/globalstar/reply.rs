@@ -15,7 +15,7 @@ pub(super) fn reply(
     if is_json(request.body) {
         return FeedReply::of(outcome, "application/json", "{\"status\":\"ok\"}");
     }
-    let root = Element::parse(request.body).unwrap_or_default();
+    let root = Element::parse_root(request.body).unwrap_or_default();
     let id = root.attribute("messageID").or_else(|| root.attribute("prvMessageID")).unwrap_or_default();
     let is_provisioning = root.name.starts_with("prv");
     let (tag, schema) = if is_provisioning {

@@ -3,13 +3,15 @@
 use serde_json::json;
 
 use super::FEED;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::{DecodeError, Options};
 use crate::feed::{FeedContext, FeedDecoded, FeedOutcome, FeedRequest};
 
 fn with<T>(run: impl FnOnce(&FeedContext<'_>) -> T) -> T {
     let options =
         Options::new(json!({"devices": {"0-1": {"model": "AtlasTrax"}}}).as_object().unwrap().clone());
-    run(&FeedContext { now: "2020-03-25T15:02:33Z".parse().unwrap(), options: &options })
+    let budget = DecodeBudget::for_body(1 << 20);
+    run(&FeedContext { now: "2020-03-25T15:02:33Z".parse().unwrap(), options: &options, budget: &budget })
 }
 
 fn reply(body: &str, outcome: &FeedOutcome) -> (u16, String) {
@@ -67,4 +69,20 @@ fn what_cannot_be_read_is_told() {
     assert_eq!(messages[1].error, None);
     assert!(decode("<!DOCTYPE a><stuMessages/>").error.is_some());
     assert!(decode("<other/>").error.is_some());
+}
+
+/// The id of a request is in the key of every message.
+#[test]
+fn a_long_id_is_not_copied_into_every_message() {
+    let body = format!(
+        "<stuMessages messageID=\"{}\">{}</stuMessages>",
+        "x".repeat(200_000),
+        "<stuMessage><esn>0-1</esn></stuMessage>".repeat(5_000)
+    );
+    let decoded = decode(&body);
+    assert_eq!(decoded.messages.len(), 5_000);
+    let keys: usize =
+        decoded.messages.iter().filter_map(|message| message.key.as_ref()).map(String::len).sum();
+    assert!(keys < 5_000 * 100, "{keys} bytes of keys");
+    assert!(reply(&body, &FeedOutcome::Stored).1.contains("correlationID=\"\""));
 }

@@ -51,7 +51,7 @@ fn decode_by(
 ) -> Result<FeedDecoded, DecodeError> {
     let text = request.body.trim_ascii_start();
     let body = if matches!(text.first(), Some(b'{' | b'[' | 0xef)) {
-        loose::parse(text)?
+        loose::parse(text, context.budget)?
     } else {
         let mut form = Form::parse(request.query.as_bytes());
         form.append(Form::parse(request.body));
@@ -60,5 +60,5 @@ fn decode_by(
         }
         Json::Object(form.pairs().map(|(name, value)| (name.to_owned(), Json::from(value))).collect())
     };
-    mapping.apply(&body, context).map(FeedDecoded::all)
+    Ok(mapping.apply(&body, context))
 }

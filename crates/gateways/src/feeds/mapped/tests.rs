@@ -3,13 +3,16 @@
 use serde_json::{Value as Json, json};
 
 use super::preset;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, SosStep, find_feed};
 use crate::mapping::Mapping;
 
 fn decode(feed: &str, body: &Json, settings: &Json) -> FeedDecoded {
     let options = Options::new(settings.as_object().unwrap().clone());
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     (find_feed(feed).unwrap().decode)(&FeedRequest::of_body(body.to_string().as_bytes()), &context)
 }
 
@@ -62,7 +65,9 @@ fn networks_of_sensors_are_read() {
 #[test]
 fn parameters_of_an_address_are_read() {
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     let request = FeedRequest {
         method: "GET",
         query: "lat=1.5&lon=2.5&spd=10&time=2024-01-02T03%3A04%3A05Z&id=p",

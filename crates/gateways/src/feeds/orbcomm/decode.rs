@@ -12,20 +12,20 @@ const PER_DEGREE: f64 = 60_000.0;
 /// Headings up to this are real; 361 means unknown.
 const MAX_HEADING: f64 = 360.0;
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
-    read(request).into()
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    read(request, context).into()
 }
 
-fn read(request: &FeedRequest<'_>) -> Result<FeedDecoded, DecodeError> {
-    let body = loose::parse(request.body)?;
+fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
+    let body = loose::parse(request.body, context.budget)?;
     if body.get("ErrorID").and_then(loose::integer) != Some(0) {
         return Err(DecodeError::Malformed("the gateway answered with an error or without ErrorID"));
     }
     let next = ["NextStartID", "NextStartUTC", "NextFromUTC"]
         .iter()
         .find_map(|name| body.get(*name).and_then(loose::text));
-    let messages = loose::list(body.get("Messages")).iter().map(read_message).collect();
-    Ok(FeedDecoded { messages, next, error: None })
+    let messages = loose::list(body.get("Messages")).iter().map(read_message);
+    Ok(FeedDecoded { next, ..FeedDecoded::all(messages, context.budget) })
 }
 
 fn read_message(body: &Json) -> FeedMessage {

@@ -10,10 +10,10 @@ use crate::{instant, loose};
 
 use super::json;
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     let trimmed = request.body.trim_ascii_start();
     if matches!(trimmed.first(), Some(b'{' | b'[')) {
-        return loose::parse(trimmed).map(|body| json::decode(&body)).into();
+        return loose::parse(trimmed, context.budget).map(|body| json::decode(&body, context)).into();
     }
     let mut form = Form::parse(request.query.as_bytes());
     form.append(Form::parse(request.body));

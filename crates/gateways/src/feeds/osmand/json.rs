@@ -3,27 +3,29 @@
 use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
-use crate::feed::{FeedDecoded, FeedMessage};
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage};
 use crate::loose;
 use crate::report::Report;
 
 /// Kilometres an hour in a metre a second.
 const MPS_KMH: f64 = 3.6;
 
-pub(super) fn decode(body: &Json) -> FeedDecoded {
-    let identifier = body.get("device_id").and_then(loose::text);
-    let messages: Vec<FeedMessage> = loose::list(body.get("location"))
-        .iter()
-        .map(|location| {
-            let mut message = read_location(location);
-            message.identifiers.extend(identifier.clone());
-            message
-        })
-        .collect();
-    if messages.is_empty() {
+/// Bytes of the longest identifier that a device can have.
+const IDENTIFIER_MAX: usize = 400;
+
+pub(super) fn decode(body: &Json, context: &FeedContext<'_>) -> FeedDecoded {
+    // A name that no device can have is not copied into every message.
+    let identifier = body.get("device_id").and_then(loose::text).filter(|name| name.len() <= IDENTIFIER_MAX);
+    let locations = loose::list(body.get("location"));
+    if locations.is_empty() {
         return Err(DecodeError::Malformed("the body has no location")).into();
     }
-    FeedDecoded::all(messages)
+    let messages = locations.iter().map(|location| {
+        let mut message = read_location(location);
+        message.identifiers.extend(identifier.clone());
+        message
+    });
+    FeedDecoded::all(messages, context.budget)
 }
 
 fn read_location(location: &Json) -> FeedMessage {

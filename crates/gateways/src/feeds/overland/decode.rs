@@ -10,15 +10,15 @@ use crate::report::Report;
 /// Kilometres an hour in a metre a second.
 const MPS_KMH: f64 = 3.6;
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
-    read(request).into()
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    read(request, context).into()
 }
 
-fn read(request: &FeedRequest<'_>) -> Result<FeedDecoded, DecodeError> {
-    let body = loose::parse(request.body)?;
+fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
+    let body = loose::parse(request.body, context.budget)?;
     let list = body.get("locations").and_then(Json::as_array);
     let list = list.ok_or(DecodeError::Malformed("the body has no list locations"))?;
-    Ok(FeedDecoded::all(list.iter().map(read_feature).collect()))
+    Ok(FeedDecoded::all(list.iter().map(read_feature), context.budget))
 }
 
 fn read_feature(feature: &Json) -> FeedMessage {

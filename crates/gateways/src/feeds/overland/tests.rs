@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::FEED;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedOutcome, FeedRequest};
 use crate::value::Value;
@@ -18,7 +19,9 @@ fn batches_are_read() {
     ]})
     .to_string();
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     let request = FeedRequest::of_body(body.as_bytes());
     let messages = (FEED.decode)(&request, &context).messages;
     let report = &messages[0].reports[0];

@@ -8,18 +8,15 @@ use crate::form::Form;
 use crate::loose;
 use crate::report::{CellTower, Report};
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     if request.body.trim_ascii().is_empty() {
         return FeedDecoded::default();
     }
     let names = route_names(request);
-    loose::parse(request.body)
+    loose::parse(request.body, context.budget)
         .map(|body| {
-            let messages = match &body {
-                Json::Array(list) => list.iter().filter_map(|one| read(one, &names)).collect(),
-                one => read(one, &names).into_iter().collect(),
-            };
-            FeedDecoded::all(messages)
+            let list = if let Json::Array(list) = &body { list } else { std::slice::from_ref(&body) };
+            FeedDecoded::all(list.iter().filter_map(|one| read(one, &names)), context.budget)
         })
         .into()
 }

@@ -1,13 +1,16 @@
 //! Messages beside locations, which `tests/feeds` has.
 
 use super::FEED;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedDecoded, FeedOutcome, FeedRequest};
 use crate::value::Value;
 
 fn decode(body: &str, headers: &[(&str, &str)]) -> FeedDecoded {
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     (FEED.decode)(&FeedRequest { headers, ..FeedRequest::of_body(body.as_bytes()) }, &context)
 }
 
@@ -38,7 +41,9 @@ fn every_answer_is_a_list() {
     assert_eq!((decoded.messages.len(), decoded.error), (0, None));
     assert_eq!(decode(r#"{"_type":"lwt","tst":1}"#, &[]).messages.len(), 0);
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     let reply = (FEED.reply)(&FeedRequest::of_body(b""), &context, &FeedOutcome::Stored);
     assert_eq!((reply.status, reply.body.as_slice()), (200, b"[]".as_slice()));
 }

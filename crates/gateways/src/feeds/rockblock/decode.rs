@@ -22,7 +22,7 @@ pub(super) fn check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Res
     if context.options.text("key").is_none() {
         return Ok(());
     }
-    let body = Fields::of_body(request).map_err(|_detail| Refused::Missing("JWT"))?;
+    let body = Fields::of_body(request, context).map_err(|_detail| Refused::Missing("JWT"))?;
     let issued =
         body.trusted(context)?.number("iat").map(crate::number::whole).ok_or(Refused::Wrong("JWT"))?;
     let age = context.now.as_seconds().saturating_sub(issued);
@@ -34,7 +34,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 }
 
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
-    let fields = Fields::of_body(request)?
+    let fields = Fields::of_body(request, context)?
         .trusted(context)
         .map_err(|_refused| DecodeError::Malformed("the JWT is missing or its signature is wrong"))?;
     let imei = fields.text("imei").ok_or(DecodeError::Malformed("the message has no imei"))?;

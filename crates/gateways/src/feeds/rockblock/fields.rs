@@ -12,9 +12,9 @@ pub(super) struct Fields(Map<String, Json>);
 
 impl Fields {
     /// The fields of a body that is JSON or a form.
-    pub(super) fn of_body(request: &FeedRequest<'_>) -> Result<Self, DecodeError> {
+    pub(super) fn of_body(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<Self, DecodeError> {
         if request.body.trim_ascii_start().first() == Some(&b'{') {
-            return match loose::parse(request.body)? {
+            return match loose::parse(request.body, context.budget)? {
                 Json::Object(members) => Ok(Self(members)),
                 _ => Err(DecodeError::Malformed("the body is not an object")),
             };

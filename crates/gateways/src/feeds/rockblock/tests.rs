@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::FEED;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, Refused};
 use crate::value::Value;
@@ -28,7 +29,8 @@ const ISSUED_S: i64 = 1_678_785_308;
 
 fn with<T>(settings: &serde_json::Value, now_s: i64, run: impl FnOnce(&FeedContext<'_>) -> T) -> T {
     let options = Options::new(settings.as_object().unwrap().clone());
-    run(&FeedContext { now: Timestamp::from_millis(now_s * 1000), options: &options })
+    let budget = DecodeBudget::for_body(1 << 20);
+    run(&FeedContext { now: Timestamp::from_millis(now_s * 1000), options: &options, budget: &budget })
 }
 
 fn decode(body: &str) -> FeedDecoded {

@@ -15,11 +15,11 @@ use super::data;
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     let body = request.body.trim_ascii();
     let parsed = if body.first() == Some(&b'{') {
-        loose::parse(body)
+        loose::parse(body, context.budget)
     } else {
         // Some callbacks send the JSON as the name of a form's only field.
         let name = body.split(|byte| *byte == b'=').next().unwrap_or_default();
-        loose::parse(crate::form::unescape(name).as_bytes())
+        loose::parse(crate::form::unescape(name).as_bytes(), context.budget)
     };
     parsed.map(|body| FeedDecoded::one(read(&body, context))).into()
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::report::Report;
@@ -11,15 +12,15 @@ use crate::{instant, loose};
 /// The error that means an empty feed.
 const NO_MESSAGES: &str = "E-0195";
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     match request.body.trim_ascii_start().first() {
-        Some(b'{') => read_json(request.body).into(),
-        _ => read_xml(request.body).into(),
+        Some(b'{') => read_json(request.body, context.budget).into(),
+        _ => read_xml(request.body, context.budget).into(),
     }
 }
 
-fn read_json(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
-    let body = loose::parse(body)?;
+fn read_json(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeError> {
+    let body = loose::parse(body, budget)?;
     let errors = loose::list(body.pointer("/response/errors/error"));
     let codes: Vec<_> = errors.iter().filter_map(|error| error.get("code").and_then(Json::as_str)).collect();
     refuse(&codes, errors.len())?;
@@ -29,12 +30,13 @@ fn read_json(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
     }
     let messages = loose::list(list).iter();
     Ok(FeedDecoded::all(
-        messages.map(|message| read(&|name| message.get(name).and_then(loose::text))).collect(),
+        messages.map(|message| read(&|name| message.get(name).and_then(loose::text))),
+        budget,
     ))
 }
 
-fn read_xml(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
-    let root = Element::parse(body)?;
+fn read_xml(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeError> {
+    let root = Element::parse(body, budget)?;
     if !matches!(root.name.as_str(), "messageList" | "response") {
         return Err(DecodeError::Malformed("the root is neither messageList nor response"));
     }
@@ -42,9 +44,7 @@ fn read_xml(body: &[u8]) -> Result<FeedDecoded, DecodeError> {
     let codes: Vec<_> = errors.iter().filter_map(|error| error.value("code")).collect();
     refuse(&codes, errors.len())?;
     let messages = root.descendants("message").into_iter();
-    Ok(FeedDecoded::all(
-        messages.map(|message| read(&|name| message.value(name).map(str::to_owned))).collect(),
-    ))
+    Ok(FeedDecoded::all(messages.map(|message| read(&|name| message.value(name).map(str::to_owned))), budget))
 }
 
 /// Errors come with status 200.

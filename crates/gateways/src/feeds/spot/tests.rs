@@ -3,12 +3,15 @@
 use serde_json::{Value as Json, json};
 
 use super::POLL;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, SosStep};
 
 fn decode(body: &str) -> FeedDecoded {
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     (POLL.decode)(&FeedRequest::of_body(body.as_bytes()), &context)
 }
 

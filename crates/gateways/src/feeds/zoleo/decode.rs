@@ -7,10 +7,10 @@ use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::loose;
 use crate::report::Report;
 
-pub(super) fn decode(request: &FeedRequest<'_>, _context: &FeedContext<'_>) -> FeedDecoded {
-    loose::parse(request.body)
+pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
+    loose::parse(request.body, context.budget)
         .map(|body| match &body {
-            Json::Array(list) => FeedDecoded::all(list.iter().map(read).collect()),
+            Json::Array(list) => FeedDecoded::all(list.iter().map(read), context.budget),
             one => FeedDecoded::one(read(one)),
         })
         .into()

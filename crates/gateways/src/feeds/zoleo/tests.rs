@@ -3,13 +3,16 @@
 use serde_json::{Value as Json, json};
 
 use super::FEED;
+use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedMessage, FeedRequest, SosStep};
 use crate::value::Value;
 
 fn decode(body: &Json) -> FeedMessage {
     let options = Options::default();
-    let context = FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options };
+    let budget = DecodeBudget::for_body(1 << 20);
+    let context =
+        FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
     (FEED.decode)(&FeedRequest::of_body(body.to_string().as_bytes()), &context).messages.remove(0)
 }
 

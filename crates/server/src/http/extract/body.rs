@@ -2,13 +2,14 @@
 
 use axum::extract::{FromRequest, Request};
 use http::{HeaderMap, header};
+use perigee_core::json_size::JsonSize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::change::unnest;
-use super::receive::{Received, read_body};
+use super::receive::read_body;
 use crate::app::App;
-use crate::budget::{Payer, Permit};
+use crate::budget::{Payer, Permit, UntrustedBytes};
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, internal, malformed_json};
 use crate::http::error_code::ErrorCode;
@@ -24,6 +25,8 @@ pub const SUBMISSION_MAX: usize = 8 * 1024 * 1024;
 pub const CREDENTIALS_MAX: usize = 8 * 1024;
 /// Memory of a parsed value in bytes, without its text.
 pub(super) const VALUE_BYTES: usize = 80;
+/// The same where every value is in an object of its own.
+const VALUE_BYTES_MAX: usize = 400;
 /// Bodies up to this many bytes are parsed on the connection's thread, larger ones on a blocking thread.
 const INLINE_MAX: usize = 16 * 1024;
 
@@ -96,26 +99,23 @@ impl JsonBody {
         expect_no_coding(request.headers())?;
         let payer = payer(request.extensions())?;
         let received = read_body(request.into_body(), limit, &app.budget.bodies, payer).await?;
-        Ok(Self::parse(app, payer, received).await?)
+        Ok(Self::parse(app, received).await?)
     }
 
     /// Parses the bytes and accounts for the memory of the result.
-    pub(super) async fn parse(app: &App, payer: Payer, received: Received) -> Result<Self, Refused> {
-        let Received { bytes, mut permit } = received;
-        let size = bytes.len();
-        let parse = move || (parse_bounded(&bytes, BODY_VALUES_MAX), Sha256::digest(&bytes).into());
-        let (parsed, hash) = if size <= INLINE_MAX {
-            parse()
+    pub(super) async fn parse(app: &App, mut received: UntrustedBytes) -> Result<Self, Refused> {
+        let parse = |bytes: &[u8]| (parse_bounded(bytes, BODY_VALUES_MAX), Sha256::digest(bytes).into());
+        let (parsed, hash) = if received.len() <= INLINE_MAX {
+            received.read_here(parse)
         } else {
-            // Every value takes at least two bytes of text.
-            let memory = (size / 2).min(BODY_VALUES_MAX) * VALUE_BYTES;
-            app.budget.run(payer, memory, parse).await.map_err(ApiError::from)?
+            // Parsing stops at the most values.
+            let memory = received.read_here(JsonSize::of).bytes.min(BODY_VALUES_MAX * VALUE_BYTES_MAX);
+            let parsed = received.read(&app.budget, memory, parse).await.map_err(ApiError::from)?;
+            received.hold(memory).map_err(ApiError::from)?;
+            parsed
         };
-        let Parsed { value, values } = parsed.map_err(unread)?;
-        if size > INLINE_MAX {
-            permit.grow(values * VALUE_BYTES).map_err(ApiError::from)?;
-        }
-        Ok(Self { value, hash, permit })
+        let Parsed { value, .. } = parsed.map_err(unread)?;
+        Ok(Self { value, hash, permit: received.into_permit() })
     }
 }
 

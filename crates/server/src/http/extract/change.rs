@@ -63,7 +63,7 @@ impl FromRequest<App> for Change {
         let payer = payer(&parts.extensions)?;
         let received = read_body(body, BODY_MAX, &app.budget.bodies, payer).await?;
         let JsonBody { value, permit, .. } =
-            JsonBody::parse(app, payer, received).await.map_err(|refused| match refused {
+            JsonBody::parse(app, received).await.map_err(|refused| match refused {
                 Refused::TooLarge(error) if is_patch => ApiError { code: ErrorCode::PatchTooCostly, ..error },
                 other => other.into(),
             })?;

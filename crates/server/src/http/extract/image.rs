@@ -7,7 +7,7 @@ use perigee_core::device_photo::NewPhoto;
 use perigee_core::image::{ImageError, PIXELS_MAX, SIDE_MAX};
 
 use super::body::{expect_media_type, expect_no_coding, payer};
-use super::receive::{Received, read_body};
+use super::receive::read_body;
 use crate::app::App;
 use crate::budget::{Payer, Permit};
 use crate::http::error::{ApiError, ApiResult};
@@ -36,12 +36,12 @@ impl ImageBody {
     /// Receives a photo. The permit is held until the photo is stored.
     pub async fn receive(self, app: &App) -> ApiResult<(NewPhoto, Permit)> {
         let limit = NewPhoto::BYTES_MAX;
-        let Received { bytes, mut permit } =
+        let mut received =
             read_body(self.body, limit, &app.budget.bodies, self.payer).await.map_err(smaller)?;
         // For the copy that the store gets.
-        permit.grow(bytes.len())?;
-        let photo = NewPhoto::of(&bytes).map_err(refusal)?;
-        Ok((photo, permit))
+        received.hold(received.len())?;
+        let photo = received.read_here(NewPhoto::of).map_err(refusal)?;
+        Ok((photo, received.into_permit()))
     }
 }
 

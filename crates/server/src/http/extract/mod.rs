@@ -23,5 +23,5 @@ pub use once::{Held, Once};
 pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};
 pub use path::{DeviceFilePath, DevicePath, IdPath, IdsPath, TextPath};
-pub use receive::{Received, read_body};
+pub use receive::read_body;
 pub use submission::{Packed, Read, Submission};

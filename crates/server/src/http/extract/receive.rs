@@ -6,41 +6,41 @@ use axum::body::{Body, HttpBody as _};
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 
-use crate::budget::{Payer, Permit, Pool};
+use crate::budget::{Payer, Pool, UntrustedBytes};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::serve::SlowBody;
 
 /// Memory is reserved in steps of at least this many bytes while a body arrives, about what its request takes besides.
 const LEAST_GROWTH: usize = 16 * 1024;
+/// What a request takes beside its body while that is not complete: buffers of its connection, headers, and its task.
+const REQUEST_BYTES: usize = 32 * 1024;
 
-/// A received body and its memory permit.
-#[derive(Debug)]
-pub struct Received {
-    /// The bytes as they were sent, still compressed.
-    pub bytes: Bytes,
-    /// Held until neither the bytes nor values made from them are needed.
-    pub permit: Permit,
-}
-
-/// Receives a body of at most `limit` bytes.
-pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Payer) -> ApiResult<Received> {
+/// Receives a body of at most `limit` bytes, as it was sent: still compressed.
+pub async fn read_body(
+    mut body: Body,
+    limit: usize,
+    pool: &Arc<Pool>,
+    payer: Payer,
+) -> ApiResult<UntrustedBytes> {
     if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
         return Err(too_large(limit));
     }
     let Some(first) = next_piece(&mut body).await? else {
-        return Ok(Received { bytes: Bytes::new(), permit: pool.empty(payer) });
+        return Ok(UntrustedBytes::new(Bytes::new(), pool.empty(payer)));
     };
     if first.len() > limit {
         return Err(too_large(limit));
     }
     if body.is_end_stream() {
         let permit = pool.try_acquire_whole(payer, first.len())?;
-        return Ok(Received { bytes: first, permit });
+        return Ok(UntrustedBytes::new(first, permit));
     }
     let announced = body.size_hint().upper().and_then(|rest| usize::try_from(rest).ok());
     let most = announced.map_or(limit, |rest| rest.saturating_add(first.len()).min(limit));
     let mut permit = pool.empty(payer);
+    // Whoever does not finish a body holds its connection and request, too.
+    permit.grow(REQUEST_BYTES)?;
     let mut received = Vec::new();
     let mut next = Some(first);
     while let Some(piece) = next {
@@ -48,18 +48,20 @@ pub async fn read_body(mut body: Body, limit: usize, pool: &Arc<Pool>, payer: Pa
         if total > limit {
             return Err(too_large(limit));
         }
-        if total > permit.bytes() {
+        if total + REQUEST_BYTES > permit.bytes() {
             // Doubles as a vector would, so that copying stays cheap, but no further than the body can get.
-            let growth = received.len().max(LEAST_GROWTH).min(most.saturating_sub(permit.bytes()));
-            permit.grow(growth.max(total - permit.bytes()))?;
-            received.reserve_exact(permit.bytes() - received.len());
+            let held = permit.bytes() - REQUEST_BYTES;
+            let growth = received.len().max(LEAST_GROWTH).min(most.saturating_sub(held));
+            permit.grow(growth.max(total - held))?;
+            received.reserve_exact(permit.bytes() - REQUEST_BYTES - received.len());
         }
         // Copied: a chunk may be a small slice of a large connection buffer, which it would keep alive.
         received.extend_from_slice(&piece);
         drop(piece);
         next = next_piece(&mut body).await?;
     }
-    Ok(Received { bytes: received.into(), permit })
+    permit.give_back(REQUEST_BYTES);
+    Ok(UntrustedBytes::new(received.into(), permit))
 }
 
 /// The next chunk; None at the end.
@@ -138,12 +140,13 @@ mod tests {
     async fn bytes_are_paid_for_while_they_are_kept() {
         let pool = pool();
         let received = read_body(pieces(10, 5 * KIB), 64 * KIB, &pool, payer()).await.unwrap();
-        assert_eq!(received.bytes.len(), 50 * KIB);
+        assert_eq!(received.len(), 50 * KIB);
         assert!(pool.used() >= 50 * KIB && pool.used() < 70 * KIB, "{}", pool.used());
         drop(received);
         assert_eq!(pool.used(), 0);
         let whole = read_body(Body::from("small"), 64 * KIB, &pool, payer()).await.unwrap();
-        assert_eq!((whole.bytes.as_ref(), pool.used()), (&b"small"[..], 5));
+        assert_eq!(whole.read_here(<[u8]>::to_vec), b"small");
+        assert_eq!(pool.used(), 5);
     }
 
     #[tokio::test]

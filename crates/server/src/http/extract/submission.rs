@@ -10,15 +10,16 @@ use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use bytes::Bytes;
 use http::{HeaderMap, header};
+use perigee_core::json_size::JsonSize;
 use perigee_core::zone::Zone;
 
 use super::body::{VALUE_BYTES, expect_media_type, media_type, payer};
-use super::receive::{Received, read_body, too_large};
+use super::receive::{read_body, too_large};
 use crate::app::App;
-use crate::budget::{Payer, Permit};
-use crate::http::error::{ApiError, ApiResult, internal};
+use crate::budget::{Payer, Permit, UntrustedBytes};
+use crate::http::error::{ApiError, ApiResult, internal, malformed_json};
 use crate::http::error_code::ErrorCode;
-use crate::http::json::MAX_VALUES;
+use crate::http::json::{MAX_VALUES, Pointer, Problem};
 use crate::http::submission::{BodyContent, ItemKind, Layout};
 
 const LINES: &str = "application/x-ndjson";
@@ -33,6 +34,8 @@ const INLINE_MAX: usize = 256 * 1024;
 const INLINE_SLOW_MAX: usize = 32 * 1024;
 /// The most bytes that the first step reads on the slow path, item by item.
 const FIRST_STEP_SLOW_MAX: usize = 128 * 1024;
+/// The most memory in bytes of a parsed document, estimated before it is parsed.
+const DOCUMENT_MAX: usize = 160 * 1024 * 1024;
 /// Up to this many items, memory is not accounted for.
 const FEW_ITEMS: usize = 100;
 
@@ -48,12 +51,17 @@ pub struct Submission {
 /// A received body before decompression.
 #[derive(Debug)]
 pub struct Packed {
-    bytes: Bytes,
-    permit: Permit,
+    body: UntrustedBytes,
     encoding: BodyEncoding,
     layout: Layout,
-    payer: Payer,
     limit: usize,
+}
+
+/// What the first step found.
+enum FirstStep<T> {
+    Read(ApiResult<BodyContent<T>>),
+    /// The slow path is needed for a text of this size.
+    IsSlow(JsonSize),
 }
 
 /// A body that was read, and its memory permit.
@@ -90,15 +98,15 @@ impl Submission {
     /// Receives a body of at most `limit` bytes, before and after decompression.
     pub async fn receive(self, app: &App, limit: usize) -> ApiResult<Packed> {
         let Self { body, encoding, layout, payer } = self;
-        let Received { bytes, permit } = read_body(body, limit, &app.budget.bodies, payer).await?;
-        Ok(Packed { bytes, permit, encoding, layout, payer, limit })
+        let body = read_body(body, limit, &app.budget.bodies, payer).await?;
+        Ok(Packed { body, encoding, layout, limit })
     }
 }
 
 impl Packed {
     /// Whether reading the body is expensive enough to charge the rate limit first.
     pub fn is_costly(&self) -> bool {
-        self.encoding != BodyEncoding::Plain || self.bytes.len() > INLINE_MAX
+        self.encoding != BodyEncoding::Plain || self.body.len() > INLINE_MAX
     }
 
     /// Decompresses the body and reads its items. Times without an offset are in `zone`.
@@ -108,32 +116,55 @@ impl Packed {
         kind: &'static ItemKind<T>,
         zone: &Zone,
     ) -> ApiResult<Read<T>> {
-        if !self.is_costly()
-            && let Some(content) = kind.read_within(&self.bytes, self.layout, zone, INLINE_SLOW_MAX)
+        let is_costly = self.is_costly();
+        let Self { mut body, encoding, layout, limit } = self;
+        if !is_costly
+            && let Some(content) =
+                body.read_here(|text| kind.read_within(text, layout, zone, INLINE_SLOW_MAX))
         {
-            return pay_for_items(content?, self.permit);
+            return pay_for_items(content?, body.into_permit());
         }
-        let Self { bytes, mut permit, encoding, layout, payer, limit } = self;
-        let text = match encoding {
-            BodyEncoding::Plain => bytes,
-            BodyEncoding::Gzip | BodyEncoding::Zstd => {
-                let memory = encoding.memory(bytes.len(), limit);
-                let text = app.budget.run(payer, memory, move || encoding.unpack(bytes, limit)).await??;
-                permit.grow(text.len())?;
-                text
+        if encoding != BodyEncoding::Plain {
+            let memory = encoding.memory(body.len(), limit);
+            let unpack = move |packed: &[u8]| encoding.unpack(packed, limit);
+            let text = body.read(&app.budget, memory, unpack).await??;
+            body = body.replaced(text)?;
+        }
+        let memory = fast_path_memory(body.len()) + slow_path_memory(body.len().min(FIRST_STEP_SLOW_MAX));
+        let (first_zone, zone) = (zone.clone(), zone.clone());
+        let first = move |text: &[u8]| match kind.read_within(text, layout, &first_zone, FIRST_STEP_SLOW_MAX)
+        {
+            Some(content) => FirstStep::Read(content),
+            None => FirstStep::IsSlow(JsonSize::of(text)),
+        };
+        let content = match body.read(&app.budget, memory, first).await? {
+            FirstStep::Read(content) => content?,
+            FirstStep::IsSlow(size) => {
+                let memory = match layout {
+                    Layout::Document => document_memory(size)?,
+                    // Line by line.
+                    Layout::Lines => slow_path_memory(body.len()),
+                };
+                body.read(&app.budget, memory, move |text| kind.read(text, layout, &zone)).await??
             }
         };
-        let memory = fast_path_memory(text.len()) + slow_path_memory(text.len().min(FIRST_STEP_SLOW_MAX));
-        let (first_text, first_zone, zone) = (text.clone(), zone.clone(), zone.clone());
-        let first = move || kind.read_within(&first_text, layout, &first_zone, FIRST_STEP_SLOW_MAX);
-        let content = if let Some(content) = app.budget.run(payer, memory, first).await? {
-            content?
-        } else {
-            let memory = slow_path_memory(text.len());
-            app.budget.run(payer, memory, move || kind.read(&text, layout, &zone)).await??
-        };
-        pay_for_items(content, permit)
+        pay_for_items(content, body.into_permit())
     }
+}
+
+/// The memory of a document that is parsed whole. One that has too many values, or takes too much, is refused before.
+fn document_memory(size: JsonSize) -> ApiResult<usize> {
+    if size.values > MAX_VALUES {
+        let detail = format!("The body has more than {MAX_VALUES} values. Send it in parts.");
+        return Err(malformed_json(Problem { pointer: Pointer::root(), detail }));
+    }
+    if size.bytes > DOCUMENT_MAX {
+        return Err(ApiError::new(
+            ErrorCode::BodyTooLarge,
+            "The body has too many small values: reading it takes too much memory. Send it in parts.",
+        ));
+    }
+    Ok(size.bytes)
 }
 
 /// The most memory in bytes that items take which are read directly from a text: an attribute has at least six bytes of
@@ -183,12 +214,12 @@ impl BodyEncoding {
         }
     }
 
-    fn unpack(self, packed: Bytes, limit: usize) -> ApiResult<Bytes> {
+    fn unpack(self, packed: &[u8], limit: usize) -> ApiResult<Bytes> {
         match self {
-            Self::Plain => Ok(packed),
-            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(&packed[..]), limit),
+            Self::Plain => Ok(Bytes::copy_from_slice(packed)),
+            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(packed), limit),
             Self::Zstd => {
-                let mut decoder = zstd::Decoder::with_buffer(&packed[..]).map_err(internal)?;
+                let mut decoder = zstd::Decoder::with_buffer(packed).map_err(internal)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(internal)?;
                 bounded(decoder, limit)
             }
@@ -241,8 +272,8 @@ mod tests {
             ),
         ] {
             assert!(over.len() < 20_000, "a bomb is small");
-            assert_eq!(encoding.unpack(full, SUBMISSION_MAX).unwrap().len(), SUBMISSION_MAX);
-            assert_eq!(encoding.unpack(over, SUBMISSION_MAX).unwrap_err().code, ErrorCode::BodyTooLarge);
+            assert_eq!(encoding.unpack(&full, SUBMISSION_MAX).unwrap().len(), SUBMISSION_MAX);
+            assert_eq!(encoding.unpack(&over, SUBMISSION_MAX).unwrap_err().code, ErrorCode::BodyTooLarge);
         }
     }
 
@@ -255,7 +286,7 @@ mod tests {
             (BodyEncoding::Zstd, whole),
         ] {
             assert_eq!(
-                encoding.unpack(packed, SUBMISSION_MAX).unwrap_err().code,
+                encoding.unpack(&packed, SUBMISSION_MAX).unwrap_err().code,
                 ErrorCode::MalformedJson,
                 "{encoding:?}"
             );
@@ -269,7 +300,7 @@ mod tests {
         packer.write_all(&vec![b' '; 1024]).unwrap();
         let bytes = packer.finish().unwrap();
         assert_eq!(
-            BodyEncoding::Zstd.unpack(bytes.into(), SUBMISSION_MAX).unwrap_err().code,
+            BodyEncoding::Zstd.unpack(&bytes, SUBMISSION_MAX).unwrap_err().code,
             ErrorCode::MalformedJson
         );
     }

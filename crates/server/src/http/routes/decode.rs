@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::Response;
 use perigee_core::account_gateway::{Gateway, NewGateway};
-use perigee_core::error::Kind;
 use perigee_core::feed_health::GatewayState;
 use perigee_core::gateway::{RawMessage, Reporter};
 use perigee_core::id::{AccountId, GatewayId, MessageId};
+use perigee_core::privilege::Privilege;
 use perigee_core::revision::Revision;
 use perigee_core::text::{Lines, ShortText};
 use perigee_core::time::Timestamp;
@@ -24,23 +25,19 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::gateways::input::OptionsObject;
 use super::gateways::read::find;
+use super::raw_messages::{answer_in_turn, load_message};
 use crate::app::App;
-use crate::budget::Payer;
-use crate::http::error::{ApiError, ApiResult, invalid_body, not_found};
+use crate::http::error::{ApiError, ApiResult, invalid_body};
 use crate::http::extract::{Caller, JsonBody, Params};
 use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
 use crate::http::json::{Field, Fields, Pointer, Problem};
-use crate::http::reply::Reply;
-use crate::ingest::{
-    DeviceDecoding, Pasted, PreviewBytes, PreviewRequest, preview_error, preview_frame, preview_frames,
-};
+use crate::ingest::{DeviceDecoding, FeedSettings, Pasted, PreviewBytes, PreviewRequest, preview_error};
 
 /// The most characters of pasted text.
 const TEXT_MAX: usize = 64 * 1024;
-/// Bytes of memory that decoding takes, in addition to [`WORK_FACTOR`] times the size of the input.
-const WORK_BYTES: usize = 2 * 1024 * 1024;
-/// Bytes of memory for each byte that is decoded: values of JSON take more room than its text.
-const WORK_FACTOR: usize = 16;
+
+/// Memory for writing the answer, in bytes.
+const ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// The text of messages.
 type Frames = Lines<1, TEXT_MAX>;
@@ -217,10 +214,6 @@ fn read_feed(name: Option<&str>) -> ApiResult<Option<&'static Feed>> {
     find_feed(name).map(Some).ok_or_else(|| refuse(problem("feed", "This feed does not exist.")))
 }
 
-fn memory(bytes: usize) -> usize {
-    WORK_BYTES.saturating_add(bytes.saturating_mul(WORK_FACTOR))
-}
-
 /// A gateway that is not stored: that of settings which are tried.
 fn tried_gateway(account: AccountId, feed: &Feed, now: Timestamp) -> Gateway {
     Gateway {
@@ -272,41 +265,15 @@ async fn gateway_for(
     Ok((gateway, Options::new(options)))
 }
 
-/// Decodes a request as its gateway would, with the settings of the devices that it names, if the caller sees them all.
-async fn preview_request(
-    app: &App,
-    caller: &Caller,
-    gateway: &Gateway,
-    request: PreviewRequest,
-) -> ApiResult<Vec<Value>> {
-    let payer = Payer::account(caller.account().id);
-    let size = match &request.bytes {
-        PreviewBytes::Body(text) => text.len(),
-        PreviewBytes::Stored(bytes) => bytes.len(),
-    };
-    let request = Arc::new(request);
-    let decode = async |options: Options| {
-        let request = Arc::clone(&request);
-        app.budget.run(payer, memory(size), move || request.decode(&options)).await
-    };
-    let decoded = match decode(request.options.clone()).await? {
-        Ok(decoded) => decoded,
-        Err(error) => return Ok(preview_error(request.feed.name, error)),
-    };
-    if !caller.scope().is_whole() {
-        return Ok(request.shown(&decoded, &[]));
-    }
-    let (devices, own) = app.ingest.preview_devices(gateway, &request.options, &decoded).await?;
-    let Some(own) = own else { return Ok(request.shown(&decoded, &devices)) };
-    let decoded = decode(own).await?.unwrap_or(decoded);
-    Ok(request.shown(&decoded, &devices))
-}
-
 /// Decode messages.
 ///
 /// Shows what frames of trackers, or a request of a feed, say. With `feed` and `options` a new gateway is tried, with
 /// `gatewayId` an existing one, also with other options. With `messageId` a stored message is decoded, also with other
-/// settings than those it came by: a preview of a template or a mapping. Nothing is stored and nobody is answered.
+/// settings than those it came by: a preview of a template or a mapping. Nothing is stored and nobody is answered. Needs
+/// `devices.write`.
+///
+/// One request may take about a hundred times the memory of its body, at most 64 MiB: of a body that would take more, the
+/// messages before that are shown, and the last one has the error.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
         (status = 200, description = "What the messages say.", body = DecodedMessages),
@@ -317,8 +284,9 @@ pub async fn decode_messages(
     caller: Caller,
     params: Params,
     body: JsonBody,
-) -> ApiResult<Reply<DecodedMessages>> {
+) -> ApiResult<Response> {
     params.finish()?;
+    caller.require(Privilege::DevicesWrite)?;
     let input = read_body(&body.value, &[], |input: DecodeInput, _| Some(input))?;
     let named = match input.gateway {
         Some(_) if input.feed.is_some() => {
@@ -334,34 +302,33 @@ pub async fn decode_messages(
     }
     let model = input.model.filter(|model| !model.is_empty());
     let now = app.clock.now();
-    let payer = Payer::account(caller.account().id);
     let messages = match (input.text, input.message) {
         (Some(text), None) => {
             if let Some(feed) = feed {
                 let (gateway, options) = gateway_for(&app, &caller, feed, named, None, input.options).await?;
-                let request = PreviewRequest { feed, options, bytes: PreviewBytes::Body(text), at: now };
-                preview_request(&app, &caller, &gateway, request).await?
+                let settings = FeedSettings { feed, options: Arc::new(options), at: now };
+                let bytes = PreviewBytes::Body(text);
+                let request = PreviewRequest { settings, bytes, with_devices: caller.scope().is_whole() };
+                app.ingest.preview_request(&gateway, request).await?
             } else {
                 let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
                 let defaults = LineDefaults { protocol, model, session: input.session, options };
-                let size = memory(text.len());
-                app.budget.run(payer, size, move || preview_frames(Pasted { text, defaults }, now)).await?
+                app.ingest.preview_frames(caller.account().id, Pasted { text, defaults }, now).await?
             }
         }
         (None, Some(id)) => {
-            let found = app.store.find_message(caller.scope(), id).await?;
-            let message = found.ok_or_else(|| not_found(Kind::Message))?;
+            let (message, _held) = load_message(&app, &caller, id).await?;
             if let Some(protocol) = find_protocol(&message.source).filter(|_| feed.is_none()) {
                 let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
                 let settings = of_device(&app, &message, model.as_deref(), options).await?;
-                let size = memory(message.bytes.len());
-                app.budget.run(payer, size, move || preview_frame(protocol, &message, &settings)).await?
+                app.ingest.preview_frame(protocol, message, settings).await?
             } else if let Some(feed) = feed.or_else(|| find_feed(&message.source)) {
                 let (gateway, options) =
                     gateway_for(&app, &caller, feed, named, Some(&message), input.options).await?;
+                let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
                 let bytes = PreviewBytes::Stored(message.bytes);
-                let request = PreviewRequest { feed, options, bytes, at: message.received_at };
-                preview_request(&app, &caller, &gateway, request).await?
+                let request = PreviewRequest { settings, bytes, with_devices: caller.scope().is_whole() };
+                app.ingest.preview_request(&gateway, request).await?
             } else {
                 preview_error(&message.source, "this version does not know the protocol or feed")
             }
@@ -373,5 +340,5 @@ pub async fn decode_messages(
             )));
         }
     };
-    Ok(caller.reply(DecodedMessages { messages }))
+    answer_in_turn(&app, &caller, ANSWER_BYTES, move || DecodedMessages { messages }).await
 }

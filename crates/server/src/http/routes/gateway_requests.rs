@@ -1,20 +1,22 @@
 //! Requests of satellite networks and phones. The address holds the secret of a gateway.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::Kind;
-use perigee_gateways::{Delivery, Feed, FeedContext, FeedOutcome, FeedRequest, Options, find_feed};
+use perigee_gateways::{Delivery, Feed, FeedOutcome, Options, find_feed};
 
 use crate::app::App;
 use crate::auth::{Secret, gateway_secret};
 use crate::budget::Payer;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiResult, forbidden, not_found};
-use crate::http::extract::{Received, read_body};
+use crate::http::extract::read_body;
 use crate::http::limit::too_many;
-use crate::ingest::FeedArrival;
+use crate::ingest::{FeedArrival, FeedBody, FeedSettings, IngestError};
 
 /// The gateway of an address, if both parts of it are right.
 async fn find(app: &App, feed: &str, secret: &str) -> ApiResult<Option<(&'static Feed, Gateway)>> {
@@ -42,32 +44,31 @@ pub async fn receive_gateway_request(
         app.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Gateway));
     };
+    let rated = app.rates.gateway_request(gateway.id);
+    if !rated.allowance.allowed {
+        context.set_rated(rated);
+        return Err(too_many(rated, "Too many requests were sent to this gateway. Send fewer at once."));
+    }
     let payer = Payer::client(context.address(), Some(gateway.account));
-    let Received { bytes, permit: _held } = read_body(body, feed.max_body, &app.budget.bodies, payer).await?;
-    let headers: Vec<(&str, &str)> = parts
-        .headers
-        .iter()
-        .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
-        .collect();
-    let request = FeedRequest {
-        method: parts.method.as_str(),
-        query: parts.uri.query().unwrap_or_default(),
-        headers: &headers,
-        body: &bytes,
-    };
+    let body = read_body(body, feed.max_body, &app.budget.bodies, payer).await?;
+    let headers = parts.headers.iter();
+    let headers =
+        headers.filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())));
+    let query = parts.uri.query().unwrap_or_default();
+    let request = FeedBody::new(parts.method.as_str(), query, headers.collect(), body);
     let options = Options::new(serde_json::from_str(&gateway.settings.options).unwrap_or_default());
-    let now = app.clock.now();
-    let feed_context = FeedContext { now, options: &options };
-    if let Err(refused) = (feed.check)(&request, &feed_context) {
+    let settings = FeedSettings { feed, options: Arc::new(options), at: app.clock.now() };
+    if let Err(refused) = request.check(&app.budget, &settings).await? {
         metrics::counter!("perigee_gateway_refused_total", "source" => feed.name).increment(1);
         app.ingest.note_refused(&gateway, refused.to_string());
         return Err(forbidden(format!("The request is refused: {refused}.")));
     }
     let arrival =
-        FeedArrival { gateway: &gateway, feed, request, options: &options, peer: context.address(), at: now };
+        FeedArrival { gateway: &gateway, request: &request, settings: &settings, peer: context.address() };
     let outcome = match app.ingest.take_request(arrival).await {
         Ok(()) => FeedOutcome::Stored,
-        Err(error) => {
+        Err(IngestError::Busy(error)) => return Err(error.into()),
+        Err(IngestError::Store(error)) => {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
                 feed = feed.name,
@@ -76,7 +77,7 @@ pub async fn receive_gateway_request(
             FeedOutcome::Failed
         }
     };
-    let reply = (feed.reply)(&request, &feed_context, &outcome);
+    let reply = request.reply(&settings, &outcome);
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::OK);
     let content_type = HeaderValue::from_static(reply.content_type);
     Ok((status, [(header::CONTENT_TYPE, content_type)], reply.body).into_response())

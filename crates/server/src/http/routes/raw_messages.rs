@@ -1,9 +1,9 @@
 //! Messages of trackers and satellite networks as they came, and what became of them.
 
-use std::fmt::Write as _;
-
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
+use http::{HeaderValue, header};
 use perigee_core::error::Kind;
 use perigee_core::gateway::{MessageFilter, MessageResult, RawMessage};
 use perigee_core::id::MessageId;
@@ -12,11 +12,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
+use crate::budget::Permit;
+use crate::http::error::{ApiResult, internal, not_found};
 use crate::http::extract::{Caller, IdPath, Params};
+use crate::http::held_answer::hold;
 use crate::http::list::answer_list;
 use crate::http::names::device_param;
-use crate::http::reply::Reply;
+use crate::http::read_turn::ReadTurn;
+use crate::http::reply::encode;
 
 /// Messages of a page unless the client says otherwise.
 const PAGE: u32 = 100;
@@ -93,11 +96,58 @@ pub struct RawMessageList {
 
 /// Bytes in hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
+}
+
+/// Messages up to this many bytes, nearly all of them, are read and answered as any other resource.
+const SMALL: usize = 16 * 1024;
+/// Memory for writing a message, for each of its bytes: hexadecimal digits, text, and both as JSON.
+const WRITTEN_FACTOR: usize = 10;
+
+/// Reads a message. The memory of a large one is permitted before, and given back when the permit is dropped.
+pub(super) async fn load_message(
+    app: &App,
+    caller: &Caller,
+    id: MessageId,
+) -> ApiResult<(RawMessage, Permit)> {
+    let missing = || not_found(Kind::Message);
+    let size = app.store.find_message_size(caller.scope(), id).await?.ok_or_else(missing)?;
+    let size = usize::try_from(size).unwrap_or(usize::MAX);
+    let permit = app.budget.bodies.try_acquire_whole(caller.payer(), size)?;
+    let _turn = ReadTurn::of(app, caller.payer()).first().await?;
+    let message = app.store.find_message(caller.scope(), id).await?;
+    Ok((message.ok_or_else(missing)?, permit))
+}
+
+/// Writes an answer that may be large, off the connection threads and within so many bytes of memory.
+pub(super) async fn answer_in_turn<T: Serialize>(
+    app: &App,
+    caller: &Caller,
+    memory: usize,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> ApiResult<Response> {
+    let usage = Some(caller.usage());
+    let write = move || encode(usage, &body());
+    let written = if memory <= SMALL * WRITTEN_FACTOR {
+        write()
+    } else {
+        app.budget.run(caller.payer(), memory, write).await?
+    };
+    let bytes = hold(app, caller.payer(), written.map_err(internal)?)?;
+    let mut response = Response::new(Body::from(bytes));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}
+
+async fn answer_message(app: &App, caller: &Caller, message: RawMessage) -> ApiResult<Response> {
+    let memory = message.bytes.len().saturating_mul(WRITTEN_FACTOR);
+    answer_in_turn(app, caller, memory, move || RawMessageView::from(message)).await
 }
 
 /// Bytes as text, if all of it can be read.
@@ -164,11 +214,11 @@ pub async fn get_raw_message(
     caller: Caller,
     IdPath(id): IdPath<MessageId>,
     params: Params,
-) -> ApiResult<Reply<RawMessageView>> {
+) -> ApiResult<Response> {
     params.finish()?;
-    let missing = || not_found(Kind::Message);
-    let message = app.store.find_message(caller.scope(), id.ok_or_else(missing)?).await?;
-    Ok(caller.reply(RawMessageView::from(message.ok_or_else(missing)?)))
+    let id = id.ok_or_else(|| not_found(Kind::Message))?;
+    let (message, _held) = load_message(&app, &caller, id).await?;
+    answer_message(&app, &caller, message).await
 }
 
 /// Decode a message again.
@@ -182,11 +232,14 @@ pub async fn reprocess_raw_message(
     State(app): State<App>,
     caller: Caller,
     IdPath(id): IdPath<MessageId>,
-) -> ApiResult<Reply<RawMessageView>> {
+) -> ApiResult<Response> {
     let missing = || not_found(Kind::Message);
-    let message = app.store.find_message(caller.scope(), id.ok_or_else(missing)?).await?;
-    let message = message.ok_or_else(missing)?;
+    let id = id.ok_or_else(missing)?;
+    app.store.find_message_size(caller.scope(), id).await?.ok_or_else(missing)?;
     caller.require(Privilege::LocationsWrite)?;
+    // One of an account at a time: a message may have thousands of locations.
+    let _turn = app.budget.reprocessing.acquire(caller.payer(), 0).await?;
+    let (message, _held) = load_message(&app, &caller, id).await?;
     let changed = app.ingest.reprocess(message).await?.ok_or_else(missing)?;
-    Ok(caller.reply(RawMessageView::from(changed)))
+    answer_message(&app, &caller, changed).await
 }

@@ -21,6 +21,7 @@ use perigee_core::message_contents::MessageContents;
 use perigee_core::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privilege;
+use perigee_core::raw_usage::Keep;
 use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
 use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::severity::Severity;
@@ -556,6 +557,7 @@ fn raw_message() -> NewMessage {
         error: None,
         gateway: None,
         duplicate_rule: DuplicateRule::Content,
+        keep: Keep::Always,
     }
 }
 

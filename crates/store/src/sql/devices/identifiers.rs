@@ -1,6 +1,6 @@
 //! All names under which devices report: unique in the account, and claimed by one account where a listener is shared.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::actor::Scope;
 use perigee_core::claim::CountedClaims;
@@ -177,6 +177,40 @@ pub(crate) async fn find_in_account(
         }
     }
     Ok(None)
+}
+
+/// The same for many lists of identifiers, in a few statements.
+pub(crate) async fn find_all_in_account(
+    tx: &Tx,
+    account: AccountId,
+    device: Option<DeviceId>,
+    lists: &[Vec<String>],
+) -> Result<Vec<Option<Reporter>>> {
+    if let Some(device) = device {
+        let own = find_in_account(tx, account, Some(device), &[]).await?;
+        return Ok(vec![own; lists.len()]);
+    }
+    if let [one] = lists {
+        return Ok(vec![find_in_account(tx, account, None, one).await?]);
+    }
+    let names: BTreeSet<&String> = lists.iter().flatten().filter(|name| storable(name)).collect();
+    let names: Vec<String> = names.into_iter().cloned().collect();
+    let columns = reporter_columns(tx);
+    let query = Query::new(
+        format!(
+            "SELECT i.account_id, i.device_id, i.identifier, {columns} FROM device_identifier i \
+             JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {REPORTER_LIVE} \
+             WHERE i.account_id = ?1"
+        ),
+        params![account],
+    );
+    let mut found = HashMap::new();
+    for row in for_texts(tx, &query, " AND i.identifier IN ({texts})", &names).await? {
+        let identifier = row.text("identifier")?;
+        let reporter = reporter(tx, &row, &identifier)?;
+        found.insert(identifier, reporter);
+    }
+    Ok(lists.iter().map(|list| list.iter().find_map(|name| found.get(name)).cloned()).collect())
 }
 
 /// The device of a row with `account_id`, `device_id` and the columns of [`reporter_columns`].

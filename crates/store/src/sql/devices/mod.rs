@@ -17,5 +17,6 @@ pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]
 pub use create::without_lock::create_device_without_lock;
 pub(crate) use identifiers::{
-    REPORTER_LIVE, counted_sql, find_claimed, find_in_account, reporter, reporter_columns, storable,
+    REPORTER_LIVE, counted_sql, find_all_in_account, find_claimed, find_in_account, reporter,
+    reporter_columns, storable,
 };

@@ -4,6 +4,7 @@ pub mod accounts;
 pub mod claims;
 pub mod health;
 pub mod notices;
+pub mod storage;
 pub mod view;
 
 pub use health::LAST_BACKUP;

@@ -1,0 +1,119 @@
+//! What decoding one request may make, in memory and in work: the sender chooses the body, and with a mapping or a template
+//! also what is made of it.
+
+use std::cell::Cell;
+
+use crate::decoded::DecodeError;
+use crate::feed::FeedMessage;
+use crate::report::Report;
+use crate::value::{Name, Value};
+
+const KIB: usize = 1024;
+/// Bytes that every request may make.
+const LEAST: usize = 512 * KIB;
+/// Bytes that each byte of a body may make: a short JSON value takes far more memory than its text, and a report as much
+/// again.
+const FACTOR: usize = 96;
+/// Bytes that no request may exceed.
+const MOST: usize = 64 * KIB * KIB;
+
+/// Memory and work that are left for decoding one request. Decoders take from it before they make something.
+#[derive(Debug)]
+pub struct DecodeBudget {
+    bytes: Cell<usize>,
+    values: Cell<usize>,
+    steps: Cell<usize>,
+    granted: usize,
+}
+
+impl DecodeBudget {
+    /// Values of a JSON or XML document, those in its texts included.
+    pub const VALUES_MAX: usize = 500_000;
+    /// Messages of one request.
+    pub const MESSAGES_MAX: usize = 10_000;
+    /// Places of a body that a mapping looks at.
+    const STEPS_MAX: usize = 5_000_000;
+
+    /// The budget of a body of so many bytes.
+    pub fn for_body(length: usize) -> Self {
+        let granted = Self::memory(length);
+        Self {
+            bytes: Cell::new(granted),
+            values: Cell::new(Self::VALUES_MAX),
+            steps: Cell::new(Self::STEPS_MAX),
+            granted,
+        }
+    }
+
+    /// The most memory in bytes that decoding a body of so many bytes takes.
+    pub fn memory(length: usize) -> usize {
+        length.saturating_mul(FACTOR).saturating_add(LEAST).min(MOST)
+    }
+
+    /// Bytes that were taken.
+    pub const fn used(&self) -> usize {
+        self.granted.saturating_sub(self.bytes.get())
+    }
+
+    /// Takes bytes before they are allocated.
+    pub fn take(&self, bytes: usize) -> Result<(), DecodeError> {
+        take(&self.bytes, bytes)
+    }
+
+    /// Takes values of a document and their memory before they are parsed.
+    pub fn take_values(&self, values: usize, bytes: usize) -> Result<(), DecodeError> {
+        take(&self.values, values)?;
+        self.take(bytes)
+    }
+
+    /// Takes steps of work before they are done.
+    pub fn take_steps(&self, steps: usize) -> Result<(), DecodeError> {
+        take(&self.steps, steps)
+    }
+
+    /// Takes the memory of a message.
+    pub(crate) fn take_message(&self, message: &FeedMessage) -> Result<(), DecodeError> {
+        self.take(message_bytes(message))
+    }
+}
+
+fn take(left: &Cell<usize>, amount: usize) -> Result<(), DecodeError> {
+    if let Some(rest) = left.get().checked_sub(amount) {
+        left.set(rest);
+        Ok(())
+    } else {
+        left.set(0);
+        Err(DecodeError::TooLarge)
+    }
+}
+
+fn message_bytes(message: &FeedMessage) -> usize {
+    let texts = message.identifiers.iter().chain(&message.key).chain(&message.text).map(String::len);
+    size_of::<FeedMessage>() + texts.sum::<usize>() + message.reports.iter().map(report_bytes).sum::<usize>()
+}
+
+fn report_bytes(report: &Report) -> usize {
+    let text = |(name, value): &(Name, Value)| {
+        let name = if let Name::Sent(name) = name { name.len() } else { 0 };
+        let value = if let Value::Text(text) = value { text.len() } else { 0 };
+        size_of::<(Name, Value)>() + name + value
+    };
+    size_of::<Report>() + report.values.iter().map(text).sum::<usize>() + 64 * report.wifi.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_after_a_refusal() {
+        let budget = DecodeBudget::for_body(0);
+        assert_eq!(budget.take(LEAST - 1), Ok(()));
+        assert_eq!(budget.used(), LEAST - 1);
+        assert_eq!(budget.take(2), Err(DecodeError::TooLarge));
+        assert_eq!(budget.take(1), Err(DecodeError::TooLarge));
+        let values = DecodeBudget::for_body(usize::MAX);
+        assert_eq!(values.take_values(DecodeBudget::VALUES_MAX + 1, 0), Err(DecodeError::TooLarge));
+        assert_eq!(values.take(MOST + 1), Err(DecodeError::TooLarge));
+    }
+}
