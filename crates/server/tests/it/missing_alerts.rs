@@ -67,6 +67,8 @@ async fn alerts_that_an_earlier_version_lost_are_stored_once(engine: Engine) {
     app.send(&tenant.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
     store_without_alert(&app, &sos(1)).await;
     app.clock().advance_seconds(3 * 86_400);
+    let owner = app.equip(&tenant.account, tenant.owner.id, tenant.owner.email.clone()).await;
+    let tenant = Tenant { owner, ..tenant };
     store_without_alert(&app, &sos(2)).await;
     store_without_alert(&app, &format!("*HQ,{NAME},V0#")).await;
     assert_eq!(alerts(&app, &tenant).await.len(), 0);

@@ -126,7 +126,7 @@ const WAITS: &[(&str, &str, &str)] = &[
 async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
     for (table, column, and) in WAITS {
         // The checksum of a state covers when the device was last heard; it is computed again later.
-        let checksum = if table == "device_live" { ", checksum = NULL" } else { "" };
+        let checksum = if *table == "device_live" { ", checksum = NULL" } else { "" };
         let sql = format!("UPDATE {table} SET {column} = {column} - ?2{checksum} WHERE {column} > ?1 {and}");
         tx.execute(&sql, params![tx.now(), by_ms]).await?;
     }
