@@ -72,7 +72,7 @@ pub(super) fn mapping_bomb() -> String {
 
 fn long_names() -> String {
     let name = "n".repeat(1_000);
-    (0..3_500).map(|number| format!("\"{name}{number}\":0,")).collect()
+    (0..3_500).fold(String::new(), |members, number| members + &format!("\"{name}{number}\":0,"))
 }
 
 fn long_id() -> String {

@@ -191,6 +191,8 @@ fn run(
     target("mapping", &mut || {
         if let Ok(mapping) = Mapping::parse(&setting) {
             let body = serde_json::from_slice(input).unwrap_or_default();
+            let budget = DecodeBudget::for_body(input.len());
+            let context = FeedContext { now, options, budget: &budget };
             drop(black_box(mapping.apply(&body, &context)));
         }
     })?;

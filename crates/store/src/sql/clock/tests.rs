@@ -262,7 +262,7 @@ async fn every_time_follows_the_clock_or_says_why_not(engine: Engine) {
             let (holder, part) = name.split_once('.').unwrap();
             part == column && (holder == table || holder == "*")
         };
-        NO_WAITS.iter().flat_map(|(_, names)| names.iter()).any(|name| is_named(name))
+        NO_WAITS.iter().flat_map(|(_, names)| names.iter()).any(is_named)
     };
     for (table, column) in &found {
         let kinds = [moves(table, column), has_reason(table, column), NUMBERS.contains(&column.as_str())];
