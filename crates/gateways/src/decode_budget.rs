@@ -98,7 +98,9 @@ fn report_bytes(report: &Report) -> usize {
         let value = if let Value::Text(text) = value { text.len() } else { 0 };
         size_of::<(Name, Value)>() + name + value
     };
-    size_of::<Report>() + report.values.iter().map(text).sum::<usize>() + 64 * report.wifi.len()
+    let alarm_text = report.alarm_text.as_ref().map_or(0, String::len);
+    let values = report.values.iter().map(text).sum::<usize>();
+    size_of::<Report>() + values + alarm_text + 64 * report.wifi.len()
 }
 
 #[cfg(test)]

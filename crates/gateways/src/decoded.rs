@@ -216,6 +216,12 @@ pub enum DecodeError {
     /// The device has a password, and the connection has not given it. It names no device from then on.
     #[error("the password is not the one in the settings of the device")]
     Password,
+    /// It is encrypted for somebody else. The sender is told, and the message is kept as it came.
+    #[error("the message is encrypted: remove the encryption key in the app, and use HTTPS instead")]
+    Encrypted,
+    /// A latitude or longitude is out of range; no location is made of it.
+    #[error("a position is not on Earth: its latitude or longitude is out of range")]
+    NotOnEarth,
     /// No protocol was given and the bytes tell none.
     #[error("the first bytes tell no protocol; name one")]
     UnknownProtocol,

@@ -9,6 +9,7 @@ use perigee_core::location::DuplicateRule;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::alarm::AlarmTable;
 use crate::decode_budget::DecodeBudget;
 use crate::decoded::{DecodeError, Options};
 use crate::feed_option::FeedOption;
@@ -190,6 +191,9 @@ pub enum Refused {
     /// It is there but is not the right one.
     #[error("the {0} is wrong")]
     Wrong(&'static str),
+    /// User and password by HTTP Basic are missing or wrong, as the text says.
+    #[error("the user and password (HTTP Basic) are {0}")]
+    Basic(&'static str),
     /// The feed's own settings are not usable; an operator has to correct them.
     #[error("the feed's setting {0} is not valid")]
     Setting(&'static str),
@@ -223,6 +227,8 @@ pub struct Feed {
     pub reply: fn(&FeedRequest<'_>, &FeedContext<'_>, &FeedOutcome) -> FeedReply,
     /// Checks what authenticates a request beyond the route's own secret: a signature, or a token header.
     pub check: fn(&FeedRequest<'_>, &FeedContext<'_>) -> Result<(), Refused>,
+    /// Its alarm codes, by the field in which they stand. Those of presets are in their mappings.
+    pub alarms: &'static [AlarmTable],
 }
 
 impl Feed {
@@ -243,9 +249,9 @@ pub fn basic_check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Resu
     else {
         return Ok(());
     };
-    let sent = request.header("authorization").ok_or(Refused::Missing("Authorization header"))?;
+    let sent = request.header("authorization").ok_or(Refused::Basic("missing"))?;
     let expected = format!("Basic {}", STANDARD.encode(format!("{user}:{password}")));
-    if secret::same(sent.trim(), &expected) { Ok(()) } else { Err(Refused::Wrong("Authorization header")) }
+    if secret::same(sent.trim(), &expected) { Ok(()) } else { Err(Refused::Basic("wrong")) }
 }
 
 /// The check of a feed that has no signature of its own.

@@ -40,6 +40,12 @@ impl<'a> Step<'a> {
 pub trait Framer: Send {
     /// Looks at the bytes that have arrived and are not consumed.
     fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a>;
+
+    /// The length of the frame that the bytes for which [`Framer::step`] waits are, if nothing follows them. For protocols
+    /// in which the next frame tells where one ends.
+    fn end(&self, _bytes: &[u8]) -> Option<usize> {
+        None
+    }
 }
 
 /// Frames that end with a line's end, which is not part of them: carriage return, line feed, or both. Blank lines are no

@@ -14,6 +14,7 @@
 )]
 
 mod alarm;
+mod alarm_document;
 pub mod bits;
 pub mod calendar;
 pub mod checksum;
@@ -52,6 +53,8 @@ pub mod template;
 mod value;
 pub mod xml;
 
+pub use alarm::{AlarmCode, AlarmTable, Notation, Raises};
+pub use alarm_document::alarm_document;
 pub use command::{Command, EncodeError, Target, encode_command, no_commands, supported_commands};
 pub use decode_budget::DecodeBudget;
 pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile};
@@ -64,7 +67,7 @@ pub use feed_json::feed_json;
 pub use feed_option::{FeedOption, FeedOptionKind, check_given_options, check_options};
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults, decoded_json};
-pub use location::{alert_name, report_json, to_location, to_readings};
+pub use location::{alert_name, place_error, report_json, to_location, to_readings};
 pub use model::{MODELS, Model, find_model};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};

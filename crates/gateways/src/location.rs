@@ -7,6 +7,7 @@ use perigee_core::location::{
 use perigee_core::reading_fields;
 use serde_json::{Map, Value as Json, json};
 
+use crate::decoded::DecodeError;
 use crate::number::whole;
 use crate::report::{Position, Report};
 use crate::value::Value;
@@ -70,6 +71,7 @@ pub fn to_readings(report: &Report) -> Readings {
         outputs: report.outputs.list(),
         alerts: (!report.alarms.is_empty())
             .then(|| report.alarms.iter().map(|word| alert_name(word)).collect()),
+        alert_texts: alarm_texts(report),
         ..Readings::default()
     };
     for (name, value) in &report.values {
@@ -92,6 +94,18 @@ pub fn to_readings(report: &Report) -> Readings {
     readings
 }
 
+/// The text of each alarm; none if the report has no text or no alarm.
+fn alarm_texts(report: &Report) -> Option<Vec<String>> {
+    let text: String = report.alarm_text.as_ref()?.chars().take(Location::TEXT_MAX).collect();
+    (!report.alarms.is_empty()).then(|| vec![text; report.alarms.len()])
+}
+
+/// [`DecodeError::NotOnEarth`] if a report has a place that no location can have.
+pub fn place_error(reports: &[Report]) -> Option<DecodeError> {
+    let is_nowhere = |report: &Report| report.place.is_some() && place(report).is_none();
+    reports.iter().any(is_nowhere).then_some(DecodeError::NotOnEarth)
+}
+
 /// Receivers without a fix send 0, 0 and often call it valid: their flag is not passed on for it.
 fn at_null_island(report: &Report) -> bool {
     place(report).is_some_and(|(latitude, longitude)| latitude.as_e7() == 0 && longitude.as_e7() == 0)
@@ -103,15 +117,16 @@ fn measure(number: Option<f64>) -> Option<Milli> {
 
 /// Sets the member that this value has; false when it has none or the value does not fit.
 fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
-    let accept = |field: Field| value.as_f64().and_then(|number| field.bounds().accept(number).ok());
+    let number = number_of(value);
+    let accept = |field: Field| number.and_then(|number| field.bounds().accept(number).ok());
     match name {
         "ignition" => {
-            let Value::Flag(on) = value else { return false };
-            readings.ignition = Some(*on);
+            let Some(on) = flag_of(value) else { return false };
+            readings.ignition = Some(on);
             return true;
         }
         "sat" => {
-            let count = value.as_f64().filter(|_| accept(Field::Satellites).is_some());
+            let count = number.filter(|_| accept(Field::Satellites).is_some());
             readings.satellites = count.and_then(|count| u32::try_from(whole(count)).ok());
             return readings.satellites.is_some();
         }
@@ -121,7 +136,7 @@ fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
         "hdop" => (&mut readings.hdop, accept(Field::Hdop)),
         "batteryLevel" => (&mut readings.battery, accept(Field::Battery)),
         "fuelLevel" => (&mut readings.fuel, accept(Field::Fuel)),
-        "odometer" => (&mut readings.mileage, measure(value.as_f64().map(|metres| metres / 1000.0))),
+        "odometer" => (&mut readings.mileage, measure(number.map(|metres| metres / 1000.0))),
         "temp1" => (&mut readings.temperature, accept(Field::Temperature)),
         "temp2" => (&mut readings.temperature2, accept(Field::Temperature2)),
         "rpm" => (&mut readings.rpm, accept(Field::Rpm)),
@@ -129,6 +144,19 @@ fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
     };
     *member = number;
     number.is_some()
+}
+
+/// The number of a value, also when it came as text: forms and many webhooks have nothing else.
+fn number_of(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| crate::fields::real(value.as_str()?.trim()))
+}
+
+/// Yes or no, also when it came as text.
+fn flag_of(value: &Value) -> Option<bool> {
+    match value {
+        Value::Flag(on) => Some(*on),
+        _ => crate::loose::flag_text(value.as_str()?),
+    }
 }
 
 fn attribute(value: &Value) -> Option<Attribute> {
@@ -288,6 +316,29 @@ mod tests {
             "attributes": {"batteryLevel": 130, "cellTowers": "302-208-0-8320000", "io27": 0.3, "rssi": 4},
         });
         assert_eq!(json, expect);
+    }
+
+    #[test]
+    fn numbers_that_came_as_text_get_their_members() {
+        let mut report = Report::default();
+        for (name, text) in [
+            ("batteryLevel", "83"),
+            ("sat", "7"),
+            ("hdop", "0.9"),
+            ("odometer", "1500"),
+            ("fuelLevel", " 40 "),
+            ("temp1", "-3.5"),
+            ("rpm", "800"),
+            ("ignition", "true"),
+            ("temp2", "warm"),
+        ] {
+            report.set(name, Value::text(text));
+        }
+        let expect = json!({
+            "located": false, "battery": 83, "satellites": 7, "hdop": 0.9, "mileage": 1.5, "fuel": 40,
+            "temperature": -3.5, "rpm": 800, "ignition": true, "attributes": {"temp2": "warm"},
+        });
+        assert_eq!(report_json(&report), expect);
     }
 
     #[test]

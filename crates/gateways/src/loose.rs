@@ -27,6 +27,17 @@ pub fn number(value: &Json) -> Option<f64> {
     }
 }
 
+/// The reading of a number, also when it is written as text; whole numbers stay whole.
+pub fn number_reading(value: &Json) -> Option<Value> {
+    match value {
+        Json::String(text) => {
+            let whole = crate::fields::integer(text.trim()).map(Value::Integer);
+            whole.or_else(|| number(value).map(Value::Real))
+        }
+        _ => reading(value),
+    }
+}
+
 /// A whole number, also when it is written as text.
 pub fn integer(value: &Json) -> Option<i64> {
     value.as_i64().or_else(|| number(value).map(number::whole))
@@ -48,12 +59,17 @@ pub fn text(value: &Json) -> Option<String> {
 pub fn flag(value: &Json) -> Option<bool> {
     match value {
         Json::Bool(flag) => Some(*flag),
-        Json::String(text) => match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "yes" | "1" | "on" => Some(true),
-            "false" | "no" | "0" | "off" => Some(false),
-            _ => None,
-        },
+        Json::String(text) => flag_text(text),
         _ => value.as_i64().map(|number| number != 0),
+    }
+}
+
+/// Yes or no of a text.
+pub fn flag_text(text: &str) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "true" | "yes" | "1" | "on" => Some(true),
+        "false" | "no" | "0" | "off" => Some(false),
+        _ => None,
     }
 }
 

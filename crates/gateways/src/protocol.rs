@@ -1,5 +1,6 @@
 //! The table of protocols: one line each.
 
+use crate::alarm::AlarmTable;
 use crate::command::{Command, EncodeError, Target};
 use crate::decoded::Decoder;
 use crate::framer::Framer;
@@ -38,6 +39,8 @@ pub struct Protocol {
     pub decoder: fn() -> Box<dyn Decoder>,
     /// Writes a command.
     pub encode: fn(&Command, &Target<'_>) -> Result<Vec<u8>, EncodeError>,
+    /// Its alarm codes, by the field in which they stand.
+    pub alarms: &'static [AlarmTable],
     /// Judges the first bytes of a connection.
     pub sniff: fn(&[u8]) -> Sniff,
 }

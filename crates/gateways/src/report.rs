@@ -68,6 +68,8 @@ pub struct Report {
     pub values: Vec<(Name, Value)>,
     /// Alarm words such as `powerCut`, each at most once.
     pub alarms: Vec<&'static str>,
+    /// What people read with these alarms, such as the name of a region.
+    pub alarm_text: Option<String>,
     /// Digital inputs.
     pub inputs: Pins,
     /// Digital outputs.

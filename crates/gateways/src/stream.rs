@@ -57,6 +57,22 @@ impl FrameBuffer {
         }
     }
 
+    /// Whether what waits is a whole frame if nothing follows it.
+    pub fn may_end(&self) -> bool {
+        self.framer.end(&self.bytes).is_some()
+    }
+
+    /// Hands over what waits as a frame, if it is a whole one. To be called when nothing more comes: at the end of a
+    /// stream, or after a pause that no sender makes within a frame.
+    pub fn end(&mut self, mut take: impl FnMut(&[u8])) {
+        let Some(frame) = self.framer.end(&self.bytes).and_then(|length| self.bytes.get(..length)) else {
+            return;
+        };
+        take(frame);
+        let length = frame.len();
+        self.bytes.drain(..length);
+    }
+
     /// Bytes of an unfinished frame.
     pub const fn waiting(&self) -> usize {
         self.bytes.len()

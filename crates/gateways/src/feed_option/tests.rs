@@ -24,9 +24,9 @@ const TABLE: &[(&str, &str)] = &[
     ("spot", "user password"),
     ("spot-feed", "feedId password url"),
     ("zoleo", "user password"),
-    ("osmand", ""),
-    ("owntracks", ""),
-    ("overland", ""),
+    ("osmand", "user password"),
+    ("owntracks", "user password"),
+    ("overland", "user password"),
     ("gpslogger", "user password"),
     ("somewear", "user password"),
     ("bullitt", "user password"),
@@ -158,7 +158,8 @@ fn what_is_missing_or_misspelt_is_named() {
         json!({"maping": {"fields": {}}}),
         &[&format!("/maping is not an option here; {json_options}")],
     );
-    check("osmand", json!({"a": [1]}), &["/a is not an option here; the feed osmand has none"]);
+    check("orbcomm", json!({"a": [1]}), &["/a is not an option here; the feed orbcomm has none"]);
+    check("osmand", json!({"a": [1]}), &["/a is not an option here; the feed osmand has user, password"]);
     check("spot-feed", json!({}), &["/feedId is required by this feed"]);
     check("zoleo", json!({"user": "u"}), &["/password is required beside \"user\""]);
     check("zoleo", json!({"password": "u"}), &["/user is required beside \"password\""]);

@@ -20,6 +20,27 @@ use super::{Condition, Encoding, Mapping, Path, Source, Step, Test};
 /// Memory of a reading, beside its texts.
 const READING_BYTES: usize = 64;
 
+/// Readings that are numbers, beside those with a member of their own.
+const NUMBERS: &[&str] = &[
+    "battery",
+    "power",
+    "fuel",
+    "fuelUsed",
+    "fuelConsumption",
+    "hours",
+    "drivingTime",
+    "tripOdometer",
+    "obdOdometer",
+    "rssi",
+    "pdop",
+    "vdop",
+    "steps",
+    "humidity",
+    "pressure",
+];
+/// Readings that are yes or no.
+const FLAGS: &[&str] = &["charge", "motion", "blocked", "armed", "door"];
+
 /// An item and the items above it, innermost last.
 type Chain<'a> = [&'a Json];
 
@@ -120,7 +141,11 @@ impl Mapping {
         for object in self.rest.iter().filter_map(|path| path.find(chain)).filter_map(Json::as_object) {
             for (name, value) in object.iter().filter(|(name, _)| !self.taken.contains(*name)) {
                 context.budget.take(READING_BYTES + name.len())?;
-                loose::set(&mut report, name.clone(), charged(Some(value), context)?);
+                // An alarm that no field of the mapping reads is heard all the same.
+                match value.as_str().filter(|_| name == "alarm").and_then(alarm_word) {
+                    Some(word) => report.alarm(word),
+                    None => loose::set(&mut report, name.clone(), charged(Some(value), context)?),
+                }
             }
         }
         if let (Some(latitude), Some(longitude)) = place {
@@ -270,6 +295,13 @@ fn set_field(
             }
         }
         "ignition" => report.set_some("ignition", loose::flag(value)),
+        // Readings of ours that are numbers or flags, also where the sender wrote a text.
+        _ if source.is_plain() && NUMBERS.contains(&name) && number.is_some() => {
+            report.set_some(name.to_owned(), loose::number_reading(value));
+        }
+        _ if source.is_plain() && FLAGS.contains(&name) && loose::flag(value).is_some() => {
+            report.set_some(name.to_owned(), loose::flag(value));
+        }
         _ if source.is_plain() => loose::set(report, name.to_owned(), Some(value)),
         _ => report.set_some(name.to_owned(), number.map(Value::Real)),
     }

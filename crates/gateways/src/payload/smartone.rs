@@ -1,5 +1,6 @@
 //! `SmartOne` payloads of nine bytes, and the form that `AtlasTrax` makes of them.
 
+use crate::alarm::{AlarmTable, Notation, number, text};
 use crate::bits::{bit, bits};
 use crate::decoded::DecodeError;
 use crate::number::{real, signed};
@@ -10,6 +11,20 @@ use crate::report::Report;
 const STANDARD: u64 = 0;
 /// The speed of `AtlasTrax` units that have no fix.
 const NO_FIX: u8 = 0xff;
+
+/// What made a `SmartOne` send.
+pub const SUBTYPE: AlarmTable = AlarmTable {
+    field: "subtype of a SmartOne payload",
+    notation: Notation::Decimal,
+    codes: &[number(1, "powerOn"), number(2, "geofenceExit")],
+};
+
+/// Flags of `SmartOne` and `AtlasTrax` payloads.
+pub const FLAGS: AlarmTable = AlarmTable {
+    field: "flag of a SmartOne or AtlasTrax payload",
+    notation: Notation::Text,
+    codes: &[text("replace battery", "lowBattery"), text("vibration triggered", "vibration")],
+};
 
 fn degrees(raw: u32, range: f64) -> f64 {
     real(signed(raw.into(), 24)) * range / 8_388_608.0
@@ -33,9 +48,7 @@ pub fn read_smartone(payload: &[u8]) -> Result<Report, DecodeError> {
         report.fix(latitude, longitude);
     }
     report.valid = Some(fixed);
-    if bit(head, 2) {
-        report.alarm("lowBattery");
-    }
+    report.alarm_some(FLAGS.word_of("replace battery").filter(|_| bit(head, 2)));
     report.set("missedInput1", bit(head, 4));
     report.set("missedInput2", bit(head, 5));
     report.set("gpsFailCounter", i64::try_from(bits(head, 6, 8)).unwrap_or_default());
@@ -47,14 +60,8 @@ pub fn read_smartone(payload: &[u8]) -> Result<Report, DecodeError> {
     report.input(2, !bit(inputs, 3));
     let subtype = bits(inputs, 4, 8);
     report.set("event", i64::try_from(subtype).unwrap_or_default());
-    report.alarm_some(match subtype {
-        1 => Some("powerOn"),
-        2 => Some("geofenceExit"),
-        _ => None,
-    });
-    if bit(state, 3) {
-        report.alarm("vibration");
-    }
+    report.alarm_some(u32::try_from(subtype).ok().and_then(|subtype| SUBTYPE.word(subtype)));
+    report.alarm_some(FLAGS.word_of("vibration triggered").filter(|_| bit(state, 3)));
     report.set("vibrating", bit(state, 4));
     report.set("fix2d", bit(state, 5));
     report.set("motion", bit(state, 6));
@@ -77,9 +84,7 @@ pub fn read_atlastrax(payload: &[u8]) -> Result<Option<Report>, DecodeError> {
     report.input(1, !bit(head, 1));
     report.input(2, !bit(head, 2));
     report.set("charge", !bit(head, 3));
-    if bit(head, 4) {
-        report.alarm("vibration");
-    }
+    report.alarm_some(FLAGS.word_of("vibration triggered").filter(|_| bit(head, 4)));
     report.set("batteryReplace", bit(state, 7));
     Ok(Some(report))
 }

@@ -161,3 +161,29 @@ fn suntech() {
 fn iridium() {
     check("iridium");
 }
+
+/// Frames that are located although they were recorded without a place; `DIFFERENCES.md` says why.
+const LOCATED_ON_PURPOSE: [(&str, &str); 3] =
+    [("jt808", "7e0900"), ("queclink", "2b425546463a475443414e"), ("queclink", "2b524553503a475443414e")];
+
+/// A status that became a position would move its device, and hide where it is.
+#[test]
+fn no_status_yields_a_position() {
+    for protocol in perigee_gateways::PROTOCOLS {
+        for row in rows(protocol.name) {
+            let frame = row["hex"].as_str().or(row["text"].as_str()).unwrap();
+            let recorded = row["reports"].as_array().unwrap();
+            let is_meant = |(name, start): &(&str, &str)| *name == protocol.name && frame.starts_with(start);
+            if recorded.iter().any(|report| report["located"] == true)
+                || LOCATED_ON_PURPOSE.iter().any(is_meant)
+            {
+                continue;
+            }
+            let mut decoder = LineDecoder::new(LineDefaults::default());
+            let got = decoder.decode(&row.to_string(), Timestamp::from_millis(1_780_000_000_000)).unwrap();
+            for report in got["reports"].as_array().unwrap() {
+                assert_eq!(report["located"], false, "{} {frame}", protocol.name);
+            }
+        }
+    }
+}

@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod alarm_document;
 mod commands;
 mod compare;
 mod frames;
+mod made;
 mod sniff;
 mod streams;

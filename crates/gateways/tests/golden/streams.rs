@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::frames::rows;
 
+/// The frames of a stream that ends after these parts.
 fn frames(protocol: &Protocol, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut buffer = FrameBuffer::new((protocol.framer)(), protocol.max_frame);
     let mut frames = Vec::new();
@@ -14,7 +15,31 @@ fn frames(protocol: &Protocol, parts: &[&[u8]]) -> Vec<Vec<u8>> {
         buffer.push(part, |frame| frames.push(frame.to_vec()));
         assert!(buffer.waiting() <= protocol.max_frame, "{} keeps too much", protocol.name);
     }
+    buffer.end(|frame| frames.push(frame.to_vec()));
     frames
+}
+
+#[test]
+fn the_last_binary_frame_of_h02_does_not_wait_for_another() {
+    let protocol = perigee_gateways::find_protocol("h02").unwrap();
+    let binary = |length: usize| -> Vec<u8> {
+        let start = [0x24, 0x27, 0x05, 0x17, 0x11, 0x09, 0x12, 0, 0, 1, 5, 0x26];
+        start.into_iter().chain(std::iter::repeat(0x11)).take(length).collect()
+    };
+    for length in [32, 42, 45] {
+        let frame = binary(length);
+        assert_eq!(frames(protocol, &[&frame]), [frame.as_slice()], "{length}");
+        let two = [frame.clone(), frame.clone()].concat();
+        assert_eq!(frames(protocol, &[&two]).len(), 2, "{length}");
+        for cut in 1..two.len() {
+            assert_eq!(
+                frames(protocol, &[&two[..cut], &two[cut..]]),
+                frames(protocol, &[&two]),
+                "{length}, {cut}"
+            );
+        }
+    }
+    assert_eq!(frames(protocol, &[&binary(40)]), Vec::<Vec<u8>>::new(), "not whole");
 }
 
 /// A frame with the end that its framer took off.

@@ -5,7 +5,10 @@ use perigee_core::device_file::NewDeviceFile;
 use perigee_core::location::undo_rollover;
 use perigee_core::message_contents::MessageContents;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Decoded, Report, UploadedFile, alert_name, to_location, to_readings};
+use perigee_gateways::{
+    DecodeError, Decoded, FeedMessage, Report, UploadedFile, alert_name, place_error, to_location,
+    to_readings,
+};
 
 /// The reports of a frame, none if its checksum is wrong.
 pub fn valid_reports(decoded: &Decoded) -> &[Report] {
@@ -15,6 +18,16 @@ pub fn valid_reports(decoded: &Decoded) -> &[Report] {
 /// The files that a frame completed, none if its checksum is wrong.
 pub fn valid_files(decoded: &Decoded) -> &[UploadedFile] {
     if decoded.is_damaged() { &[] } else { &decoded.files }
+}
+
+/// Why a frame could not be read, or not in full.
+pub fn frame_error(decoded: &Decoded) -> Option<String> {
+    decoded.error.or_else(|| place_error(&decoded.reports)).map(|error| error.to_string())
+}
+
+/// The same of a message of a request.
+pub(super) fn message_error(message: &FeedMessage) -> Option<DecodeError> {
+    message.error.or_else(|| place_error(&message.reports))
 }
 
 /// What is stored of reports that arrived at this instant, which is the time of those that have none.
@@ -48,7 +61,7 @@ fn alerts(report: &Report, arrival: Timestamp) -> impl Iterator<Item = Alert> {
             time: report.time.unwrap_or(arrival),
             critical: Alert::is_critical_by_name(&name),
             name,
-            text: None,
+            text: report.alarm_text.as_ref().map(|text| text.chars().take(Alert::TEXT_MAX).collect()),
             position: None,
             attributes: to_readings(report).attributes,
         }

@@ -8,8 +8,9 @@ use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
 use perigee_core::id::DeviceId;
 use perigee_core::raw_usage::Keep;
 use perigee_core::time::Timestamp;
-use perigee_gateways::{Feed, FeedMessage};
+use perigee_gateways::{DecodeError, Feed, FeedMessage};
 
+use super::contents::message_error;
 use super::decoding::Told;
 use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings};
@@ -71,6 +72,10 @@ impl Ingest {
             _ => self.take_several(arrival, &reading).await?,
         }
         self.feeds.note_message(arrival.gateway, arrival.at(), reading.error());
+        let is_encrypted = |message: &FeedMessage| message.error == Some(DecodeError::Encrypted);
+        if reading.decoded.messages.iter().any(is_encrypted) {
+            self.note_refused(arrival.gateway, DecodeError::Encrypted.to_string());
+        }
         Ok(())
     }
 
@@ -104,12 +109,9 @@ impl Ingest {
         message: &FeedMessage,
         reporter: Option<&Reporter>,
     ) -> Result<(), StoreError> {
-        let error = message.error.map(|error| error.to_string());
+        let error = message_error(message).map(|error| error.to_string());
         let Some(reporter) = reporter else {
-            self.note_unknown_sender(arrival, message, &arrival.request.stored());
-            let raw = arrival.message(message.identifiers.first().cloned(), error);
-            let result = if message.test { MessageResult::Test } else { MessageResult::UnknownDevice };
-            return self.store_alone(arrival, None, raw, result).await;
+            return self.take_unknown(arrival, message, error).await;
         };
         let named = Some(reporter.identifier.clone()).filter(|name| !name.is_empty());
         let raw = arrival.message(named, error);
@@ -128,9 +130,31 @@ impl Ingest {
         };
         match self.store(reporter, stored).await {
             // The device was deleted meanwhile; the message is stored.
-            Ok(_) | Err(StoreError::NotFound(_)) => Ok(()),
+            Err(StoreError::NotFound(_)) => {
+                self.note_unknown_sender(arrival, message, &arrival.request.stored());
+                Ok(())
+            }
+            Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// A message of a device that the account does not have.
+    async fn take_unknown(
+        &self,
+        arrival: FeedArrival<'_>,
+        message: &FeedMessage,
+        error: Option<String>,
+    ) -> Result<(), StoreError> {
+        self.note_unknown_sender(arrival, message, &arrival.request.stored());
+        let result = match (message.test, message.identifiers.is_empty() && error.is_some()) {
+            (true, _) => MessageResult::Test,
+            // What names no device and cannot be read is no unknown device.
+            (false, true) => MessageResult::Unparsable,
+            (false, false) => MessageResult::UnknownDevice,
+        };
+        let raw = arrival.message(message.identifiers.first().cloned(), error);
+        self.store_alone(arrival, None, raw, result).await
     }
 
     /// Several devices in one request: it is stored once, in the commit of what it says.

@@ -26,7 +26,7 @@ mod turns;
 mod uploads;
 
 pub use commands::{Attachment, CommandTarget, NextCommand, Outgoing};
-pub use contents::{valid_files, valid_reports};
+pub use contents::{frame_error, valid_files, valid_reports};
 pub use decoding::{DeviceDecoding, Told};
 pub use error::IngestError;
 pub use feed::FeedArrival;

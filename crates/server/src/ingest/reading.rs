@@ -8,6 +8,7 @@ use perigee_core::error::StoreError;
 use perigee_core::gateway::Reporter;
 use perigee_gateways::{FeedDecoded, FeedMessage, Options, Report};
 
+use super::contents::message_error;
 use super::error::IngestError;
 use super::feed_body::{DecodedBody, FeedBody, FeedSettings};
 use super::path::Ingest;
@@ -31,7 +32,7 @@ impl Reading {
 
     /// Why it could not be read, or not in full.
     pub(super) fn error(&self) -> Option<String> {
-        let of_message = || self.decoded.messages.iter().find_map(|message| message.error);
+        let of_message = || self.decoded.messages.iter().find_map(message_error);
         self.decoded.error.or_else(of_message).map(|error| error.to_string())
     }
 }

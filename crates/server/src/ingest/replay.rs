@@ -10,7 +10,7 @@ use perigee_core::page::PageRequest;
 use perigee_core::raw_usage::Keep;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
-use super::contents::{valid_files, valid_reports};
+use super::contents::{frame_error, message_error, valid_files, valid_reports};
 use super::decoding::Told;
 use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings};
@@ -92,7 +92,7 @@ impl Ingest {
                 peer: message.peer.clone(),
                 identifier: Some(reporter.identifier.clone()),
                 bytes: message.bytes.clone(),
-                error: said.error.map(|error| error.to_string()),
+                error: frame_error(&said),
                 gateway: None,
                 duplicate_rule: DuplicateRule::Content,
                 keep: Keep::Always,
@@ -128,7 +128,7 @@ impl Ingest {
                     peer: message.peer.clone(),
                     identifier: Some(reporter.identifier.clone()),
                     bytes: message.bytes.clone(),
-                    error: each.error.map(|error| error.to_string()),
+                    error: message_error(each).map(|error| error.to_string()),
                     gateway: Some(gateway.id),
                     duplicate_rule: feed.duplicate_rule(),
                     keep: Keep::Always,

@@ -13,7 +13,7 @@ use perigee_core::revision::Revision;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
 
-use super::contents::{contents_of, valid_reports};
+use super::contents::{contents_of, frame_error, valid_reports};
 use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings};
 use super::path::Ingest;
@@ -51,7 +51,7 @@ impl Ingest {
             return Ok(Some(message));
         };
         let decoded = self.decode_again(protocol, &reporter, &message);
-        let (reports, error) = (valid_reports(&decoded), decoded.error.map(|error| error.to_string()));
+        let (reports, error) = (valid_reports(&decoded), frame_error(&decoded));
         let result = match &error {
             Some(_) if reports.is_empty() => MessageResult::Unparsable,
             _ => self.store_again(&reporter, reports, message.received_at).await?,

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use crate::budget::Permit;
 use crate::ingest::{
     Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, SosSign, Told,
-    UnknownDevice, valid_files, valid_reports,
+    UnknownDevice, frame_error, valid_files, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -114,8 +114,19 @@ impl Session {
                 }
             };
             let is_refused = decoded.error == Some(DecodeError::Password);
-            match &self.device {
-                Some(reporter) => pending.push(self.pending(Arc::clone(reporter), frame, decoded)),
+            let device = match &self.device {
+                None if decoded.is_damaged() => match self.ingest.find(&decoded.identifiers).await {
+                    Ok(named) => named,
+                    Err(error) => {
+                        tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                        answer.failed = true;
+                        break;
+                    }
+                },
+                known => known.clone(),
+            };
+            match device {
+                Some(reporter) => pending.push(self.pending(reporter, frame, decoded)),
                 None => self.note_unknown_device(&frame, &decoded),
             }
             if is_refused {
@@ -288,7 +299,7 @@ impl Session {
             peer: self.peer.to_string(),
             identifier: Some(reporter.identifier.clone()),
             bytes: frame,
-            error: decoded.error.map(|error| error.to_string()),
+            error: frame_error(&decoded),
             gateway: None,
             duplicate_rule: DuplicateRule::Content,
             keep: Keep::Always,
@@ -296,13 +307,17 @@ impl Session {
         Pending { reporter, message, decoded }
     }
 
+    /// Keeps a frame of an unknown device. One that cannot be read, or names nobody, is kept under the address that it came
+    /// from, with the reason.
     fn note_unknown_device(&self, frame: &[u8], decoded: &Decoded) {
         let named = self.identifiers.first().filter(|_| !decoded.is_damaged());
         let result = if named.is_some() { MessageResult::UnknownDevice } else { MessageResult::Unparsable };
+        let unnamed = || unidentified(self.peer, decoded);
+        let identifier = named.cloned().or_else(unnamed);
         let source = self.protocol.name;
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
             .increment(1);
-        if let Some(identifier) = named {
+        if let Some(identifier) = &identifier {
             self.ingest.note_unknown_device(UnknownDevice {
                 account: None,
                 identifier,
@@ -331,34 +346,17 @@ impl Session {
         } else {
             Some(ingest.turn(&reporter, pending.len()).await)
         };
-        let at = ingest.now();
-        let stored = join_all(pending.into_iter().map(|Pending { reporter, message, decoded }| {
-            let ingest = &ingest;
-            async move {
-                let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
-                let (steps, sos, told) = (Vec::new(), SosSign::of(reports, at), Told::by(&decoded));
-                let arrival = Arrival { message, reports, files, steps, sos, told, at };
-                let result = ingest.store(&reporter, arrival).await;
-                let is_damaged = decoded.is_damaged();
-                // A damaged frame is not answered: the tracker sends it again.
-                result.map(|_| {
-                    let answer = if is_damaged { None } else { decoded.command_answer() };
-                    let replies = if is_damaged { Vec::new() } else { decoded.replies };
-                    (replies, answer.map(|answer| (reporter, answer)))
-                })
-            }
-        }));
+        let stored = join_all(pending.into_iter().map(|pending| store_one(&ingest, pending)));
         let mut answers = Vec::new();
         for result in stored.await {
+            let result = match result {
+                Stored::Gone(pending) => self.store_again(*pending).await,
+                Stored::Done(done) => done,
+            };
             match result {
                 Ok((replies, answered)) => {
                     answer.replies.extend(replies);
                     answers.extend(answered);
-                }
-                Err(StoreError::NotFound(_)) => {
-                    self.ingest.forget(&self.identifiers);
-                    self.device = None;
-                    self.settings = self.ingest.decoding(self.protocol, None, self.model.as_deref());
                 }
                 Err(error) => {
                     tracing::debug!(%error, peer = %self.peer, "a message could not be stored");
@@ -375,6 +373,71 @@ impl Session {
         self.note_answers(answers).await;
         answer
     }
+
+    /// Stores a frame whose device was deleted since it was found: for the device that has its name now, if there is one.
+    async fn store_again(&mut self, pending: Pending) -> Result<Replies, StoreError> {
+        self.ingest.forget(&self.identifiers);
+        self.find_device().await?;
+        let Pending { message, decoded, .. } = pending;
+        let found = match &self.device {
+            Some(device) => Some(Arc::clone(device)),
+            None => self.ingest.find(&decoded.identifiers).await?,
+        };
+        let Some(reporter) = found else {
+            self.note_unknown_device(&message.bytes, &decoded);
+            return Ok(Replies::default());
+        };
+        let bytes = message.bytes.clone();
+        match store_one(&self.ingest, Pending { reporter, message, decoded }).await {
+            Stored::Done(done) => done,
+            // Deleted once more.
+            Stored::Gone(pending) => {
+                self.note_unknown_device(&bytes, &pending.decoded);
+                Ok(Replies::default())
+            }
+        }
+    }
+}
+
+/// What is sent for a frame that is stored, and what it says to a command.
+type Replies = (Vec<Vec<u8>>, Option<(Arc<Reporter>, String)>);
+
+/// What became of a frame.
+enum Stored {
+    /// It is stored, or could not be.
+    Done(Result<Replies, StoreError>),
+    /// Its device does not exist.
+    Gone(Box<Pending>),
+}
+
+/// Stores a frame.
+async fn store_one(ingest: &Ingest, pending: Pending) -> Stored {
+    let Pending { reporter, message, decoded } = pending;
+    let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
+    let at = ingest.now();
+    let (steps, sos, told) = (Vec::new(), SosSign::of(reports, at), Told::by(&decoded));
+    let arrival = Arrival { message: message.clone(), reports, files, steps, sos, told, at };
+    match ingest.store(&reporter, arrival).await {
+        // A damaged frame is not answered: the tracker sends it again.
+        Ok(_) if decoded.is_damaged() => Stored::Done(Ok(Replies::default())),
+        Ok(_) => {
+            let answer = decoded.command_answer();
+            Stored::Done(Ok((decoded.replies, answer.map(|answer| (reporter, answer)))))
+        }
+        Err(StoreError::NotFound(_)) => Stored::Gone(Box::new(Pending { reporter, message, decoded })),
+        Err(error) => Stored::Done(Err(error)),
+    }
+}
+
+/// The name under which frames are kept that name no device, and those that are damaged: the address that they came from,
+/// and the reason. It begins with a blank, as no identifier of a device may, so that nobody can claim it. None for frames
+/// that only keep a connection open.
+fn unidentified(peer: SocketAddr, decoded: &Decoded) -> Option<String> {
+    let reason = match decoded.error? {
+        DecodeError::Checksum { .. } => "the checksum is wrong".to_owned(),
+        error => error.to_string(),
+    };
+    Some(format!(" {}: {reason}", peer.ip()).chars().take(100).collect())
 }
 
 /// The frames of a datagram: the whole of it, unless it can only be read as frames of a stream.

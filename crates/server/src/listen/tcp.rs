@@ -27,6 +27,9 @@ const CHUNK: usize = 4_096;
 const SNIFFED_MAX: usize = 256;
 /// How long a connection may take to name a known device.
 const IDENTIFY_WITHIN: Duration = Duration::from_mins(1);
+/// How long nothing may follow bytes that are a whole frame unless more comes. Bytes of one frame come in one segment, or in
+/// segments right after each other.
+const PAUSE: Duration = Duration::from_millis(500);
 /// How long a peer may take to accept a reply.
 const WRITE_WITHIN: Duration = Duration::from_secs(10);
 
@@ -120,8 +123,10 @@ pub(super) async fn serve(
         let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
         let deadline = if is_known { heard + idle } else { begin + IDENTIFY_WITHIN };
         let wake = speaking.as_ref().and_then(|speaker| speaker.session.wake());
+        let may_end = speaking.as_ref().is_some_and(|speaker| speaker.frames.may_end());
         let arrived = tokio::select! {
-            arrived = read(stream) => arrived,
+            arrived = read(stream) => arrived.map(Some),
+            () = tokio::time::sleep_until(heard + PAUSE), if may_end => Ok(None),
             () = woken(wake) => {
                 let Some(speaker) = &mut speaking else { continue };
                 match send_commands(stream, &mut speaker.session).await {
@@ -133,15 +138,25 @@ pub(super) async fn serve(
             () = counts_as.displaced().cancelled() => return End::Displaced,
             () = connections.stop.cancelled() => return End::Stopping,
         };
-        let arrived = match arrived {
-            Ok(arrived) if !arrived.is_empty() => arrived,
-            _ => return End::Peer,
-        };
-        heard = Instant::now();
         let mut frames = Vec::new();
-        match &mut speaking {
-            Some(speaker) => speaker.frames.push(&arrived, |frame| frames.push(frame.to_vec())),
-            None => sniffed.extend_from_slice(&arrived),
+        match (arrived, &mut speaking) {
+            // Nothing follows: what waits is a frame.
+            (Ok(None), Some(speaker)) => speaker.frames.end(|frame| frames.push(frame.to_vec())),
+            (Ok(None), None) => continue,
+            (Ok(Some(arrived)), speaker) if !arrived.is_empty() => {
+                heard = Instant::now();
+                match speaker {
+                    Some(speaker) => speaker.frames.push(&arrived, |frame| frames.push(frame.to_vec())),
+                    None => sniffed.extend_from_slice(&arrived),
+                }
+            }
+            (_, speaker) => {
+                // The last frame of a connection counts as well.
+                if let Some(speaker) = speaker {
+                    finish(stream, speaker).await;
+                }
+                return End::Peer;
+            }
         }
         let speaker = match &mut speaking {
             Some(speaker) => speaker,
@@ -204,6 +219,17 @@ impl Place {
             (_, Some(device)) => Some(Self::Device(connections.devices.take(device))),
             (Self::Device(_), None) => connections.newcomers.admit(peer.ip()).map(Self::New),
         }
+    }
+}
+
+/// Stores what waits at the end of a connection, if it is a whole frame now that nothing follows it.
+async fn finish(stream: &mut impl Stream, speaker: &mut Speaker) {
+    let mut frames = Vec::new();
+    speaker.frames.end(|frame| frames.push(frame.to_vec()));
+    if !frames.is_empty() {
+        let answer = speaker.session.handle(frames).await;
+        // It ends anyway.
+        let _end = reply(stream, answer).await;
     }
 }
 

@@ -1,4 +1,5 @@
-//! SPOT's shared pages: 50 messages a request, newest first, of the last seven days.
+//! SPOT's shared pages: 50 messages a request, newest first, of the last seven days. While old pages are fetched, every
+//! other request is for the newest page: a call for help does not wait for the end of a catch-up.
 
 use perigee_core::time::Timestamp;
 use perigee_gateways::{FeedDecoded, Options};
@@ -31,24 +32,28 @@ pub(super) const SPOT: Provider = Provider {
     shorter: |_context| None,
 };
 
-/// Where the poller continues. A pass reads all pages, from the newest message on. Messages that arrive during a pass move
-/// the others to later pages, so that none is skipped.
+/// Where the poller continues. A pass reads all pages, from the newest message on, and looks at the newest page after each
+/// of them. Messages that arrive during a pass move the others to later pages, so that none is skipped; the next pass begins
+/// with the newest message that the first page of this one had.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     /// The newest message of the last pass, in Unix milliseconds: it and all before it are stored.
     since: i64,
-    /// The newest message of this pass.
+    /// The newest message of the first page of this pass.
     newest: i64,
     /// When this pass began.
     began: i64,
     /// Messages of this pass that are stored.
     done: usize,
+    /// The next request is for the newest page, between two old ones.
+    #[serde(default)]
+    look: bool,
 }
 
 fn read(context: &Context<'_>) -> Cursor {
     let begin = context.gateway.creation.plus_seconds(-KEPT_S).as_millis();
     let cursor = serde_json::from_str(context.cursor());
-    let mut cursor: Cursor = cursor.unwrap_or(Cursor { since: begin, newest: begin, began: 0, done: 0 });
+    let mut cursor: Cursor = cursor.unwrap_or(Cursor { since: begin, newest: begin, ..Cursor::default() });
     if cursor.done == 0 {
         cursor.began = context.now.as_millis();
     }
@@ -83,7 +88,7 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
     // A minute less than SPOT keeps messages: it refuses an earlier start.
     let from = from.max(context.now.plus_seconds(60 - KEPT_S));
     url.query_pairs_mut().append_pair("startDate", &date(from));
-    if cursor.done > 0 {
+    if cursor.done > 0 && !cursor.look {
         url.query_pairs_mut().append_pair("start", &(cursor.done + 1).to_string());
     }
     if let Some(password) = context.options.text("password") {
@@ -94,14 +99,21 @@ fn request(context: &Context<'_>) -> Result<Request, OptionError> {
 
 fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
     let mut cursor = read(context);
-    cursor.newest = cursor.newest.max(newest(decoded).map_or(0, Timestamp::as_millis));
-    let is_last = decoded.messages.len() < PAGE;
     let mut complete_to = None;
-    if is_last {
-        complete_to = Some(Timestamp::from_millis(cursor.began));
-        (cursor.since, cursor.done) = (cursor.newest, 0);
+    if cursor.look {
+        cursor.look = false;
     } else {
-        cursor.done += decoded.messages.len();
+        if cursor.done == 0 {
+            cursor.newest = cursor.newest.max(newest(decoded).map_or(0, Timestamp::as_millis));
+        }
+        if decoded.messages.len() < PAGE {
+            complete_to = Some(Timestamp::from_millis(cursor.began));
+            (cursor.since, cursor.done) = (cursor.newest, 0);
+        } else {
+            // After the first page, which is the newest one, an old one follows at once.
+            cursor.look = cursor.done > 0;
+            cursor.done += decoded.messages.len();
+        }
     }
     Step { cursor: serde_json::to_string(&cursor).unwrap_or_default(), complete_to, wait_s: WAIT_S }
 }

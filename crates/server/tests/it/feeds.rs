@@ -12,6 +12,12 @@ on_both_engines!(
     nothing_is_acknowledged_that_is_not_stored,
     secrets_are_checked_and_not_shown,
     messages_are_decoded_without_being_stored,
+    the_region_of_a_phone_is_named,
+    a_phone_that_sends_no_password_is_asked_for_it,
+    encrypted_messages_are_refused_and_shown,
+    numbers_that_come_as_text_are_numbers,
+    texts_and_media_without_a_fix_are_kept,
+    a_place_of_a_request_that_is_not_on_earth_has_its_reason,
 );
 
 /// A gateway, and the path of its address.
@@ -187,4 +193,121 @@ async fn messages_are_decoded_without_being_stored(engine: Engine) {
     ] {
         decode(&tenant, &wrong).await.expect_error(400, "invalid-body");
     }
+}
+
+/// Posts JSON to a gateway.
+async fn post(app: &TestApp, path: &str, body: &Value) -> Answer {
+    app.call(&format!("POST {path}")).body("application/json", body.to_string()).send().await
+}
+
+async fn the_region_of_a_phone_is_named(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Ana"})).await;
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "owntracks", "deviceId": device})).await;
+    let mut left =
+        json!({"_type": "transition", "event": "leave", "desc": "Home", "tst": 1_767_139_200, "tid": "AA"});
+    assert_eq!(post(&app, &path, &left).await.status, 200);
+    (left["lat"], left["lon"], left["event"]) = (json!(42.5), json!(-8.25), json!("enter"));
+    assert_eq!(post(&app, &path, &left).await.status, 200);
+    let rule_engine = perigee_server::background::RuleEngine::new(app.app.clone());
+    while rule_engine.run_once().await != std::time::Duration::from_secs(1) {}
+    let alerts = app.get(&tenant.owner, &format!("/api/devices/{device}/alerts")).await["alerts"].clone();
+    let mut told: Vec<(&str, &str)> = alerts
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|alert| (alert["alertName"].as_str().unwrap(), alert["text"].as_str().unwrap_or_default()))
+        .collect();
+    told.sort_unstable();
+    assert_eq!(told, [("GeofenceEnter", "Home"), ("GeofenceExit", "Home")]);
+}
+
+async fn a_phone_that_sends_no_password_is_asked_for_it(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Ana"})).await;
+    for feed in ["owntracks", "osmand", "overland", "zoleo"] {
+        let options = json!({"user": "ana", "password": "secret-word"});
+        let body = json!({"feed": feed, "deviceId": device, "options": options});
+        let (_, path) = gateway(&app, &tenant, &body).await;
+        let refused = app.call(&format!("POST {path}?lat=1&lon=2")).send().await;
+        assert_eq!(refused.status, 401, "{feed}");
+        let challenge = refused.headers.get("www-authenticate").unwrap().to_str().unwrap();
+        assert!(challenge.starts_with("Basic "), "{feed}: {challenge}");
+        let wrong =
+            app.call(&format!("POST {path}?lat=1&lon=2")).header("authorization", "Basic eDp5").send().await;
+        assert_eq!(wrong.status, 401, "{feed}");
+        let right = app.call(&format!("POST {path}")).header("authorization", "Basic YW5hOnNlY3JldC13b3Jk");
+        assert_eq!(right.send().await.status, 200, "{feed}");
+    }
+}
+
+async fn encrypted_messages_are_refused_and_shown(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let (id, path) = gateway(&app, &tenant, &json!({"feed": "owntracks"})).await;
+    let refused = post(&app, &path, &json!({"_type": "encrypted", "data": "AAAA"})).await;
+    assert_eq!(refused.status, 403);
+    let list = app.get(&tenant.owner, "/api/rawMessages").await["rawMessages"].clone();
+    assert_eq!(list[0]["result"], "unparsable");
+    assert!(list[0]["error"].as_str().unwrap().contains("encrypted"), "{list}");
+    app.app.ingest.save_feed_reports().await.unwrap();
+    let health = app.get(&tenant.owner, &format!("/api/gateways/{id}")).await["health"].clone();
+    assert_eq!(health["refused"], 1, "{health}");
+    assert!(health["lastError"].as_str().unwrap().contains("encrypted"), "{health}");
+}
+
+async fn numbers_that_come_as_text_are_numbers(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Ana"})).await;
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "gpslogger", "deviceId": device})).await;
+    let query = "lat=42.5&lon=-8.25&time=2025-12-31T12:00:00Z&batt=83.0&sat=7&hdop=0.9";
+    assert_eq!(send(&app, &path, query).await.status, 200);
+    let stored = locations(&app, &tenant, &device).await;
+    assert_eq!((&stored[0]["battery"], &stored[0]["satellites"]), (&json!(83), &json!(7)), "{stored:?}");
+    let fields =
+        json!({"latitude": "/lat", "longitude": "/lon", "batteryLevel": "/b", "power": "/v", "charge": "/c"});
+    let body = json!({"feed": "json", "deviceId": device, "options": {"mapping": {"fields": fields}}});
+    let (_, path) = gateway(&app, &tenant, &body).await;
+    let sent = json!({"lat": "43.5", "lon": "-8.25", "b": "61", "v": "12.5", "c": "yes"});
+    assert_eq!(post(&app, &path, &sent).await.status, 200);
+    let stored = locations(&app, &tenant, &device).await;
+    let stored = stored.iter().find(|location| location["latitude"] == 43.5).unwrap();
+    assert_eq!(stored["battery"], 61);
+    let attributes = &stored["attributes"];
+    assert_eq!((&attributes["power"], &attributes["charge"]), (&json!(12.5), &json!(true)), "{attributes}");
+}
+
+async fn texts_and_media_without_a_fix_are_kept(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let imei = "300434000000001";
+    let device = app.device(&tenant.owner, &json!({"name": "Ana", "identifier": imei})).await;
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "garmin"})).await;
+    let point = json!({"latitude": 0, "longitude": 0, "altitude": 0, "gpsFix": 0, "course": 0, "speed": 0});
+    let text = "The bridge is out, we wait";
+    let event = json!({"imei": imei, "messageCode": 3, "freeText": text, "timeStamp": 1_767_139_200_000_i64, "point": point,
+                       "mediaId": "5f1e", "mediaType": "image/avif", "mediaBytes": "AAAAHGZ0eXBhdmlm"});
+    assert_eq!(post(&app, &path, &json!({"Version": "4.0", "Events": [event]})).await.status, 200);
+    assert_eq!(locations(&app, &tenant, &device).await.len(), 0, "no place is made up");
+    let list =
+        app.get(&tenant.owner, &format!("/api/rawMessages?device={device}")).await["rawMessages"].clone();
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    let raw = list[0]["text"].as_str().unwrap();
+    assert!(raw.contains(text) && raw.contains("AAAAHGZ0eXBhdmlm") && raw.contains("5f1e"), "{raw}");
+    assert_eq!(list[0]["result"], "decoded");
+}
+
+async fn a_place_of_a_request_that_is_not_on_earth_has_its_reason(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Ana"})).await;
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
+    assert_eq!(send(&app, &path, "lat=95&lon=10&timestamp=1767139200").await.status, 200);
+    assert_eq!(locations(&app, &tenant, &device).await.len(), 0);
+    let list = app.get(&tenant.owner, "/api/rawMessages").await["rawMessages"].clone();
+    assert_eq!((&list[0]["result"], &list[0]["deviceId"]), (&json!("unparsable"), &json!(device)));
+    assert!(list[0]["error"].as_str().unwrap().contains("not on Earth"), "{list}");
 }

@@ -33,6 +33,10 @@ on_both_engines!(
     a_long_frame_before_a_login_ends_the_connection,
     alarms_become_alerts,
     damaged_frames_are_not_answered,
+    a_damaged_first_frame_is_kept_with_its_reason,
+    a_place_that_is_not_on_earth_has_its_reason,
+    the_first_message_of_a_device_made_again_is_stored,
+    the_last_binary_frame_of_h02_is_stored,
 );
 
 pub(crate) const IMEI: &str = "356938035643809";
@@ -454,5 +458,102 @@ async fn damaged_frames_are_not_answered(engine: Engine) {
     assert_eq!(tracker.finish().await, b"");
     assert_eq!(on.locations(&device).await.len(), 1);
     assert_eq!(on.raw_results().await, ["decoded", "unparsable", "decoded"]);
+    on.listeners.stop().await;
+}
+
+/// A login whose checksum is wrong.
+fn damaged_login(imei: &str) -> Vec<u8> {
+    let mut frame = login(imei, 1);
+    let at = frame.len() - 3;
+    frame[at] ^= 1;
+    frame
+}
+
+async fn a_damaged_first_frame_is_kept_with_its_reason(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    for imei in [IMEI, "111111111111111"] {
+        let mut tracker = on.connect("gt06").await;
+        tracker.send(&damaged_login(imei)).await;
+        assert_eq!(tracker.finish().await, b"", "not answered: it is sent again");
+    }
+    let list = on.app.get(&on.tenant.owner, "/api/rawMessages").await["rawMessages"].clone();
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    assert_eq!((&list[0]["deviceId"], &list[0]["result"]), (&json!(device), &json!("unparsable")));
+    assert!(list[0]["error"].as_str().unwrap().contains("checksum"), "{list}");
+    // That of the stranger is where frames of strangers are, under the address that it came from.
+    on.app.app.ingest.save_heard().await.unwrap();
+    let heard = on.app.get(&on.tenant.owner, "/api/heardDevices").await["heardDevices"].clone();
+    assert_eq!(heard.as_array().unwrap().len(), 1, "{heard}");
+    assert_eq!(heard[0]["identifier"], " 127.0.0.1: the checksum is wrong");
+    let claim = json!({"name": "x", "identifier": heard[0]["identifier"]});
+    let claimed = on.app.send(&on.tenant.owner, "POST /api/devices", &claim).await;
+    claimed.expect_error(400, "invalid-body");
+    on.listeners.stop().await;
+}
+
+async fn a_place_that_is_not_on_earth_has_its_reason(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.log_in().await;
+    // 95 degrees north.
+    let content = [
+        &[26, 1, 1, 0, 0, 5, 0xc9][..],
+        &171_000_000_u32.to_be_bytes(),
+        &205_200_000_u32.to_be_bytes(),
+        &[60],
+        &0x1432_u16.to_be_bytes(),
+        &[0x01, 0xcc, 0x00, 0x26, 0x2b, 0x00, 0x0f, 0x17],
+    ];
+    tracker.ask(&frame(0x12, &content.concat(), 2), &frame(0x12, &[], 2)).await;
+    assert_eq!(on.locations(&device).await.len(), 0);
+    let list = on.app.get(&on.tenant.owner, "/api/rawMessages").await["rawMessages"].clone();
+    assert_eq!((&list[0]["deviceId"], &list[0]["result"]), (&json!(device), &json!("unparsable")));
+    assert!(list[0]["error"].as_str().unwrap().contains("not on Earth"), "{list}");
+    on.listeners.stop().await;
+}
+
+async fn the_first_message_of_a_device_made_again_is_stored(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.log_in().await;
+    tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
+    on.app.call(&format!("DELETE /api/devices/{device}")).by(&on.tenant.owner).send().await.expect(200);
+    let again = on.device().await;
+    tracker.ask(&location(6, 3), &frame(0x12, &[], 3)).await;
+    assert_eq!(on.locations(&again).await.len(), 1);
+    // Deleted for good: its frames are where those of strangers are.
+    on.app.call(&format!("DELETE /api/devices/{again}")).by(&on.tenant.owner).send().await.expect(200);
+    tracker.send(&location(7, 4)).await;
+    assert_eq!(tracker.finish().await, b"");
+    on.app.app.ingest.save_heard().await.unwrap();
+    let heard = on.app.get(&on.tenant.owner, "/api/heardDevices").await["heardDevices"].clone();
+    assert_eq!(heard[0]["identifier"], IMEI, "{heard}");
+    on.listeners.stop().await;
+}
+
+async fn the_last_binary_frame_of_h02_is_stored(engine: Engine) {
+    let on = Hearing::with(engine, |_| {}).await;
+    let device = on.app.device(&on.tenant.owner, &json!({"name": "Car", "identifier": "2705171109"})).await;
+    // 22.5 N 113.9 E; the day is that of the number.
+    let binary = |day: u8| {
+        let mut frame = vec![0x24, 0x27, 0x05, 0x17, 0x11, 0x09, 0x12, 0, 0, day, 0x12, 0x25];
+        frame.extend_from_slice(&[0x22, 0x30, 0, 0, 0, 0x11, 0x35, 0x40, 0, 0x0e, 0, 0, 0]);
+        frame.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0, 0, 0]);
+        frame
+    };
+    let mut tracker = on.connect("any").await;
+    tracker.send(&binary(1)).await;
+    // Stored while the connection is open and nothing follows.
+    let stored = async || on.locations(&device).await.len();
+    let waited = timeout(PATIENCE, async {
+        while stored().await < 1 {
+            tokio::task::yield_now().await;
+        }
+    });
+    waited.await.expect("it is stored without a successor");
+    tracker.send(&[binary(2), binary(3)].concat()).await;
+    assert_eq!(tracker.finish().await, b"");
+    assert_eq!(stored().await, 3, "the last one too");
     on.listeners.stop().await;
 }

@@ -58,6 +58,7 @@ mod service;
 mod session;
 mod shares;
 mod signing_keys;
+mod sos_codes;
 mod strangers;
 mod stream;
 mod stream_restart;

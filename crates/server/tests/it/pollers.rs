@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{build, default_config};
 use crate::support::logs::Logs;
-use crate::support::provider::Provider;
+use crate::support::provider::{Message, Provider};
 use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 
 on_both_engines!(
@@ -18,6 +18,7 @@ on_both_engines!(
     two_nodes_poll_once,
     refusals_are_respected_and_announced,
     other_answers_are_kept_once,
+    a_call_for_help_does_not_wait_for_old_pages,
     a_corrected_clock_stops_no_feed,
 );
 
@@ -359,4 +360,41 @@ async fn internal_addresses_are_refused() {
     }
     let config = default_config();
     assert!(!config.webhooks.allow_http && !config.webhooks.allow_private);
+}
+
+async fn a_call_for_help_does_not_wait_for_old_pages(engine: Engine) {
+    let world = World::new(engine, "spot-feed").await;
+    world.provider.fill(IMEI, world.now_s() - 6 * 86_400, world.now_s() - 60, 10_000);
+    let poll = async || {
+        let next: Timestamp = world.health().await["nextPoll"].as_str().unwrap().parse().unwrap();
+        world.app.clock().set(next.max(world.app.clock().now()));
+        assert!(world.app.app.poller.turn().await.unwrap());
+    };
+    let path = format!("/api/devices/{}/alerts", world.device);
+    let alerts = async || world.app.get(&world.tenant.owner, &path).await["alerts"].as_array().unwrap().len();
+    // The first page, then an old one and the newest one in turn.
+    for help in 1..=2 {
+        for _ in 0..5 {
+            poll().await;
+        }
+        let at_s = world.now_s();
+        let kind = if help == 1 { "HELP" } else { "HELP-CANCEL" };
+        world.provider.state.lock().unwrap().messages.push(Message { device: IMEI.to_owned(), at_s, kind });
+        let requests = world.provider.requests();
+        let is_heard = async || {
+            let shown = world.app.get(&world.tenant.owner, &path).await["alerts"].clone();
+            shown.as_array().unwrap().len() == 1 && (help == 1 || shown[0]["endedAt"].is_string())
+        };
+        while !is_heard().await {
+            poll().await;
+        }
+        let waited = world.provider.requests() - requests;
+        assert!(waited <= 2, "{kind}: {waited} requests of 200");
+        if help == 1 {
+            // The other parity.
+            poll().await;
+        }
+        assert_eq!(alerts().await, 1);
+    }
+    assert_eq!(world.provider.state.lock().unwrap().abuses, Vec::<String>::new());
 }

@@ -17,4 +17,5 @@ pub const FEED: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,
+    alarms: &[crate::alarm::WORDS],
 };

@@ -1,5 +1,6 @@
 //! Message codes of inReach devices.
 
+use crate::alarm::{AlarmTable, Notation, numbered_step};
 use crate::feed::SosStep;
 
 /// What a code means; none for codes that are not known.
@@ -40,14 +41,20 @@ pub(super) const REFERENCE_POINT: i64 = 8;
 /// Bytes of the device's own software.
 pub(super) const GENERIC_BINARY: i64 = 66;
 
+/// Codes that are steps of an emergency.
+pub(super) const STEPS: AlarmTable = AlarmTable {
+    field: "`messageCode`",
+    notation: Notation::Decimal,
+    codes: &[
+        numbered_step(4, SosStep::Declare),
+        numbered_step(6, SosStep::Confirm),
+        numbered_step(7, SosStep::Cancel),
+    ],
+};
+
 /// The step of an emergency that a code is.
-pub(super) const fn sos(code: i64) -> Option<SosStep> {
-    match code {
-        4 => Some(SosStep::Declare),
-        6 => Some(SosStep::Confirm),
-        7 => Some(SosStep::Cancel),
-        _ => None,
-    }
+pub(super) fn sos(code: i64) -> Option<SosStep> {
+    u32::try_from(code).ok().and_then(|code| STEPS.step(code))
 }
 
 /// Payloads that only the key's owner can read.

@@ -4,7 +4,7 @@ use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
-use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::loose;
 use crate::report::Report;
 
@@ -60,10 +60,16 @@ fn read_item(item: &Json) -> FeedMessage {
     {
         loose::set(&mut report, name, item.get(member));
     }
+    // What came by IPC Outbound too is counted to the same emergency.
+    let sos = item.get("MessageCode").and_then(loose::integer).and_then(super::code::sos);
+    if matches!(sos, Some(SosStep::Declare | SosStep::Confirm)) {
+        report.alarm("sos");
+    }
     FeedMessage {
         key: Some(format!("{imei}/{}", time.as_millis())),
         identifiers: vec![imei],
         reports: vec![report],
+        sos,
         ..FeedMessage::default()
     }
 }

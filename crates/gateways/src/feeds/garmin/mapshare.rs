@@ -1,10 +1,18 @@
 //! Reads the KML of a `MapShare` page: a placemark for each message, and a line, which is passed over.
 
+use crate::alarm::{AlarmTable, Notation, step};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::instant;
 use crate::report::Report;
 use crate::xml::Element;
+
+/// The flag of an emergency.
+pub(super) const EMERGENCY: AlarmTable = AlarmTable {
+    field: "`In Emergency`",
+    notation: Notation::Text,
+    codes: &[step("not False", SosStep::Repeat)],
+};
 
 /// A place that was sent to the device; not where the device is.
 const REFERENCE_POINT: &str = "Reference Point message received.";
@@ -64,7 +72,7 @@ fn read_placemark(placemark: &Element) -> Option<FeedMessage> {
         identifiers: field("IMEI").map(str::to_owned).into_iter().collect(),
         reports: vec![report],
         // The page says that there is an emergency, not which message began it.
-        sos: emergency.then_some(SosStep::Repeat),
+        sos: EMERGENCY.step_of("not False").filter(|_| emergency),
         text,
         error,
         ..FeedMessage::default()

@@ -20,6 +20,7 @@ pub const OUTBOUND: Feed = Feed {
     decode: outbound::decode,
     reply: FeedReply::plain,
     check: outbound::check,
+    alarms: &[code::STEPS, outbound::STATUS],
 };
 
 /// The answer of `Location.svc/History` or `LastKnownLocation`, which closes the gap after an outage.
@@ -32,6 +33,7 @@ pub const HISTORY: Feed = Feed {
     decode: history::decode,
     reply: FeedReply::plain,
     check: no_check,
+    alarms: &[code::STEPS],
 };
 
 /// The KML of a `MapShare` page, for plans without IPC.
@@ -44,4 +46,5 @@ pub const MAPSHARE: Feed = Feed {
     decode: mapshare::decode,
     reply: FeedReply::plain,
     check: no_check,
+    alarms: &[mapshare::EMERGENCY],
 };

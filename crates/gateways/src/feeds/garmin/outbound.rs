@@ -5,14 +5,22 @@ use base64::engine::general_purpose::STANDARD;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
+use crate::alarm::{AlarmTable, Notation, number};
 use crate::decoded::DecodeError;
-use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, Refused};
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, Refused, SosStep};
 use crate::feeds::settings::payload_settings;
 use crate::payload::decode_payload;
 use crate::report::Report;
 use crate::{loose, secret};
 
 use super::code;
+
+/// The state of the battery.
+pub(super) const STATUS: AlarmTable = AlarmTable {
+    field: "`status.lowBattery`",
+    notation: Notation::Decimal,
+    codes: &[number(1, "lowBattery")],
+};
 
 /// The header of a static token, as set in the portal.
 const TOKEN_HEADER: &str = "x-outbound-auth-token";
@@ -60,7 +68,7 @@ fn read_event(event: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let mut report = Report { time, ..Report::default() };
     report.set("messageCode", code);
     report.set_some("event", code::name(code).map(crate::Value::Word));
-    if matches!(code, 4 | 6) {
+    if matches!(message.sos, Some(SosStep::Declare | SosStep::Confirm)) {
         report.alarm("sos");
     }
     if let Some(point) = member(event, "point") {
@@ -128,7 +136,7 @@ fn read_status(report: &mut Report, status: &Json) {
     match number("lowBattery") {
         Some(1) => {
             report.set("lowBattery", true);
-            report.alarm("lowBattery");
+            report.alarm_some(STATUS.word(1));
         }
         Some(0) => report.set("lowBattery", false),
         _ => {}

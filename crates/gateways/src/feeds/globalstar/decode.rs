@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::hex::parse_hex;
@@ -94,6 +95,17 @@ fn read_payload(
     read_smartone(payload).map(|report| vec![report])
 }
 
+/// Members of a device in JSON.
+pub(super) const DEVICE: AlarmTable = AlarmTable {
+    field: "member of `deviceInfo`",
+    notation: Notation::Text,
+    codes: &[
+        text("batteryStatus Replace", "lowBattery"),
+        text("batteryStatus Low", "lowBattery"),
+        text("vibrationTriggered Yes", "vibration"),
+    ],
+};
+
 fn read_json(body: &Json, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let devices = body.pointer("/entry/devices").and_then(Json::as_array);
     let devices = devices.ok_or(DecodeError::Malformed("the body has no list entry.devices"))?;
@@ -120,12 +132,9 @@ fn read_device(device: &Json) -> FeedMessage {
     for (name, value) in device.get("deviceInfo").and_then(Json::as_object).into_iter().flatten() {
         loose::set(&mut report, name.clone(), Some(value));
     }
-    let told = |path: &str, word: &str| device.pointer(path).and_then(Json::as_str) == Some(word);
-    if told("/deviceInfo/batteryStatus", "Replace") || told("/deviceInfo/batteryStatus", "Low") {
-        report.alarm("lowBattery");
-    }
-    if told("/deviceInfo/vibrationTriggered", "Yes") {
-        report.alarm("vibration");
+    for member in ["batteryStatus", "vibrationTriggered"] {
+        let value = device.get("deviceInfo").and_then(|info| info.get(member)).and_then(Json::as_str);
+        report.alarm_some(value.and_then(|value| DEVICE.word_of(&format!("{member} {value}"))));
     }
     message.reports.push(report);
     message

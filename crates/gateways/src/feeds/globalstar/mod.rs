@@ -18,4 +18,5 @@ pub const FEED: Feed = Feed {
     decode: decode::decode,
     reply: reply::reply,
     check: no_check,
+    alarms: &[decode::DEVICE, crate::payload::SMARTONE, crate::payload::SMARTONE_FLAGS, crate::alarm::WORDS],
 };

@@ -33,6 +33,7 @@ const BASE: Feed = Feed {
     decode: decode_own,
     reply: FeedReply::plain,
     check: basic_check,
+    alarms: &[crate::alarm::WORDS],
 };
 
 fn decode_own(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {

@@ -2,10 +2,11 @@
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
-use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
+use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::fields::real;
 use crate::form::Form;
 use crate::report::{CellTower, KNOT_KMH, Report};
+use crate::sbd::sos_of;
 use crate::{instant, loose};
 
 use super::json;
@@ -57,12 +58,11 @@ fn read_form(form: &Form) -> FeedMessage {
             "cell" => report.cells.extend(read_cell(value)),
             "wifi" => read_wifi(&mut report, value),
             "alarm" => {
-                match alarm_word(value) {
-                    Some(word) => report.alarm(word),
-                    None => report.set_text("alarm", value),
-                }
-                if value == "sos" {
-                    message.sos = Some(SosStep::Declare);
+                for word in value.split(',') {
+                    match alarm_word(word) {
+                        Some(known) => report.alarm(known),
+                        None => report.set_text("alarm", word.trim()),
+                    }
                 }
             }
             // Secrets of the route are not part of what the phone says.
@@ -76,6 +76,7 @@ fn read_form(form: &Form) -> FeedMessage {
         _ => message.error = Some(DecodeError::Malformed("a latitude or longitude is missing or no number")),
     }
     if !report.is_bare() {
+        message.sos = sos_of(std::slice::from_ref(&report));
         message.reports.push(report);
     } else if message.error.is_none() {
         message.error = Some(DecodeError::Malformed("neither a place nor a reading"));

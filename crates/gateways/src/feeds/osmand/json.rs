@@ -2,10 +2,12 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage};
 use crate::loose;
 use crate::report::Report;
+use crate::sbd::sos_of;
 
 /// Kilometres an hour in a metre a second.
 const MPS_KMH: f64 = 3.6;
@@ -51,13 +53,36 @@ fn read_location(location: &Json) -> FeedMessage {
         loose::set(&mut report, "charge", battery.get("is_charging"));
     }
     for (name, value) in location.get("extras").and_then(Json::as_object).into_iter().flatten() {
-        loose::set(&mut report, name.clone(), Some(value));
+        if name != "alarm" {
+            loose::set(&mut report, name.clone(), Some(value));
+        }
     }
+    read_alarms(&mut report, location);
+    let has_alarm = !report.alarms.is_empty();
     let error = match (report.place, report.time) {
-        (None, _) => Some(DecodeError::Malformed("a location without coordinates")),
-        (_, None) => Some(DecodeError::Malformed("a location without a time")),
+        // Who asks for help without a fix is heard: the alarm is a message of its own.
+        (None, _) if !has_alarm => Some(DecodeError::Malformed("a location without coordinates")),
+        (Some(_), None) => Some(DecodeError::Malformed("a location without a time")),
         _ => None,
     };
     let key = location.get("uuid").and_then(loose::text);
-    FeedMessage { key, reports: vec![report], error, ..FeedMessage::default() }
+    let sos = sos_of(std::slice::from_ref(&report));
+    FeedMessage { key, reports: vec![report], sos, error, ..FeedMessage::default() }
+}
+
+/// The alarms of a location and of its extras: one word, or several parted by commas. Other words are kept as they came.
+fn read_alarms(report: &mut Report, location: &Json) {
+    let extra = location.get("extras").and_then(|extras| extras.get("alarm"));
+    for sent in [location.get("alarm"), extra].into_iter().flatten() {
+        let Some(text) = sent.as_str() else {
+            loose::set(report, "alarm", Some(sent));
+            continue;
+        };
+        for word in text.split(',') {
+            match alarm_word(word) {
+                Some(known) => report.alarm(known),
+                None => report.set_text("alarm", word.trim()),
+            }
+        }
+    }
 }

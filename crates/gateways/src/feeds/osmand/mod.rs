@@ -3,7 +3,8 @@
 mod decode;
 mod json;
 
-use crate::feed::{Delivery, Feed, FeedReply, no_check};
+use crate::feed::{Delivery, Feed, FeedReply, basic_check};
+use crate::feed_option::BASIC;
 
 /// `OsmAnd` in the table of feeds.
 pub const FEED: Feed = Feed {
@@ -11,8 +12,9 @@ pub const FEED: Feed = Feed {
     title: "OsmAnd and Traccar Client",
     delivery: Delivery::Push,
     max_body: 1 << 20,
-    options: &[],
+    options: &[BASIC],
     decode: decode::decode,
     reply: FeedReply::plain,
-    check: no_check,
+    check: basic_check,
+    alarms: &[crate::alarm::WORDS],
 };

@@ -4,7 +4,8 @@ mod decode;
 #[cfg(test)]
 mod tests;
 
-use crate::feed::{Delivery, Feed, FeedContext, FeedOutcome, FeedReply, FeedRequest, no_check};
+use crate::feed::{Delivery, Feed, FeedContext, FeedOutcome, FeedReply, FeedRequest, basic_check};
+use crate::feed_option::BASIC;
 
 /// Overland in the table of feeds. The app deletes a batch only after this answer.
 pub const FEED: Feed = Feed {
@@ -12,10 +13,11 @@ pub const FEED: Feed = Feed {
     title: "Overland",
     delivery: Delivery::Push,
     max_body: 8 << 20,
-    options: &[],
+    options: &[BASIC],
     decode: decode::decode,
     reply,
-    check: no_check,
+    check: basic_check,
+    alarms: &[],
 };
 
 fn reply(_request: &FeedRequest<'_>, _context: &FeedContext<'_>, outcome: &FeedOutcome) -> FeedReply {

@@ -2,11 +2,19 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::form::Form;
 use crate::loose;
 use crate::report::{CellTower, Report};
+
+/// Regions that the phone watches itself.
+pub(super) const TRANSITION: AlarmTable = AlarmTable {
+    field: "`event` of a transition",
+    notation: Notation::Text,
+    codes: &[text("enter", "geofenceEnter"), text("leave", "geofenceExit")],
+};
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     if request.body.trim_ascii().is_empty() {
@@ -55,9 +63,7 @@ fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
         }
         Some("status" | "steps") => read_status(body),
         Some("encrypted") => {
-            message.error = Some(DecodeError::Malformed(
-                "the message is encrypted: remove the encryption key in OwnTracks and use HTTPS instead",
-            ));
+            message.error = Some(DecodeError::Encrypted);
             return Some(message);
         }
         Some("lwt" | "card" | "cmd" | "configuration" | "dump" | "beacon" | "request") => return None,
@@ -144,13 +150,11 @@ fn read_transition(body: &Json) -> Result<Report, DecodeError> {
         report.accuracy_m = body.get("acc").and_then(loose::number).filter(|metres| *metres >= 0.0);
     }
     let event = body.get("event").and_then(Json::as_str);
-    report.alarm(match event {
-        Some("enter") => "geofenceEnter",
-        Some("leave") => "geofenceExit",
-        _ => return Err(DecodeError::Malformed("event must be enter or leave")),
-    });
+    let word = event.and_then(|event| TRANSITION.word_of(event));
+    report.alarm(word.ok_or(DecodeError::Malformed("event must be enter or leave"))?);
     report.set_text("event", event.unwrap_or_default());
     loose::set(&mut report, "region", body.get("desc"));
+    report.alarm_text = body.get("desc").and_then(loose::text);
     Ok(report)
 }
 

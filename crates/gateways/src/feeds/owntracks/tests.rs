@@ -21,6 +21,7 @@ fn transitions_and_waypoints_are_read() {
     assert_eq!(message.identifiers, ["owntracks/ann/phone", "phone", "JJ"]);
     assert_eq!(message.reports[0].alarms, ["geofenceExit"]);
     assert_eq!(message.reports[0].get("region"), Some(&Value::text("home")));
+    assert_eq!(message.reports[0].alarm_text.as_deref(), Some("home"));
     let list = r#"{"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"a","lat":1,"lon":2,"rad":50,"tst":1},{"desc":"b"}]}"#;
     let message = decode(list, &[]).messages.remove(0);
     assert_eq!(message.reports.len(), 2);
@@ -44,6 +45,10 @@ fn every_answer_is_a_list() {
     let budget = DecodeBudget::for_body(1 << 20);
     let context =
         FeedContext { now: "2026-01-01T00:00:00Z".parse().unwrap(), options: &options, budget: &budget };
-    let reply = (FEED.reply)(&FeedRequest::of_body(b""), &context, &FeedOutcome::Stored);
-    assert_eq!((reply.status, reply.body.as_slice()), (200, b"[]".as_slice()));
+    let reply =
+        |body: &'static [u8]| (FEED.reply)(&FeedRequest::of_body(body), &context, &FeedOutcome::Stored);
+    assert_eq!((reply(b"").status, reply(b"").body.as_slice()), (200, b"[]".as_slice()));
+    let refused = reply(br#"{"_type":"encrypted","data":"AAAA"}"#);
+    assert_eq!(refused.status, 403);
+    assert!(String::from_utf8(refused.body).unwrap().contains("encrypted"));
 }

@@ -2,6 +2,7 @@
 
 use perigee_core::location::FixSource;
 
+use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, Refused};
 use crate::feeds::settings::payload_settings;
@@ -79,16 +80,23 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
     Ok(FeedDecoded::one(message))
 }
 
-/// The decoded fix of a tracker, with its own time.
+/// What made the tracker send.
+pub(super) const TRIGGER: AlarmTable = AlarmTable {
+    field: "`trigger`",
+    notation: Notation::Text,
+    codes: &[text("ALERT", "sos"), text("EMERGENCY", "sos"), text("SOS", "sos"), text("DISTRESS", "sos")],
+};
+
+/// The decoded fix of a tracker, with its own time; without a place only if it has an alarm.
 fn read_fix(fields: &Fields, context: &FeedContext<'_>, identifiers: &[String]) -> Option<Report> {
-    let (latitude, longitude) = fields.number("lat").zip(fields.number("lon"))?;
     let mut report = Report { time: fields.time("at"), ..Report::default() };
-    report.locate(latitude, longitude);
-    let source = fields.text("source");
-    report.source = match source.as_deref() {
-        None | Some("GPS" | "GNSS") => Some(FixSource::Gnss),
-        Some(_) => Some(FixSource::Network),
-    };
+    if let Some((latitude, longitude)) = fields.number("lat").zip(fields.number("lon")) {
+        report.locate(latitude, longitude);
+        report.source = match fields.text("source").as_deref() {
+            None | Some("GPS" | "GNSS") => Some(FixSource::Gnss),
+            Some(_) => Some(FixSource::Network),
+        };
+    }
     report.accuracy_m =
         fields.number("cep").filter(|_| report.source == Some(FixSource::Network)).map(|km| km * 1000.0);
     let in_kmh =
@@ -106,8 +114,7 @@ fn read_fix(fields: &Fields, context: &FeedContext<'_>, identifiers: &[String]) 
     report.set_text("transport", &fields.text("transport").unwrap_or_default());
     let trigger = fields.text("trigger").unwrap_or_default();
     report.set_text("event", &trigger);
-    if matches!(trigger.as_str(), "ALERT" | "EMERGENCY" | "SOS" | "DISTRESS") {
-        report.alarm("sos");
-    }
-    Some(report)
+    report.alarm_some(TRIGGER.word_of(&trigger));
+    // A call for help is heard without a fix too.
+    (report.place.is_some() || !report.alarms.is_empty()).then_some(report)
 }

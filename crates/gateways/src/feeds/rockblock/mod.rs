@@ -18,4 +18,5 @@ pub const FEED: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: decode::check,
+    alarms: &[decode::TRIGGER, crate::alarm::WORDS],
 };

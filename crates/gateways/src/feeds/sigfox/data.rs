@@ -1,9 +1,17 @@
 //! Payloads of at most twelve bytes in the forms of common trackers.
 
+use crate::alarm::{AlarmTable, Notation, number};
 use crate::bits::bit;
 use crate::decoded::DecodeError;
 use crate::reader::Reader;
 use crate::report::Report;
+
+/// Kinds of records that begin with their kind.
+pub(super) const EVENT: AlarmTable = AlarmTable {
+    field: "first byte of a payload with kinds",
+    notation: Notation::Hexadecimal,
+    codes: &[number(0x22, "sos"), number(0x62, "sos")],
+};
 
 /// Reads a payload. `tagged` is the form of records that begin with their kind.
 pub(super) fn read(report: &mut Report, bytes: &[u8], tagged: bool, amber: bool) -> Result<(), DecodeError> {
@@ -14,9 +22,7 @@ pub(super) fn read(report: &mut Report, bytes: &[u8], tagged: bool, amber: bool)
     let event = reader.u8()?;
     if tagged {
         report.set("event", event);
-        if matches!(event, 0x22 | 0x62) {
-            report.alarm("sos");
-        }
+        report.alarm_some(EVENT.word(event.into()));
         while !reader.is_empty() {
             read_tagged(report, &mut reader)?;
         }

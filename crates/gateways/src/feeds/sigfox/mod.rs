@@ -16,4 +16,5 @@ pub const FEED: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,
+    alarms: &[data::EVENT],
 };

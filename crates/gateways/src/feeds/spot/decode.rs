@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::{AlarmTable, Notation, step, text as code};
 use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
@@ -11,6 +12,24 @@ use crate::{instant, loose};
 
 /// The error that means an empty feed.
 const NO_MESSAGES: &str = "E-0195";
+
+/// Types of messages.
+pub(super) const TYPE: AlarmTable = AlarmTable {
+    field: "`messageType`",
+    notation: Notation::Text,
+    codes: &[
+        step("HELP", SosStep::Declare),
+        step("SOS", SosStep::Declare),
+        step("EMERGENCY", SosStep::Declare),
+        step("HELP-CANCEL", SosStep::Cancel),
+        step("SOS-CANCEL", SosStep::Cancel),
+        code("NEWMOVEMENT", "movement"),
+    ],
+};
+
+/// The state of the battery.
+pub(super) const BATTERY: AlarmTable =
+    AlarmTable { field: "`batteryState`", notation: Notation::Text, codes: &[code("LOW", "lowBattery")] };
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     match request.body.trim_ascii_start().first() {
@@ -84,20 +103,12 @@ fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
     {
         report.set_text(name, &field(member).unwrap_or_default());
     }
-    if field("batteryState").as_deref() == Some("LOW") {
-        report.alarm("lowBattery");
-    }
-    message.sos = match kind.as_str() {
-        "HELP" | "SOS" | "EMERGENCY" => Some(SosStep::Declare),
-        "HELP-CANCEL" | "SOS-CANCEL" => Some(SosStep::Cancel),
-        _ => None,
-    };
+    report.alarm_some(field("batteryState").and_then(|state| BATTERY.word_of(&state)));
+    message.sos = TYPE.step_of(&kind);
     if message.sos == Some(SosStep::Declare) {
         report.alarm("sos");
     }
-    if kind == "NEWMOVEMENT" {
-        report.alarm("movement");
-    }
+    report.alarm_some(TYPE.word_of(&kind));
     message.test = kind == "TEST";
     message.text = field("messageContent").or_else(|| field("messageDetail"));
     report.set_text("text", message.text.as_deref().unwrap_or_default());

@@ -17,6 +17,7 @@ pub const PUSH: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: basic_check,
+    alarms: &[decode::TYPE, decode::BATTERY],
 };
 
 /// The answer of a public feed, JSON or XML.
@@ -29,4 +30,5 @@ pub const POLL: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,
+    alarms: &[decode::TYPE, decode::BATTERY],
 };

@@ -2,10 +2,28 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::{AlarmTable, Notation, step};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::loose;
 use crate::report::Report;
+
+/// The row of types that begin with SOS and have none of their own.
+const OTHER: &str = "SOS… (any other)";
+
+/// Types of messages.
+pub(super) const TYPE: AlarmTable = AlarmTable {
+    field: "`MessageType`",
+    notation: Notation::Text,
+    codes: &[
+        step("SOSInitiated", SosStep::Declare),
+        step("SOSConfirmed", SosStep::Confirm),
+        step("SOSCancelled", SosStep::Cancel),
+        step("SOSCanceled", SosStep::Cancel),
+        step("SOSEnded", SosStep::Cancel),
+        step(OTHER, SosStep::Repeat),
+    ],
+};
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     loose::parse(request.body, context.budget)
@@ -49,13 +67,8 @@ fn read(body: &Json) -> FeedMessage {
     report.set_text("event", &kind);
     loose::set(&mut report, "transport", property("Source"));
     report.set_some("batteryLevel", property("Battery").and_then(loose::number));
-    message.sos = match kind.as_str() {
-        "SOSInitiated" => Some(SosStep::Declare),
-        "SOSConfirmed" => Some(SosStep::Confirm),
-        "SOSCancelled" | "SOSCanceled" | "SOSEnded" => Some(SosStep::Cancel),
-        other if other.starts_with("SOS") => Some(SosStep::Repeat),
-        _ => None,
-    };
+    let other = || TYPE.step_of(OTHER).filter(|_| kind.starts_with("SOS"));
+    message.sos = TYPE.step_of(&kind).or_else(other);
     if matches!(message.sos, Some(SosStep::Declare | SosStep::Confirm | SosStep::Repeat)) {
         report.alarm("sos");
     }

@@ -17,4 +17,5 @@ pub const FEED: Feed = Feed {
     decode: decode::decode,
     reply: FeedReply::plain,
     check: basic_check,
+    alarms: &[decode::TYPE],
 };

@@ -19,5 +19,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(NoStream),
     decoder: || Box::new(decode::CalampDecoder),
     encode: encode::encode,
+    alarms: &[],
     sniff: frame::sniff,
 };

@@ -6,7 +6,11 @@ use crate::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits
 use crate::report::{KNOT_KMH, Report};
 use crate::value::Value;
 
+use super::alarm::{KIND, PREFIX};
 use super::time::read_time;
+
+/// Characters of the longest login.
+const LOGIN_MAX: usize = 30;
 
 /// Reads GPS103 sentences, which all name their device.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +45,8 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     }
     decoded.identifiers = vec![name.to_owned()];
     let kind = fields.get(1);
-    if text.len() <= 30 && fields.get(2).is_empty() {
-        // A login of units that leave out the number signs.
+    if text.len() <= LOGIN_MAX {
+        // A login of units that leave out the number signs: shorter than any report.
         decoded.reply("LOAD");
         return Ok(decoded);
     }
@@ -135,28 +139,19 @@ fn set_pins(report: &mut Report, ignition: &str, door: &str) {
 
 /// What the kind of a sentence says; kinds without a meaning of their own are kept as the event.
 fn set_kind(report: &mut Report, kind: &str, detail: &str) {
-    let alarm = match kind {
-        "help me" => "sos",
-        "low battery" => "lowBattery",
-        "stockade" => "geofence",
-        "move" => "movement",
-        "speed" => "overspeed",
-        "door alarm" => "door",
-        "ac alarm" => "powerCut",
-        "accident alarm" => "accident",
-        "sensor alarm" => "vibration",
-        "bonnet alarm" => "bonnet",
-        "footbrake alarm" => "footBrake",
-        "DTC" => "fault",
-        "tracker" | "" => return,
-        "acc on" => return report.set("ignition", true),
-        "acc off" => return report.set("ignition", false),
+    if let Some(word) = KIND.word_of(kind) {
+        return report.alarm(word);
+    }
+    match kind {
+        "tracker" | "" => {}
+        "acc on" => report.set("ignition", true),
+        "acc off" => report.set("ignition", false),
         _ => {
             if let Some(degrees) = kind.strip_prefix("T:") {
-                report.alarm("temperature");
+                report.alarm_some(PREFIX.word_of("T:"));
                 report.set_some("temp1", real(degrees));
             } else if let Some(level) = kind.strip_prefix("oil") {
-                report.alarm("fuelLeak");
+                report.alarm_some(PREFIX.word_of("oil"));
                 report.set_some("fuel", level.strip_prefix(' ').and_then(real));
             } else if !kind.starts_with("vt") {
                 report.set("event", Value::text(kind));
@@ -164,10 +159,8 @@ fn set_kind(report: &mut Report, kind: &str, detail: &str) {
             if kind == "rfid" {
                 report.set_text("driverUniqueId", detail);
             }
-            return;
         }
-    };
-    report.alarm(alarm);
+    }
 }
 
 /// Readings of the engine; nothing while the adapter has no supply.

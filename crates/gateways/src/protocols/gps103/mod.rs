@@ -1,5 +1,6 @@
 //! GPS103: Coban TK103A and its clones by other makers.
 
+mod alarm;
 mod decode;
 mod encode;
 mod frame;
@@ -18,5 +19,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::Gps103Framer),
     decoder: || Box::new(decode::Gps103Decoder),
     encode: encode::encode,
+    alarms: &[alarm::KIND, alarm::PREFIX],
     sniff: frame::sniff,
 };

@@ -11,7 +11,7 @@ use super::extended::read_long;
 use super::located::read_located;
 use super::media::Photos;
 use super::message::{Message, kind};
-use super::network::{read_cells, read_wifi};
+use super::network::{read_cells, read_tag_clock, read_wifi};
 use super::part::Zone;
 use super::variant::{Family, Layout};
 
@@ -125,7 +125,9 @@ impl Gt06Decoder {
             | kind::CELLS_4G
             | kind::X1_GPS_OR_CELLS
             | kind::WIFI_4G_OR_STATUS
-            | kind::WIFI_SIX_CELLS => read_cells(message, layout, zone)?.with_reply(answer),
+            | kind::WIFI_SIX_CELLS
+            | kind::WIFI_ALARM => read_cells(message, layout, zone)?.with_reply(answer),
+            kind::TAG_CLOCK => read_tag_clock(message, zone)?.with_reply(answer),
             // Multiple cells in an undocumented form; not answered.
             kind::CELL_STATUS if layout == Layout::Space10x => Decoded::nothing(),
             kind::COMMAND..=kind::COMMAND_END => Decoded::nothing(),

@@ -10,6 +10,7 @@ use crate::reader::{Reader, hex_digits};
 use crate::report::{KNOT_KMH, Report};
 use crate::value::Value;
 
+use super::alarm::AZ735;
 use super::encode::{long_frame, short_frame};
 use super::media::Photos;
 use super::message::{Message, kind};
@@ -57,6 +58,10 @@ pub(super) fn read_long(
         }
         kind::PERIPHERAL => {
             read_peripheral(&mut report, reader)?;
+            return Ok(Decoded::one(report).with_reply(short_answer()));
+        }
+        kind::DEVICE_STATUS => {
+            read_device_status(&mut report, reader)?;
             return Ok(Decoded::one(report).with_reply(short_answer()));
         }
         kind::GPS_CELL_TYPED => {
@@ -208,10 +213,7 @@ fn read_az735(
         match status {
             0xa0 => report.set("armed", true),
             0xa1 => report.set("armed", false),
-            0xa2 | 0xa3 => report.alarm("lowBattery"),
-            0xa4 => report.alarm("general"),
-            0xa5 => report.alarm("door"),
-            _ => {}
+            code => report.alarm_some(AZ735.word(code.into())),
         }
     }
     Ok(())
@@ -239,6 +241,26 @@ fn read_obd(report: &mut Report, reader: &mut Reader<'_>, zone: Zone<'_>) -> Res
             _ => continue,
         };
         report.set_some(name, hex(value).map(|number| crate::number::real_u64(number) / 100.0));
+    }
+    Ok(())
+}
+
+/// States of Jimi's 4G units, each with a number and a length.
+fn read_device_status(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    report.time = Some(Timestamp::from_millis(i64::from(reader.u32()?) * 1000));
+    while !reader.is_empty() {
+        let (state, length) = (reader.u16()?, reader.u8()?);
+        let mut data = reader.sub(length.into())?;
+        match state {
+            0x0001 => report.set("motion", matches!(data.u8()?, 2 | 4)),
+            0x0002 => report.set("armed", data.u8()? > 0),
+            0x0004 => report.set("ignition", data.u8()? > 0),
+            0x0005 => report.set("power", hundredths(data.u16()?)),
+            0x0007 => report.set("charge", data.u8()? > 0),
+            0x000a => report.set("chargeVoltage", data.u16()?),
+            0x000b => report.set("batteryTemp", f64::from(data.u16()?) / 10.0),
+            _ => {}
+        }
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use crate::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 
-use super::alarm::{camera_alarm, extended_alarm};
+use super::alarm::{CARD, camera_alarm, extended_alarm};
 use super::message::{Message, kind};
 use super::part::{Fix, Zone, hundredths, read_cell, read_fix, read_status};
 use super::variant::{Family, Layout};
@@ -160,9 +160,40 @@ fn read_vl_position(report: &mut Report, reader: &mut Reader<'_>, zone: Zone<'_>
     report.set("battery", f64::from(reader.u8()?) / 10.0);
     report.set("hours", i64::from(reader.u24()?) * 60_000);
     if reader.remaining() >= 8 {
-        report.set("driverUniqueId", reader.hex(8)?);
+        set_card(report, reader)?;
     }
     Ok(())
+}
+
+/// The card of a driver; zeros stand for none.
+fn set_card(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    let card = reader.hex(8)?;
+    if card.bytes().any(|digit| digit != b'0') {
+        report.set("driverUniqueId", card);
+    }
+    Ok(())
+}
+
+/// What follows the byte of terminal information in the status of Seeworld units; long on those with a pedometer.
+fn read_seeworld_status(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    // Two bytes of further states.
+    reader.skip(2)?;
+    let step = reader.u8()?;
+    if step <= 6 {
+        report.set("batteryLevel", u32::from(step) * 100 / 6);
+    }
+    report.set("rssi", reader.u8()?);
+    report.set("power", f64::from(reader.u8()?));
+    reader.skip(1)?;
+    if reader.remaining() >= 9 {
+        // Switches of sound and light.
+        reader.skip(2)?;
+        report.set("steps", reader.u32()?);
+        report.set("batteryLevel", reader.u8()?);
+        report.set("charge", reader.u8()? == 1);
+        report.set("motion", reader.u8()? == 1);
+    }
+    reader.skip(reader.remaining())
 }
 
 /// Which blocks a message has, in this order: position, cell, status, and what its maker appends.
@@ -192,6 +223,7 @@ impl Blocks {
             | kind::ALARM_B
             | kind::ALARM_FENCE
             | kind::ALARM_C
+            | kind::ALARM_MODULES
             | kind::WIFI_4G_OR_STATUS
             | kind::ALARM_FENCE_4G => (true, true, true),
             kind::STATUS | kind::STATUS_OR_PHOTO => (false, false, true),
@@ -227,9 +259,10 @@ impl Blocks {
             read_fix(report, reader, Fix::Usual, zone)?;
         }
         if self.cell && !reader.is_empty() {
-            let without_length =
-                matches!(self.message, kind::CELL_STATUS | kind::CELL_ALARM_4G | kind::WIFI_4G_OR_STATUS)
-                    || (self.message == kind::ALARM && layout == Layout::Vxt01);
+            let without_length = matches!(
+                self.message,
+                kind::CELL_STATUS | kind::CELL_ALARM_4G | kind::WIFI_4G_OR_STATUS | kind::ALARM_MODULES
+            ) || (self.message == kind::ALARM && layout == Layout::Vxt01);
             read_cell(report, reader, self.message, layout, self.status && !without_length)?;
         }
         if self.status {
@@ -251,8 +284,10 @@ impl Blocks {
             reader.skip(1)?;
         }
         read_status(report, reader, layout)?;
-        if layout == Layout::Obd6 {
-            return read_obd6(report, reader, family);
+        match (layout, self.message) {
+            (Layout::Obd6, _) => return read_obd6(report, reader, family),
+            (Layout::Seeworld, kind::FENCE_OR_STATUS) => return read_seeworld_status(report, reader),
+            _ => {}
         }
         if lw4g || nt {
             report.set("power", hundredths(reader.u16()?));
@@ -272,27 +307,31 @@ impl Blocks {
         if self.message == kind::STATUS && family == Family::Lw {
             report.set("power", f64::from(reader.u16()? & 0x0fff) / 10.0);
         } else {
-            let fence = matches!(self.message, kind::ALARM_FENCE | kind::ALARM_FENCE_4G);
+            let wide = matches!(self.message, kind::ALARM_FENCE | kind::ALARM_FENCE_4G | kind::ALARM_MODULES);
             // Codes above 255 have their high bits in the byte of the language.
             let high =
-                if fence { reader.peek(1).map_or(0, |language| u16::from(language >> 4) << 8) } else { 0 };
+                if wide { reader.peek(1).map_or(0, |language| u16::from(language >> 4) << 8) } else { 0 };
             let code = reader.u8()?;
             if self.message == kind::STATUS && family == Family::Seeworld {
                 report.set("power", f64::from(code));
             } else if layout != Layout::Vxt01 {
-                report.alarm_some(extended_alarm(u16::from(code) | high, family));
+                report.alarm_some(extended_alarm(u16::from(code) | high, family, layout));
             }
-            if self.message == kind::ALARM && family == Family::Vl && reader.remaining() == 9 {
-                // A driver signed on or off: language, then the driver's card.
+            if self.message == kind::ALARM && layout == Layout::Trx16i && reader.remaining() == 9 {
+                // A driver signed on or off: language, then the driver's card, zeros without one.
                 report.set("event", code);
                 reader.skip(1)?;
-                report.set("driverUniqueId", reader.hex(8)?);
+                set_card(report, reader)?;
             }
         }
         let has_language = nt
             || matches!(
                 self.message,
-                kind::STATUS_OR_PHOTO | kind::WIFI_4G_OR_STATUS | kind::ALARM_FENCE | kind::ALARM_FENCE_4G
+                kind::STATUS_OR_PHOTO
+                    | kind::WIFI_4G_OR_STATUS
+                    | kind::ALARM_FENCE
+                    | kind::ALARM_FENCE_4G
+                    | kind::ALARM_MODULES
             );
         if has_language {
             reader.skip(1)?;
@@ -309,7 +348,7 @@ impl Blocks {
     ) -> Result<(), DecodeError> {
         let nt = self.is_nt(family);
         match self.message {
-            kind::STATUS_OR_PHOTO => read_status_modules(report, reader)?,
+            kind::STATUS_OR_PHOTO | kind::ALARM_MODULES => read_status_modules(report, reader)?,
             kind::WIFI_4G_OR_STATUS => {
                 report.set("odometer", reader.u32()?);
                 report.set("hours", i64::from(reader.u32()?) * 1000);
@@ -318,7 +357,9 @@ impl Blocks {
             }
             kind::GPS_CELL => read_gps_cell_rest(report, reader, layout, family)?,
             kind::GPS_REASON if layout == Layout::Seeworld => read_seeworld(report, reader)?,
-            kind::ALARM_C if layout == Layout::Sl4x && reader.remaining() >= 2 => {
+            // The language, then the altitude where it is sent.
+            kind::ALARM_C if layout == Layout::Sl4x && reader.remaining() >= 3 => {
+                reader.skip(1)?;
                 report.altitude_m = Some(f64::from(reader.i16()?));
             }
             _ => {}
@@ -383,7 +424,7 @@ fn read_obd6(report: &mut Report, reader: &mut Reader<'_>, family: Family) -> Re
     let signal = reader.u16()?;
     report.set("sat", bits(signal, 10, 15) + bits(signal, 5, 10));
     report.set("rssi", bits(signal, 0, 5));
-    report.alarm_some(extended_alarm(reader.u8()?.into(), family));
+    report.alarm_some(extended_alarm(reader.u8()?.into(), family, Layout::Obd6));
     reader.skip(1)?;
     report.set("batteryLevel", reader.u8()?);
     let mode = reader.u8()?;
@@ -425,7 +466,7 @@ fn read_gps_cell_rest(
             let alarm = reader.u8()?;
             let status = reader.u8()?;
             if layout == Layout::WeTrust {
-                report.alarm_some((alarm > 0).then_some("general"));
+                report.alarm_some(CARD.word_of("not 0").filter(|_| alarm > 0));
                 report.set("cardStatus", status);
                 report.set("drivingTime", reader.u16()?);
             }
@@ -441,7 +482,7 @@ fn read_gps_cell_rest(
             read_status(report, reader, layout)?;
             report.set("power", hundredths(reader.u16()?));
             report.set("rssi", reader.u8()?);
-            report.alarm_some(extended_alarm(reader.u8()?.into(), family));
+            report.alarm_some(extended_alarm(reader.u8()?.into(), family, layout));
             report.set("oil", reader.u16()?);
             let temperature = reader.u8()?;
             let degrees = i32::from(temperature & 0x7f);

@@ -38,6 +38,7 @@ pub(super) mod kind {
     pub(in super::super) const STATUS_OR_PHOTO: u8 = 0x36;
     pub(in super::super) const GPS_REASON_B: u8 = 0x37;
     pub(in super::super) const GPS_CELL_TYPED: u8 = 0x38;
+    pub(in super::super) const ALARM_MODULES: u8 = 0x39;
     pub(in super::super) const BATTERY_SYSTEM: u8 = 0x40;
     pub(in super::super) const MULTIMEDIA: u8 = 0x41;
     pub(in super::super) const IBUTTON: u8 = 0x61;
@@ -58,6 +59,9 @@ pub(super) mod kind {
     pub(in super::super) const ALARM_FENCE_4G: u8 = 0xa4;
     pub(in super::super) const CELL_ALARM_4G: u8 = 0xa5;
     pub(in super::super) const CELL_ADDRESS_4G: u8 = 0xa7;
+    pub(in super::super) const WIFI_ALARM: u8 = 0xa9;
+    pub(in super::super) const TAG_CLOCK: u8 = 0xb2;
+    pub(in super::super) const DEVICE_STATUS: u8 = 0xf1;
     pub(in super::super) const PERIPHERAL: u8 = 0xf2;
     pub(in super::super) const WIFI_COUNTED: u8 = 0xf3;
 }

@@ -28,5 +28,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::Gt06Framer),
     decoder: || Box::new(decode::Gt06Decoder::default()),
     encode: encode::encode,
+    alarms: &[alarm::EXTENDED, alarm::STATUS, alarm::CAMERA, alarm::MODULE, alarm::AZ735, alarm::CARD],
     sniff: |bytes| Sniff::prefix(bytes, b"\x78\x78").or(Sniff::prefix(bytes, b"\x79\x79")),
 };

@@ -6,7 +6,7 @@ use crate::decoded::DecodeError;
 use crate::reader::Reader;
 use crate::report::{CellTower, Report};
 
-use super::alarm::module_alarm;
+use super::alarm::MODULE;
 use super::part::{hundredths, set_place};
 
 /// Reads every module of a message. Some units state a wrong length for modules of fixed content, so these are read by
@@ -32,7 +32,7 @@ pub(super) fn read_modules(report: &mut Report, reader: &mut Reader<'_>) -> Resu
             0x33 => read_module_fix(report, reader)?,
             0x34 => {
                 let event = reader.u8()?;
-                report.alarm_some(module_alarm(event));
+                report.alarm_some(MODULE.word(event.into()));
                 report.set("event", event);
                 reader.skip(4)?;
                 let content = reader.u8()?;

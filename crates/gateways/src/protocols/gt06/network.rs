@@ -6,9 +6,10 @@ use crate::decoded::{DecodeError, Decoded};
 use crate::reader::Reader;
 use crate::report::{CellTower, Report};
 
+use super::alarm::extended_alarm;
 use super::message::{Message, kind};
 use super::part::Zone;
-use super::variant::Layout;
+use super::variant::{Family, Layout};
 
 /// Access points and cells of a frame without serial number and checksum; the answer repeats kind and time.
 pub(super) fn read_wifi(frame: &[u8]) -> Result<Decoded, DecodeError> {
@@ -65,13 +66,16 @@ pub(super) fn read_cells(
     let mcc = reader.u16()?;
     let wide = bit(mcc, 15) || layout == Layout::Sl4x;
     let mnc = if wide { reader.u16()? } else { u16::from(reader.u8()?) };
+    let alarm = message.kind == kind::WIFI_ALARM;
+    let wide_cells =
+        matches!(message.kind, kind::CELLS_4G | kind::WIFI_4G_OR_STATUS) || alarm && reader.u8()? > 0;
     let count = match message.kind {
-        _ if layout == Layout::WanwayS20 => reader.u8()?,
+        _ if alarm || layout == Layout::WanwayS20 => reader.u8()?,
         kind::WIFI_SIX_CELLS => 6,
         _ => 7,
     };
     let width = match message.kind {
-        kind::CELLS_4G | kind::WIFI_4G_OR_STATUS => 13,
+        _ if wide_cells => 13,
         kind::WIFI_SIX_CELLS | kind::X1_GPS_OR_CELLS => 7,
         _ => 6,
     };
@@ -80,7 +84,7 @@ pub(super) fn read_cells(
             break;
         }
         let (lac, cell) = match message.kind {
-            kind::CELLS_4G | kind::WIFI_4G_OR_STATUS => (reader.u32()?, reader.u64()?),
+            _ if wide_cells => (reader.u32()?, reader.u64()?),
             kind::WIFI_SIX_CELLS | kind::X1_GPS_OR_CELLS => {
                 (u32::from(reader.u16()?), u64::from(reader.u32()?))
             }
@@ -96,7 +100,11 @@ pub(super) fn read_cells(
     }
     let has_wifi = matches!(
         message.kind,
-        kind::CELLS_WIFI_OLD | kind::CELLS_WIFI | kind::WIFI_4G_OR_STATUS | kind::WIFI_SIX_CELLS
+        kind::CELLS_WIFI_OLD
+            | kind::CELLS_WIFI
+            | kind::WIFI_4G_OR_STATUS
+            | kind::WIFI_SIX_CELLS
+            | kind::WIFI_ALARM
     );
     if has_wifi {
         for _ in 0..reader.u8()? {
@@ -104,5 +112,26 @@ pub(super) fn read_cells(
             report.access_point(mac, Some(signal.into()));
         }
     }
+    if alarm {
+        let (code, language) = (reader.u8()?, reader.u8()?);
+        let code = u16::from(code) | u16::from(language >> 4) << 8;
+        report.alarm_some(extended_alarm(code, Family::of(zone.context), layout));
+        report.set("event", code);
+    }
+    Ok(Decoded::one(report))
+}
+
+/// A tag over Bluetooth that was used as a time clock.
+pub(super) fn read_tag_clock(message: Message<'_>, zone: Zone<'_>) -> Result<Decoded, DecodeError> {
+    let mut content = message.content;
+    let reader = &mut content;
+    let mut report = Report { time: zone.time(reader)?, ..Report::default() };
+    report.set("rssi", reader.i8()?);
+    report.set("tagMac", reader.hex(6)?);
+    report.set("tagUuid", reader.hex(16)?);
+    report.set("tagMajor", reader.u16()?);
+    report.set("tagMinor", reader.u16()?);
+    report.set("tagBattery", f64::from(reader.u16()?) / 100.0);
+    report.set("clock", reader.u8()? >> 2 & 0x0f);
     Ok(Decoded::one(report))
 }

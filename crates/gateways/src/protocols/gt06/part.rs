@@ -108,7 +108,7 @@ pub(super) fn read_cell(
         }
     }
     let before = reader.remaining();
-    let typed = message == kind::GPS_CELL_TYPED;
+    let typed = matches!(message, kind::GPS_CELL_TYPED | kind::ALARM_MODULES);
     let network_type = if typed { reader.u8()? } else { 0 };
     let fourth_generation = network_type >= 3
         || matches!(
@@ -133,9 +133,10 @@ pub(super) fn read_cell(
         reader.skip(if network_type >= 3 { 2 } else { 1 })?;
     }
     report.cell(mcc & 0x7fff, mnc, lac, cell);
-    // The length counts its own byte on most units.
+    // The length counts its own byte, except in positions with a driver.
+    let own = usize::from(message != kind::GPS_DRIVER);
     let read = before - reader.remaining();
-    reader.skip(length.saturating_sub(1).saturating_sub(read))?;
+    reader.skip(length.saturating_sub(own).saturating_sub(read))?;
     Ok(true)
 }
 
@@ -150,7 +151,7 @@ pub(super) fn read_status(
     report.set("ignition", bit(status, 1));
     report.set("charge", bit(status, 2));
     report.set("blocked", bit(status, 7));
-    report.alarm_some(status_alarm(bits(status, 3, 6), layout == Layout::Vxt01));
+    report.alarm_some(status_alarm(bits(status, 3, 6), layout));
     Ok(())
 }
 

@@ -4,6 +4,9 @@ use crate::decoded::Context;
 
 use super::message::{Message, kind};
 
+/// The least length that message 0xA3 states when it is a fence with position and cell; a shorter one is a status.
+const FENCE_MIN: usize = 31;
+
 /// Makers' own layouts of standard messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
@@ -31,6 +34,8 @@ pub(super) enum Layout {
     Card,
     /// LW4G: status in message 0xA2.
     Lw4g,
+    /// `TRX16i`: a card after positions and alarms.
+    Trx16i,
 }
 
 impl Layout {
@@ -53,9 +58,13 @@ impl Layout {
             (kind::X1_GPS_OR_CELLS, 0x37) | (kind::GPS_REASON_D, 0x2a) | (kind::ALARM_C, 0x27 | 0x29) => {
                 Self::Sl4x
             }
-            (kind::GPS_REASON, 0x2f) | (kind::ALARM, 0x26) | (kind::FENCE_OR_STATUS, 0x0c) => Self::Seeworld,
+            // The last is shorter than a position and a cell: a status.
+            (kind::GPS_REASON, 0x2f) | (kind::ALARM, 0x26) | (kind::FENCE_OR_STATUS, ..FENCE_MIN) => {
+                Self::Seeworld
+            }
             (kind::WIFI_OR_CARD, 0x28) => Self::Card,
             (kind::WIFI_4G_OR_STATUS, 0x40) => Self::Lw4g,
+            (kind::STATUS_OR_PHOTO, 0x35) | (kind::ALARM, 0x2d) => Self::Trx16i,
             _ => Self::Standard,
         }
     }

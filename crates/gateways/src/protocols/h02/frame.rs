@@ -4,11 +4,17 @@ use crate::framer::{Framer, Step, skip_to};
 use crate::sniff::Sniff;
 
 const MAX: usize = 2048;
+/// Bytes of the usual binary frame.
+const SHORT: usize = 32;
+/// Bytes of one with a name of 15 digits.
+const NAMED: usize = 42;
+/// Bytes of one with a cell.
+const LONG: usize = 45;
 
 /// Cuts an H02 stream.
 ///
 /// A binary frame does not say how long it is, so it is cut where the next begins: after 32 bytes if a frame begins
-/// there, otherwise after 42 or 45. The last one on a connection that sends frames of 32 bytes waits for its successor.
+/// there, otherwise after 42 or 45. If nothing follows, 32 and 42 bytes are a frame too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct H02Framer;
 
@@ -24,15 +30,20 @@ impl Framer for H02Framer {
                 None if bytes.len() >= MAX => skip_to(bytes, begins),
                 None => Step::Wait,
             },
-            Some(b'X') => Step::whole(bytes, 32),
-            Some(b'$') => match (bytes.get(32), bytes.get(42), bytes.get(44)) {
-                (Some(next), _, _) if begins(*next) => Step::whole(bytes, 32),
-                (_, Some(next), Some(_)) if begins(*next) => Step::whole(bytes, 42),
-                (_, _, Some(_)) => Step::whole(bytes, 45),
+            Some(b'X') => Step::whole(bytes, SHORT),
+            Some(b'$') => match (bytes.get(SHORT), bytes.get(NAMED), bytes.get(LONG - 1)) {
+                (Some(next), _, _) if begins(*next) => Step::whole(bytes, SHORT),
+                (_, Some(next), Some(_)) if begins(*next) => Step::whole(bytes, NAMED),
+                (_, _, Some(_)) => Step::whole(bytes, LONG),
                 _ => Step::Wait,
             },
             _ => skip_to(bytes, begins),
         }
+    }
+
+    fn end(&self, bytes: &[u8]) -> Option<usize> {
+        let is_whole = matches!(bytes.len(), SHORT | NAMED);
+        (bytes.first() == Some(&b'$') && is_whole).then_some(bytes.len())
     }
 }
 

@@ -20,5 +20,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::H02Framer),
     decoder: || Box::new(decode::H02Decoder),
     encode: encode::encode,
+    alarms: &[status::STATES],
     sniff: frame::sniff,
 };

@@ -1,22 +1,29 @@
 //! The word of states, whose alarms are bits that are 0.
 
+use crate::alarm::{AlarmTable, Notation, number};
 use crate::bits::bit;
 use crate::calendar::Civil;
 use crate::report::Report;
 
 use perigee_core::time::Timestamp;
 
-/// Adds the state and the first alarm it has.
+/// The alarms of the word of states.
+pub(super) const STATES: AlarmTable = AlarmTable {
+    field: "bits of the states that are 0",
+    notation: Notation::Bit,
+    codes: &[
+        number(0, "vibration"),
+        number(1, "sos"),
+        number(2, "overspeed"),
+        number(18, "sos"),
+        number(19, "powerCut"),
+    ],
+};
+
+/// Adds the state and every alarm it has: one must not hide another.
 pub(super) fn set_status(report: &mut Report, status: u32) {
-    let low = |index: u32| !bit(status, index);
-    if low(0) {
-        report.alarm("vibration");
-    } else if low(1) || low(18) {
-        report.alarm("sos");
-    } else if low(2) {
-        report.alarm("overspeed");
-    } else if low(19) {
-        report.alarm("powerCut");
+    for word in STATES.words_of_bits((!status).into()) {
+        report.alarm(word);
     }
     report.set("ignition", bit(status, 10));
     report.set("status", status);

@@ -20,5 +20,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::IridiumFramer),
     decoder: || Box::new(decode::IridiumDecoder),
     encode: no_commands,
+    alarms: &[crate::alarm::WORDS],
     sniff: frame::sniff,
 };

@@ -6,6 +6,7 @@ use crate::reader::Reader;
 use crate::report::{CellTower, Report};
 use crate::value::Value;
 
+use super::alarm::ASSET;
 use super::location::is_aovx;
 
 /// Reads one element.
@@ -195,7 +196,6 @@ fn read_details(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), Deco
 
 /// An element told by its length: level, voltage, odometer, or a list of alarms and a level.
 fn read_last(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
-    const ALARMS: [&str; 5] = ["hardAcceleration", "hardBraking", "hardCornering", "accident", "tampering"];
     match reader.remaining() {
         1 => report.set("batteryLevel", reader.u8()?),
         2 => report.set("power", f64::from(reader.u16()?) / 10.0),
@@ -207,9 +207,7 @@ fn read_last(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeE
                     let mut data = reader.sub(length.into())?;
                     if kind == 1 {
                         let alarms = data.u32()?;
-                        for (index, word) in (0..).zip(ALARMS) {
-                            report.alarm_some(bit(alarms, index).then_some(word));
-                        }
+                        ASSET.words_of_bits(alarms.into()).for_each(|word| report.alarm(word));
                     }
                 }
             }

@@ -6,6 +6,7 @@ use crate::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 
+use super::alarm::{DOOR, DRIVING, MOTION, SENSOR};
 use super::location::has_door;
 use super::lock::read_lock_command;
 
@@ -68,18 +69,17 @@ pub(super) fn read_extra(
         0x56 => report.set("batteryLevel", u32::from(reader.u8()?) * 10),
         0x57 => {
             let alarms = reader.u16()?;
-            report.alarm_some(bit(alarms, 8).then_some("hardAcceleration"));
-            report.alarm_some(bit(alarms, 9).then_some("hardBraking"));
-            report.alarm_some(bit(alarms, 10).then_some("hardCornering"));
             reader.skip(2)?;
-            let more = reader.u32()?;
-            report.alarm_some((has_door(context) && bit(more, 16)).then_some("door"));
+            let more = if has_door(context) { reader.u32()? } else { 0 };
+            let words = DRIVING.words_of_bits(alarms.into()).chain(DOOR.words_of_bits(more.into()));
+            words.for_each(|word| report.alarm(word));
         }
         0x60 => {
             let event = reader.u16()?;
             report.set("event", event);
-            if matches!(event, 0x61..=0x66) {
-                reader.skip(6)?;
+            // The lock's number, then the card in eight characters.
+            if let (0x61..=0x66, Some(number)) = (event, length.checked_sub(10)) {
+                reader.skip(number)?;
                 report.set("driverUniqueId", reader.text(8)?);
             }
         }
@@ -87,8 +87,9 @@ pub(super) fn read_extra(
             for (index, _) in (1..).zip(0..length / 11) {
                 report.set(("lock", index, "Id"), reader.hex(6)?);
                 report.set(("lock", index, "Battery"), f64::from(reader.u16()?) / 1000.0);
-                report.set(("lock", index, "Seal"), reader.u8()? == 0x31);
-                reader.skip(2)?;
+                report.set(("lock", index, "Seal"), reader.u8()? == b'1');
+                report.set(("lock", index, "State"), reader.u8()?);
+                report.set(("lock", index, "Rssi"), reader.u8()?);
             }
         }
         0x64 | 0x65 => {
@@ -104,13 +105,7 @@ pub(super) fn read_extra(
         0x69 => report.set("battery", hundredths(reader.u16()?)),
         0x70 => {
             reader.skip(5)?;
-            report.alarm_some(match reader.u8()? {
-                0x01 => Some("hardAcceleration"),
-                0x02 => Some("hardBraking"),
-                0x03 => Some("hardCornering"),
-                0x16 => Some("accident"),
-                _ => None,
-            });
+            report.alarm_some(MOTION.word(reader.u8()?.into()));
         }
         0x77 => read_tires(report, reader)?,
         0x82 | 0xd3 => report.set("power", tenths(reader.u16()?)),
@@ -119,7 +114,7 @@ pub(super) fn read_extra(
         0xac => report.set("odometer", reader.u32()?),
         0xbc => report.set_text("driver", reader.text(length)?.trim_matches(|c: char| c <= ' ')),
         0xbd => report.set("driverUniqueId", reader.text(length)?),
-        0xd0 => report.alarm_some(bit(reader.u32()?, 3).then_some("vibration")),
+        0xd0 => SENSOR.words_of_bits(reader.u32()?.into()).for_each(|word| report.alarm(word)),
         _ => return super::maker::read_maker(report, element, data, context),
     }
     Ok(())

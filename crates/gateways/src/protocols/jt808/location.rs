@@ -8,6 +8,7 @@ use crate::decoded::{Context, DecodeError};
 use crate::reader::Reader;
 use crate::report::Report;
 
+use super::alarm::{AOVX, PADLOCK, STANDARD};
 use super::extra::read_extra;
 
 /// Minutes ahead of UTC of the standard's clock.
@@ -97,44 +98,18 @@ pub(super) fn is_aovx(context: &Context<'_>) -> bool {
 }
 
 fn set_alarms(report: &mut Report, alarms: u32, context: &Context<'_>) {
-    const STANDARD: [(u32, &str); 20] = [
-        (0, "sos"),
-        (1, "overspeed"),
-        (2, "fatigueDriving"),
-        (5, "gpsAntennaCut"),
-        (6, "gpsAntennaCut"),
-        (4, "fault"),
-        (9, "fault"),
-        (10, "fault"),
-        (11, "fault"),
-        (7, "lowBattery"),
-        (18, "lowBattery"),
-        (8, "powerOff"),
-        (15, "vibration"),
-        (16, "tampering"),
-        (17, "tampering"),
-        (19, "parking"),
-        (20, "geofence"),
-        (26, "general"),
-        (28, "movement"),
-        (29, "accident"),
-    ];
-    const PADLOCK: [(u32, &str); 3] = [(0, "removing"), (4, "removing"), (1, "tampering")];
-    const AOVX: [(u32, &str); 1] = [(16, "movement")];
-    let list: &[(u32, &'static str)] = if context.is_model("G-360P") || context.is_model("G-508P") {
-        &PADLOCK
+    let table = if context.is_model("G-360P") || context.is_model("G-508P") {
+        PADLOCK
     } else if is_aovx(context) {
-        &AOVX
+        AOVX
     } else {
-        &STANDARD
+        STANDARD
     };
-    for (index, word) in list {
-        if bit(alarms, *index) && !(*word == "accident" && context.is_model("VL300")) {
+    for word in table.words_of_bits(alarms.into()) {
+        // VL300 sets the bits of an accident without one.
+        if word != "accident" || !context.is_model("VL300") {
             report.alarm(word);
         }
-    }
-    if list.len() == STANDARD.len() && bit(alarms, 30) && !context.is_model("VL300") {
-        report.alarm("accident");
     }
 }
 

@@ -6,6 +6,8 @@ use crate::number::real_u64;
 use crate::reader::Reader;
 use crate::report::{KNOT_KMH, Report};
 
+use super::alarm::{LOCK, LOCK_SMALL};
+
 /// Reads a position; a blind one was taken while there was no connection.
 pub(super) fn read_lock(mut reader: Reader<'_>, blind: bool) -> Result<Report, DecodeError> {
     let mut report = Report::default();
@@ -59,23 +61,16 @@ fn degrees(digits: u64) -> f64 {
 }
 
 fn set_alarms(report: &mut Report, product: u8, status: u16, alarms: u16) {
-    const LOCK: [(u16, &str); 6] = [
-        (0, "overspeed"),
-        (1, "lowPower"),
-        (2, "vibration"),
-        (3, "lowBattery"),
-        (5, "geofenceEnter"),
-        (6, "geofenceExit"),
-    ];
-    match product {
-        1 | 2 => report.alarm_some((alarms & 1 == 1).then_some("lowPower")),
+    let table = match product {
+        1 | 2 => LOCK_SMALL,
         3 => {
             report.set("blocked", status & 0x20 != 0);
-            for (index, word) in LOCK {
-                report.alarm_some((alarms >> index & 1 == 1).then_some(word));
-            }
+            LOCK
         }
-        _ => {}
+        _ => return,
+    };
+    for word in table.words_of_bits(alarms.into()) {
+        report.alarm(word);
     }
 }
 

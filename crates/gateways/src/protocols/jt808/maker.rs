@@ -6,6 +6,7 @@ use crate::reader::Reader;
 use crate::report::{AccessPoint, CellTower, Report};
 use crate::value::Value;
 
+use super::alarm::{BUTTONS, CAMERA, LISTED, LISTED_BATTERY, LISTED_STATES};
 use super::extension::read_obd_text;
 
 fn tenths(number: u16) -> f64 {
@@ -88,11 +89,11 @@ pub(super) fn read_maker(
         }
         0xe7 if length == 8 => {
             let alarms = reader.u16()?;
-            report.alarm_some(bit(alarms, 0).then_some("vibration"));
-            report.alarm_some((alarms >> 1 & 7 != 0).then_some("sos"));
+            BUTTONS.words_of_bits(alarms.into()).for_each(|word| report.alarm(word));
         }
-        0xe8 if is_jimi_camera(context) => read_camera(report, data)?,
-        0xe8 => report.set("lockStatus", reader.u24()?),
+        // Longer than any state of a lock: an event of a camera, also where no model is set.
+        0xe8 if is_jimi_camera(context) || length > 4 => read_camera(report, data)?,
+        0xe8 => report.set("lockStatus", reader.uint(length)?),
         0xea => read_environment(report, reader)?,
         0xeb => read_list(report, data)?,
         _ => return super::asset::read_asset(report, element, data, context),
@@ -153,34 +154,9 @@ fn read_camera(report: &mut Report, mut reader: Reader<'_>) -> Result<(), Decode
         }
         0x0c03 => report.set("ignition", true),
         0x0c04 => report.set("ignition", false),
-        code => report.alarm_some(camera_alarm(code)),
+        code => report.alarm_some(CAMERA.word(code.into())),
     }
     Ok(())
-}
-
-const fn camera_alarm(code: u16) -> Option<&'static str> {
-    Some(match code {
-        0x0001 => "fault",
-        0x0400 | 0x0412 => "hardAcceleration",
-        0x0401 | 0x0413 => "hardBraking",
-        0x0402 | 0x0414 => "hardCornering",
-        0x0403 => "overspeed",
-        0x0405 | 0x0416 | 0x0417 => "accident",
-        0x0406 => "vibration",
-        0x0407 => "tow",
-        0x0408 => "geofenceEnter",
-        0x0409 => "geofenceExit",
-        0x040c => "door",
-        0x0415 => "laneChange",
-        0x0c01 => "sos",
-        0x0c02 => "lowPower",
-        0x0c05 => "general",
-        0x0c0e => "powerCut",
-        0x0c0f => "lowBattery",
-        0x0c10 => "powerOff",
-        0x0c12 => "tampering",
-        _ => return None,
-    })
 }
 
 /// External sensors.
@@ -248,8 +224,7 @@ fn read_listed(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(
         0x0089 => {
             // Bits that are 0 are alarms.
             let alarms = data.u32()?;
-            report.alarm_some((!bit(alarms, 0)).then_some("powerOff"));
-            report.alarm_some((!bit(alarms, 12)).then_some("removing"));
+            LISTED.words_of_bits((!alarms).into()).for_each(|word| report.alarm(word));
         }
         0x00b2 => report.set("iccid", Value::text(data.hex(10)?.trim_end_matches('f'))),
         0x00b9 => {
@@ -264,7 +239,7 @@ fn read_listed(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(
         }
         0x00c5 => {
             let states = data.u32()?;
-            report.alarm_some((!bit(states, 6)).then_some("vibration"));
+            LISTED_STATES.words_of_bits((!states).into()).for_each(|word| report.alarm(word));
             match states >> 23 & 3 {
                 0 => report.set("motion", true),
                 1 => report.set("motion", false),
@@ -273,7 +248,7 @@ fn read_listed(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(
         }
         0x00c6 => {
             let alarm = data.u8()?;
-            report.alarm_some(matches!(alarm, 3 | 4).then_some("lowBattery"));
+            report.alarm_some(LISTED_BATTERY.word(alarm.into()));
             report.set("batteryAlarm", alarm);
         }
         0x00ce => report.set("power", hundredths(data.u16()?)),

@@ -1,5 +1,6 @@
 //! JT/T 808, the Chinese standard for vehicles' terminals, of 2011, 2013 and 2019, and what makers add to it.
 
+mod alarm;
 mod asset;
 mod decode;
 mod encode;
@@ -28,5 +29,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::Jt808Framer),
     decoder: || Box::<decode::Jt808Decoder>::default(),
     encode: encode::encode,
+    alarms: alarm::ALL,
     sniff: |bytes| Sniff::prefix(bytes, b"\x7e"),
 };

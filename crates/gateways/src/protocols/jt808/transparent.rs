@@ -4,6 +4,7 @@ use crate::decoded::{Context, DecodeError};
 use crate::reader::Reader;
 use crate::report::Report;
 
+use super::alarm::{VEHICLE, VEHICLE_EVENT};
 use super::extension::read_obd_text;
 use super::location::{read_coordinates, read_motion, read_time};
 
@@ -16,7 +17,8 @@ pub(super) fn read_transparent(
     match reader.u8()? {
         0x40 => {
             let text = String::from_utf8_lossy(reader.take_rest()).into_owned();
-            let text = text.trim();
+            // Some units have the length before the text.
+            let text = text.trim_matches(|c: char| c <= ' ');
             if text.starts_with("GTSL") {
                 report.set_text("driverUniqueId", text.split('|').nth(4).unwrap_or_default());
             } else {
@@ -131,7 +133,7 @@ fn read_vehicle(mut reader: Reader<'_>, context: &Context<'_>) -> Result<Option<
             for _ in 0..reader.u8()? {
                 let (alarm, length) = (reader.u8()?, reader.u8()?);
                 reader.skip(length.into())?;
-                report.alarm_some(vehicle_alarm(alarm));
+                report.alarm_some(VEHICLE.word(alarm.into()));
             }
         }
         0x04 => {
@@ -151,14 +153,13 @@ fn read_vehicle(mut reader: Reader<'_>, context: &Context<'_>) -> Result<Option<
                 report.set("vin", reader.text(17)?);
             }
         }
-        0x15 => match reader.u32()? {
-            51 => report.alarm("hardAcceleration"),
-            52 => report.alarm("hardBraking"),
-            53 => report.alarm("hardCornering"),
-            54 => report.alarm("laneChange"),
-            56 => report.alarm("accident"),
-            event => report.set("event", event),
-        },
+        0x15 => {
+            let event = reader.u32()?;
+            match VEHICLE_EVENT.word(event) {
+                Some(word) => report.alarm(word),
+                None => report.set("event", event),
+            }
+        }
         _ => return Ok(None),
     }
     if matches!(kind, 1..=3) {
@@ -166,23 +167,6 @@ fn read_vehicle(mut reader: Reader<'_>, context: &Context<'_>) -> Result<Option<
     }
     report.time = time;
     Ok(Some(report))
-}
-
-fn vehicle_alarm(code: u8) -> Option<&'static str> {
-    Some(match code {
-        0x01 => "powerRestored",
-        0x02 => "powerCut",
-        0x0e => "idle",
-        0x1a => "hardAcceleration",
-        0x1b => "hardBraking",
-        0x1c => "hardCornering",
-        0x1d..=0x1f => "laneChange",
-        0x23 => "fatigueDriving",
-        0x25 => "overspeed",
-        0x26..=0x28 => "accident",
-        0x31 | 0x32 => "door",
-        _ => return None,
-    })
 }
 
 fn read_reading(report: &mut Report, element: u16, mut data: Reader<'_>) -> Result<(), DecodeError> {

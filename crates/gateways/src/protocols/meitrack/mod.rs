@@ -22,5 +22,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::MeitrackFramer),
     decoder: || Box::new(decode::MeitrackDecoder::default()),
     encode: encode::encode,
+    alarms: &[alarm::EVENT],
     sniff: frame::sniff,
 };

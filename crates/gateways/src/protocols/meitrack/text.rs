@@ -87,10 +87,9 @@ fn set_extras(report: &mut Report, fields: &mut Fields<'_>, event: u16) {
     fields.skip(1);
     let version = integer(fields.take()).unwrap_or(0);
     let fuel = fields.take();
-    let half = |text: &str, from: usize| text.get(from..from + 2).and_then(hex).map(real_u64);
-    if let (4, Some(whole), Some(hundredths)) = (fuel.len(), half(fuel, 0), half(fuel, 2)) {
-        report.set("fuel", whole + hundredths / 100.0);
-    }
+    // Hundredths of a percent, as in binary messages.
+    let level = hex(fuel).filter(|_| fuel.len() == 4);
+    report.set_some("fuelLevel", level.map(|level| real_u64(level) / 100.0));
     for sensor in fields.take().split('|').filter(|sensor| sensor.len() == 6) {
         let (Some(index), Some(raw)) = (sensor.get(..2).and_then(hex), sensor.get(2..).and_then(hex)) else {
             continue;

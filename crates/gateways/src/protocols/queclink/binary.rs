@@ -8,6 +8,8 @@ use crate::number::{real, signed};
 use crate::reader::Reader;
 use crate::report::Report;
 
+use super::alarm::EVENT;
+
 /// Reads a binary message by its header.
 pub(super) fn read_binary(frame: &[u8]) -> Result<Decoded, DecodeError> {
     let mut reader = Reader::new(frame);
@@ -152,6 +154,7 @@ fn read_event(mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
         _ => 0,
     };
     reader.skip(own + 1)?;
+    report.alarm_some(EVENT.word(message.into()));
     read_position(&mut report, &mut reader)?;
     let mut decoded = Decoded::identified(name);
     decoded.reports.push(report);

@@ -3,7 +3,9 @@
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 
 use super::binary::read_binary;
+use super::frame::RECORDS;
 use super::model::model_of;
+use super::records::read_records;
 use super::sentence::Sentence;
 use super::{accessory, can, eri, event, fri, information};
 
@@ -13,7 +15,9 @@ pub(super) struct QueclinkDecoder;
 
 impl Decoder for QueclinkDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
-        let read = if matches!(frame.get(4), Some(b'P' | b'F' | b':'))
+        let read = if frame.starts_with(RECORDS) {
+            read_records(frame)
+        } else if matches!(frame.get(4), Some(b'P' | b'F' | b':'))
             && matches!(frame.get(..4), Some(b"+RES" | b"+BUF" | b"+ACK"))
         {
             read_text(frame, context)

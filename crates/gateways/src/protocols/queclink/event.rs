@@ -4,6 +4,7 @@ use crate::fields::{hex, integer, is_digits};
 use crate::report::Report;
 use crate::value::Value;
 
+use super::alarm::{BEHAVIOUR, KIND, WARNING};
 use super::sentence::{Sentence, read_hours, set_odometer};
 
 /// An answer to a command.
@@ -29,7 +30,7 @@ pub(super) fn read_event(sentence: &Sentence<'_>) -> Report {
         }
         None => find_cell(&mut report, sentence),
     }
-    report.alarm_some(alarm(sentence.kind));
+    report.alarm_some(KIND.word_of(sentence.kind));
     report
 }
 
@@ -55,12 +56,9 @@ fn read_own(report: &mut Report, sentence: &Sentence<'_>) {
             report.input(u32::try_from(code / 16).unwrap_or(0), code % 16 == 1);
         }
         ("IGL", Some(code)) => report.set("ignition", code % 16 == 1),
-        ("HBM", Some(code)) => report.alarm_some(match code % 16 {
-            0 | 3 => Some("hardBraking"),
-            1 | 4 => Some("hardAcceleration"),
-            2 => Some("hardCornering"),
-            _ => None,
-        }),
+        ("HBM", Some(code)) => {
+            report.alarm_some(u32::try_from(code % 16).ok().and_then(|code| BEHAVIOUR.word(code)));
+        }
         ("LSW" | "TSW", _) => {
             report.input(if sentence.kind == "LSW" { 1 } else { 2 }, sentence.get(5) == "1");
         }
@@ -68,7 +66,7 @@ fn read_own(report: &mut Report, sentence: &Sentence<'_>) {
         ("DAT", _) => report.set_text("data", sentence.get(7)),
         ("DTT", _) => read_serial(report, sentence.get(8)),
         ("DAR", _) if sentence.get(4) == "1" => {
-            report.alarm("fatigueDriving");
+            report.alarm_some(WARNING.word(1));
             report.set_some("fatigueDegree", integer(sentence.get(5)));
         }
         ("DAR", _) => report.set_some("warningType", integer(sentence.get(4))),
@@ -111,23 +109,4 @@ fn read_rest(report: &mut Report, sentence: &Sentence<'_>, at: usize) {
             }
         }
     }
-}
-
-fn alarm(kind: &str) -> Option<&'static str> {
-    Some(match kind {
-        "SOS" => "sos",
-        "SPD" => "overspeed",
-        "TOW" => "tow",
-        "IDL" => "idle",
-        "PNA" => "powerOn",
-        "PFA" => "powerOff",
-        "EPN" | "MPN" => "powerRestored",
-        "EPF" | "MPF" => "powerCut",
-        "BPL" => "lowBattery",
-        "STT" => "movement",
-        "SWG" => "geofence",
-        "TMP" | "TEM" => "temperature",
-        "JDR" | "JDS" => "jamming",
-        _ => return None,
-    })
 }

@@ -1,4 +1,4 @@
-//! Queclink frames: text up to `$`, binary by a length at a fixed place.
+//! Queclink frames: text up to `$`, binary by a length at a fixed place, and binary records by the length after their header.
 
 use crate::framer::{Framer, Step, skip_to};
 
@@ -9,6 +9,9 @@ pub(super) const HEADERS: [&str; 14] = [
     "+RESP:", "+BUFF:", "+ACK:", "+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+CRD", "+BRD",
     "+LGN", "+ACK",
 ];
+
+/// How frames of binary records begin.
+pub(super) const RECORDS: &[u8] = b"+\0";
 
 /// Where a binary frame has its length, and how many bytes it has. None for a text frame.
 fn length_place(header: &[u8]) -> Option<(usize, usize)> {
@@ -32,6 +35,9 @@ impl Framer for QueclinkFramer {
             let header = header.as_bytes();
             bytes.starts_with(header) || header.starts_with(bytes)
         });
+        if bytes.starts_with(RECORDS) {
+            return records(bytes);
+        }
         if !starts {
             return skip_to(bytes, |byte| byte == b'+');
         }
@@ -51,5 +57,21 @@ impl Framer for QueclinkFramer {
                 None => Step::Wait,
             },
         }
+    }
+}
+
+/// A frame of records, whose length counts all its bytes.
+fn records(bytes: &[u8]) -> Step<'_> {
+    /// Header, length, device and the end.
+    const MIN: usize = 24;
+    let Some(length) = bytes.get(2..4) else { return Step::Wait };
+    let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));
+    if !(MIN..=MAX).contains(&length) {
+        return skip_to(bytes, |byte| byte == b'+');
+    }
+    match bytes.get(length - 1) {
+        Some(b'$') => Step::whole(bytes, length),
+        Some(_) => skip_to(bytes, |byte| byte == b'+'),
+        None => Step::Wait,
     }
 }

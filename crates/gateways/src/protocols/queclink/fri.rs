@@ -3,7 +3,7 @@
 use crate::fields::{hex, integer, is_digits, real};
 use crate::report::Report;
 
-use super::sentence::{Sentence, read_hours, set_analog, set_odometer, set_state};
+use super::sentence::{Sentence, is_vin, read_hours, set_analog, set_odometer, set_state};
 
 /// Reads all positions; what follows them belongs to the last.
 pub(super) fn read_fri(sentence: &Sentence<'_>) -> Vec<Report> {
@@ -52,9 +52,6 @@ struct Header<'a> {
 impl<'a> Header<'a> {
     fn read(sentence: &Sentence<'a>, first: usize) -> Self {
         let name = if sentence.version.is_empty() { 2 } else { 3 };
-        let is_vin = |text: &str| {
-            text.len() == 17 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
-        };
         let vin = Some(sentence.get(name)).filter(|text| is_vin(text) && first > name + 2);
         let mut from = if vin.is_some() { name + 2 } else { name + 1 };
         // GV500MAP has a field of its own before the power.

@@ -4,7 +4,7 @@ use crate::fields::{hex, integer, real};
 use crate::report::Report;
 use crate::value::Value;
 
-use super::sentence::Sentence;
+use super::sentence::{Sentence, is_mac, is_vin};
 
 /// State, SIM card, signal and voltages. Nothing for units whose messages have another form.
 pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
@@ -12,7 +12,11 @@ pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
         return Vec::new();
     }
     let mut report = sentence.report();
-    let field = |index: usize| sentence.get(index);
+    // GV500 and its like have the vehicle's number before the name of the device.
+    let vin = Some(sentence.get(3)).filter(|text| is_vin(text) && sentence.get(4).is_empty());
+    report.set_text("vin", vin.unwrap_or_default());
+    let shift = usize::from(vin.is_some());
+    let field = |index: usize| sentence.get(index + shift);
     match hex(field(4)) {
         Some(0x12 | 0x16 | 0x1a) => set_motion(&mut report, Some(false), true),
         Some(0x11) => set_motion(&mut report, Some(false), false),
@@ -25,19 +29,33 @@ pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
     report.set_text("iccid", field(5));
     report.set_some("rssi", integer(field(6)));
     let volts = |text: &str| real(text).map(|millivolts| millivolts / 1000.0);
+    // A sensor over Bluetooth: its address, temperature and humidity stand before the voltages.
+    let has_sensor = is_mac(field(9));
+    if has_sensor {
+        report.set_some("deviceTemp", real(field(10)));
+        report.set_some("humidity", real(field(11)));
+    }
+    let supply = if has_sensor { 12 } else { 9 };
     // Personal trackers have their odometer where vehicles' have the voltage.
-    if field(9).contains('.') {
-        super::sentence::set_odometer(&mut report, field(9));
+    if field(supply).contains('.') {
+        super::sentence::set_odometer(&mut report, field(supply));
     } else {
-        report.set_some("power", volts(field(9)));
+        report.set_some("power", volts(field(supply)));
     }
     let model = sentence.model.as_str();
-    let battery = if model == "GV500VC" { 10 } else { 11 };
+    let battery = if model == "GV500VC" { supply + 1 } else { supply + 2 };
     if !matches!(model, "GV500VC" | "GV350M" | "GV310LAU") {
-        report.set_some("power2", volts(field(10)));
+        report.set_some("power2", volts(field(supply + 1)));
     }
     report.set_some("battery", real(field(battery)));
-    report.set_some("charge", (field(battery + 1) == "1").then_some(true));
+    report.set_some(
+        "charge",
+        match field(battery + 1) {
+            "1" => Some(true),
+            "0" => Some(false),
+            _ => None,
+        },
+    );
     if model == "GV310LAU" {
         for (index, at) in (1..=3).zip(18..) {
             report.set_some(("adc", index), integer(field(at)));

@@ -3,6 +3,7 @@
 //! `fri` and `eri` are named after the protocol's messages GTFRI (fixed report) and GTERI (expanded fixed report).
 
 mod accessory;
+mod alarm;
 mod binary;
 mod can;
 mod decode;
@@ -13,6 +14,7 @@ mod frame;
 mod fri;
 mod information;
 mod model;
+mod records;
 mod sentence;
 
 use crate::protocol::{Protocol, Transport};
@@ -29,9 +31,9 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::QueclinkFramer),
     decoder: || Box::new(decode::QueclinkDecoder),
     encode: encode::encode,
+    alarms: &[alarm::KIND, alarm::BEHAVIOUR, alarm::WARNING, alarm::EVENT],
     sniff: |bytes| {
-        frame::HEADERS
-            .iter()
-            .fold(Sniff::No, |found, header| found.or(Sniff::prefix(bytes, header.as_bytes())))
+        let records = Sniff::prefix(bytes, frame::RECORDS);
+        frame::HEADERS.iter().fold(records, |found, header| found.or(Sniff::prefix(bytes, header.as_bytes())))
     },
 };

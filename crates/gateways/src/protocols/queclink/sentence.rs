@@ -155,6 +155,11 @@ fn is_coordinate(text: &str) -> bool {
     })
 }
 
+/// The number of a vehicle: 17 capitals and digits.
+pub(super) fn is_vin(text: &str) -> bool {
+    text.len() == 17 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+}
+
 pub(super) fn is_mac(text: &str) -> bool {
     text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

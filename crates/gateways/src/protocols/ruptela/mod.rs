@@ -20,5 +20,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::RuptelaFramer),
     decoder: || Box::new(decode::RuptelaDecoder::default()),
     encode: encode::encode,
+    alarms: &[parameter::PARAMETER],
     sniff: frame::sniff,
 };

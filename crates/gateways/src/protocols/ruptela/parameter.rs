@@ -1,9 +1,25 @@
 //! Parameters of Ruptela records by their number.
 
+use crate::alarm::{AlarmTable, Notation, number as code};
 use crate::number::{real, signed};
 use crate::reader::{Reader, hex_digits};
 use crate::report::Report;
 use crate::value::{Name, Value};
+
+/// Parameters that are alarms.
+pub(super) const PARAMETER: AlarmTable = AlarmTable {
+    field: "parameter that is not 0; 415: that is 0; 758: that is 1",
+    notation: Notation::Decimal,
+    codes: &[
+        code(88, "jamming"),
+        code(134, "hardBraking"),
+        code(136, "hardAcceleration"),
+        code(410, "tow"),
+        code(411, "accident"),
+        code(415, "gpsAntennaCut"),
+        code(758, "tampering"),
+    ],
+};
 
 /// Sets a parameter of one, two, four or eight bytes. One without a known meaning is kept as `io` and its number.
 pub(super) fn set_parameter(report: &mut Report, id: u16, bytes: &[u8]) {
@@ -18,10 +34,8 @@ pub(super) fn set_parameter(report: &mut Report, id: u16, bytes: &[u8]) {
     let with_sign = signed(raw, width);
     let on = raw > 0;
     let scaled = |scale: f64| Value::Real(real(number) * scale);
-    let alarm = |report: &mut Report, word: &'static str, raised: bool| {
-        if raised {
-            report.alarm(word);
-        }
+    let alarm = |report: &mut Report, raised: bool| {
+        report.alarm_some(PARAMETER.word(id.into()).filter(|_| raised));
     };
     let (name, value): (Name, Value) = match id {
         2..=5 => {
@@ -42,13 +56,11 @@ pub(super) fn set_parameter(report: &mut Report, id: u16, bytes: &[u8]) {
         65 => ("odometer".into(), number.into()),
         74 => ("temp3".into(), Value::Real(real(with_sign) * 0.1)),
         78..=80 => (("temp", u32::from(id) - 78).into(), Value::Real(real(with_sign) * 0.1)),
-        88 => return alarm(report, "jamming", on),
+        88 | 134 | 136 | 410 | 411 => return alarm(report, on),
         94 => ("rpm".into(), scaled(0.25)),
         95 => ("obdSpeed".into(), number.into()),
         98 => ("fuel".into(), Value::Real(real(number) * 100.0 / 255.0)),
         100 => ("fuelConsumption".into(), Value::Real(real(number) / 20.0)),
-        134 => return alarm(report, "hardBraking", on),
-        136 => return alarm(report, "hardAcceleration", on),
         150 => ("operator".into(), number.into()),
         163 => ("odometer".into(), number.saturating_mul(5).into()),
         164 => ("tripOdometer".into(), number.saturating_mul(5).into()),
@@ -59,11 +71,9 @@ pub(super) fn set_parameter(report: &mut Report, id: u16, bytes: &[u8]) {
         207 => ("fuelLevel".into(), scaled(0.4)),
         208 => ("fuelUsed".into(), scaled(0.5)),
         251 | 409 => ("ignition".into(), on.into()),
-        410 => return alarm(report, "tow", on),
-        411 => return alarm(report, "accident", on),
-        415 => return alarm(report, "gpsAntennaCut", !on),
+        415 => return alarm(report, !on),
         645 => ("obdOdometer".into(), number.saturating_mul(1000).into()),
-        758 => return alarm(report, "tampering", number == 1),
+        758 => return alarm(report, number == 1),
         _ => (("io", u32::from(id)).into(), number.into()),
     };
     report.set(name, value);

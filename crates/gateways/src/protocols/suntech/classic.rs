@@ -83,7 +83,7 @@ fn set_kind(report: &mut Report, kind: &str, fields: &mut Fields<'_>) {
 }
 
 /// The length of what a device on the serial port sent, that, and a checksum.
-fn set_serial(report: &mut Report, fields: &mut Fields<'_>) {
+pub(super) fn set_serial(report: &mut Report, fields: &mut Fields<'_>) {
     /// What is left may be a line's end.
     const LINE_END: usize = 2;
     let mut left = fields.number::<usize>().unwrap_or(0);

@@ -4,6 +4,7 @@ use crate::decoded::{DecodeError, Decoded};
 use crate::fields::{Fields, integer};
 use crate::report::{CellTower, Report};
 
+use super::alarm::COLLAR;
 use super::decode::{date_and_time, set_motion};
 
 /// `ST910;kind;name;[version;]date;time;[cell;]latitude;longitude;speed;course;fix[;metres]`.
@@ -15,9 +16,7 @@ pub(super) fn read_collar(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
     }
     let decoded = Decoded::identified(fields.take());
     let mut report = Report::default();
-    if kind != "Location" {
-        report.alarm("general");
-    }
+    report.alarm_some(COLLAR.word_of(kind));
     // An alert of some units has no version.
     if !fields.peek(1).contains(':') {
         report.set_text("versionFw", fields.take());

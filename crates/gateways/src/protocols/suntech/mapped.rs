@@ -6,16 +6,17 @@ use crate::fields::{Fields, integer};
 use crate::report::Report;
 
 use super::alarm::alert;
+use super::classic::set_serial;
 use super::decode::date_and_time;
 
 /// The map of tags, which send none: model, version, date, time, coordinates.
 const TAG_MAP: u32 = 0b1_1000_0011_0110;
 
-/// `STT;name;map;…`, `ALT;name;map;…` or `BLE;name;…`.
+/// `STT;name;map;…`, `ALT;name;map;…`, `UEX;name;map;…` or `BLE;name;…`.
 pub(super) fn read_mapped(mut fields: Fields<'_>) -> Result<Decoded, DecodeError> {
     let kind = fields.take();
     let decoded = Decoded::identified(fields.take());
-    if !matches!(kind, "STT" | "ALT" | "BLE") {
+    if !matches!(kind, "STT" | "ALT" | "UEX" | "BLE") {
         return Ok(Decoded {
             error: Some(DecodeError::Malformed("the kind of line is not read")),
             ..decoded
@@ -34,7 +35,7 @@ pub(super) fn read_mapped(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
         report.valid = Some(true);
         set_tags(&mut report, &mut fields);
     } else {
-        set_rest(&mut report, &mut fields, map, kind == "ALT");
+        set_rest(&mut report, &mut fields, map, kind);
     }
     Ok(Decoded { reports: vec![report], ..decoded })
 }
@@ -64,7 +65,7 @@ fn set_head(report: &mut Report, fields: &mut Fields<'_>, map: u32) {
 }
 
 /// Bits 13 to 23: motion, satellites, fix, pins, the kind's own fields, readings with a map of their own.
-fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, is_alert: bool) {
+fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, kind: &str) {
     let mut next = |index: u32| if bit(map, index) { fields.take() } else { "" };
     report.speed_kmh = crate::fields::real(next(13));
     report.course = crate::fields::real(next(14));
@@ -86,7 +87,9 @@ fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, is_alert: bo
     for (pin, digit) in (1..).zip(outputs.bytes().rev()) {
         report.output(pin, digit == b'1');
     }
-    if is_alert {
+    if kind == "UEX" {
+        set_serial(report, fields);
+    } else if kind == "ALT" {
         let number = integer(next(19));
         report.set_some("alertId", number);
         report.alarm_some(number.and_then(|number| u16::try_from(number).ok()).and_then(alert));
@@ -97,8 +100,10 @@ fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, is_alert: bo
         report.set_some("reason", integer(next(20)));
         report.set_some("index", integer(next(21)));
     }
-    next(22);
-    if bit(map, 23) {
+    if bit(map, 22) {
+        fields.skip(1);
+    }
+    if bit(map, 23) && kind != "UEX" {
         let assigned = fields.hex().and_then(|map| u32::try_from(map).ok()).unwrap_or(0);
         for index in (0..31).filter(|index| bit(assigned, *index)) {
             report.set_text(("io", index + 1), fields.take());

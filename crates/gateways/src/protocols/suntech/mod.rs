@@ -24,5 +24,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::SuntechFramer),
     decoder: || Box::new(decode::SuntechDecoder),
     encode: encode::encode,
+    alarms: &[alarm::EMERGENCY, alarm::ALERT, alarm::COLLAR],
     sniff: frame::sniff,
 };

@@ -8,6 +8,8 @@ use crate::number::{real, signed};
 use crate::reader::Reader;
 use crate::report::{CellTower, Report};
 
+use super::alarm::GH3000;
+
 /// Seconds from 1970 to 2007, where its clock begins.
 const EPOCH_S: i64 = 1_167_609_600;
 
@@ -81,7 +83,7 @@ fn set_parameter(report: &mut Report, identifier: u8, number: i64) {
         22 => report.set("pdop", real(number) / 10.0),
         67 => report.set("battery", real(number) / 1000.0),
         221 => report.set("button", number),
-        222 => report.alarm_some((number == 1).then_some("sos")),
+        222 => report.alarm_some(GH3000.word(222).filter(|_| number == 1)),
         240 => report.set("motion", number == 1),
         244 => report.set("roaming", number == 1),
         _ => report.set(("io", identifier.into()), number),

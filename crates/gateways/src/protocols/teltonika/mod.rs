@@ -1,5 +1,6 @@
 //! Teltonika: codecs 8, 8 extended and 16 for records, 12 to 15 for commands, and the old codec of GH3000.
 
+mod alarm;
 mod beacon;
 mod decode;
 mod encode;
@@ -25,5 +26,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::TeltonikaFramer),
     decoder: || Box::new(decode::TeltonikaDecoder::default()),
     encode: encode::encode,
+    alarms: &[alarm::ELEMENTS, alarm::GREEN_DRIVING, alarm::GEOFENCE, alarm::GH3000],
     sniff: |bytes| Sniff::prefix(bytes, b"\x00\x0f").or(Sniff::prefix(bytes, b"\x00\x00\x00\x00")),
 };

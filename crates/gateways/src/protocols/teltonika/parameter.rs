@@ -5,6 +5,8 @@ use crate::number::{real, signed};
 use crate::report::{CellTower, Report};
 use crate::value::{Name, Value};
 
+use super::alarm::{BUTTON, ELEMENTS, FMB, GEOFENCE, GREEN_DRIVING};
+
 /// Families of models whose elements mean different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
@@ -18,6 +20,8 @@ pub(super) enum Family {
     Fmb6,
     /// TAT100: cells in elements of their own.
     Tat100,
+    /// Personal trackers with a button: TMT250, GH5200.
+    Button,
 }
 
 impl Family {
@@ -29,9 +33,24 @@ impl Family {
             [b'F', b'M', _, b'6', _, _] => Self::Fmb6,
             [b'F', b'M', b'B'..=b'Z', _, _, _] | b"MTB100" | b"MSP500" => Self::Fmb,
             b"TAT100" => Self::Tat100,
+            _ if is_listed(BUTTON, &model) => Self::Button,
             _ => Self::Unknown,
         }
     }
+
+    /// The models of the family in the table of alarms.
+    const fn alarm_models(self) -> &'static str {
+        match self {
+            Self::Unknown | Self::Tat100 => "",
+            Self::Fmb | Self::Fmb003 | Self::Fmb6 => FMB,
+            Self::Button => BUTTON,
+        }
+    }
+}
+
+/// Whether a list of models, parted by commas, has this one.
+fn is_listed(models: &str, model: &str) -> bool {
+    models.split(',').any(|listed| listed.trim() == model)
 }
 
 /// How an element becomes a reading.
@@ -48,7 +67,7 @@ enum Meaning {
     /// A number in this multiple of its unit.
     Times(&'static str, i64),
     Text(&'static str),
-    Alarm(&'static str),
+    Alarm,
     Speed,
     Driver,
     GreenDriving,
@@ -80,7 +99,7 @@ const fn common(identifier: u16) -> Option<Meaning> {
         181 => Part("pdop", 10.0),
         182 => Part("hdop", 10.0),
         199 => Count("tripOdometer"),
-        236 => Alarm("general"),
+        236 => Alarm,
         239 => Flag("ignition"),
         240 => Flag("motion"),
         241 => Count("operator"),
@@ -122,11 +141,7 @@ const fn fmb(identifier: u16) -> Option<Meaning> {
         233 => Part("cngUsed", 10.0),
         234 => Count("cngLevel"),
         235 => Count("oilLevel"),
-        246 => Alarm("tow"),
-        247 => Alarm("accident"),
-        249 => Alarm("jamming"),
-        251 => Alarm("idle"),
-        252 => Alarm("powerCut"),
+        246 | 247 | 249 | 251 | 252 => Alarm,
         636 => Count("cid4g"),
         662 => Flag("door"),
         10644 => SignedPart("tempProbe1", 100.0),
@@ -163,6 +178,17 @@ const fn bus(identifier: u16) -> Option<Meaning> {
     })
 }
 
+/// What personal trackers add.
+const fn button(identifier: u16) -> Option<Meaning> {
+    use Meaning::{Alarm, Count, Flag};
+    Some(match identifier {
+        113 => Count("batteryLevel"),
+        116 => Flag("charge"),
+        242 => Alarm,
+        _ => return None,
+    })
+}
+
 const fn fmb6(identifier: u16) -> Option<Meaning> {
     use Meaning::SignedPart;
     Some(match identifier {
@@ -177,6 +203,7 @@ const fn fmb6(identifier: u16) -> Option<Meaning> {
 fn meaning(identifier: u16, family: Family) -> Option<Meaning> {
     let own = match family {
         Family::Unknown | Family::Tat100 => None,
+        Family::Button => button(identifier),
         Family::Fmb003 if identifier == 389 => Some(Meaning::Times("obdOdometer", 1000)),
         Family::Fmb | Family::Fmb003 => fmb(identifier).or_else(|| bus(identifier)),
         Family::Fmb6 => fmb6(identifier).or_else(|| fmb(identifier)),
@@ -204,24 +231,24 @@ pub(super) fn set_parameter(report: &mut Report, identifier: u16, raw: u64, widt
         Meaning::SignedPart(name, part) => report.set(name, real(with_sign) / part),
         Meaning::Times(name, times) => report.set(name, number.saturating_mul(times)),
         Meaning::Text(name) => report.set(name, number.to_string()),
-        Meaning::Alarm(word) => report.alarm_some((raw > 0).then_some(word)),
+        Meaning::Alarm => {
+            let word = ELEMENTS.word_on(identifier.into(), family.alarm_models());
+            report.alarm_some(word.filter(|_| raw > 0));
+        }
         Meaning::Speed => report.speed_kmh = Some(real(number)),
         Meaning::Driver if raw != 0 => report.set("driverUniqueId", format!("{:016X}", raw.swap_bytes())),
         Meaning::Driver => {}
-        Meaning::GreenDriving => report.alarm_some(match raw {
-            1 => Some("hardAcceleration"),
-            2 => Some("hardBraking"),
-            3 => Some("hardCornering"),
-            _ => None,
-        }),
-        Meaning::Geofence => report.alarm(if raw > 0 { "geofenceEnter" } else { "geofenceExit" }),
+        Meaning::GreenDriving => {
+            report.alarm_some(u32::try_from(raw).ok().and_then(|code| GREEN_DRIVING.word(code)));
+        }
+        Meaning::Geofence => report.alarm_some(GEOFENCE.word_of(if raw > 0 { "not 0" } else { "0" })),
     }
 }
 
 /// Adds what follows from several elements together.
 pub(super) fn finish(report: &mut Report, family: Family) {
     match family {
-        Family::Unknown => {}
+        Family::Unknown | Family::Button => {}
         Family::Tat100 => {
             for (network, first) in [(1200, 287), (1201, 290), (1202, 293), (1203, 296)] {
                 add_listed_cell(report, network, first);

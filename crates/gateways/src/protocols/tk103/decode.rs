@@ -65,7 +65,7 @@ fn read_content(sentence: &Sentence<'_>) -> Option<Report> {
     match sentence.kind {
         "ZC20" => read_state(content),
         "ZC03" => read_answer(content),
-        "BZ00" => read_neighbours(content),
+        "BZ00" if !content.contains('{') => read_neighbours(content),
         "BV00" => {
             let mut report = Report::default();
             report.set_text("vin", content.get(..17)?);

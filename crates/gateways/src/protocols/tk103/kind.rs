@@ -1,39 +1,74 @@
 //! What the kind of a TK103 sentence says beside its content.
 
+use crate::alarm::{AlarmTable, Notation, text};
 use crate::report::Report;
+
+/// Kinds of sentences.
+pub(super) const KIND: AlarmTable = AlarmTable {
+    field: "kind of sentence",
+    notation: Notation::Text,
+    codes: &[
+        text("ZC11", "movement"),
+        text("DW31", "movement"),
+        text("DW51", "movement"),
+        text("ZC12", "lowBattery"),
+        text("DW32", "lowBattery"),
+        text("DW52", "lowBattery"),
+        text("ZC13", "powerCut"),
+        text("DW33", "powerCut"),
+        text("DW53", "powerCut"),
+        text("ZC17", "removing"),
+        text("DW37", "removing"),
+        text("DW57", "removing"),
+        text("ZC25", "sos"),
+        text("DW3E", "sos"),
+        text("DW5E", "sos"),
+        text("ZC26", "tampering"),
+        text("DW3F", "tampering"),
+        text("DW5F", "tampering"),
+        text("ZC27", "lowPower"),
+        text("DW40", "lowPower"),
+        text("DW60", "lowPower"),
+    ],
+};
+
+/// The digit of an alarm (`BO01`).
+pub(super) const ALARM: AlarmTable = AlarmTable {
+    field: "first digit of `BO01`",
+    notation: Notation::Text,
+    codes: &[
+        text("0", "powerCut"),
+        text("1", "accident"),
+        text("2", "sos"),
+        text("3", "vibration"),
+        text("4", "lowspeed"),
+        text("5", "overspeed"),
+        text("6", "geofenceExit"),
+    ],
+};
+
+/// The number of an alarm with its own list (`BQ81`).
+pub(super) const LISTED: AlarmTable = AlarmTable {
+    field: "number of `BQ81`",
+    notation: Notation::Text,
+    codes: &[
+        text("0", "lowBattery"),
+        text("1", "overspeed"),
+        text("2", "idle"),
+        text("3", "hardAcceleration"),
+        text("4", "hardBraking"),
+        text("5", "temperature"),
+    ],
+};
 
 /// Sets the alarm or the ignition that a kind stands for. `detail` are the digits after some kinds.
 pub(super) fn set_kind(report: &mut Report, kind: &str, detail: &str) {
     let word = match kind {
-        "BQ81" => match detail {
-            "0" => "lowBattery",
-            "1" => "overspeed",
-            "2" => "idle",
-            "3" => "hardAcceleration",
-            "4" => "hardBraking",
-            "5" => "temperature",
-            _ => return,
-        },
-        "BO01" => match detail.as_bytes().first() {
-            Some(b'0') => "powerCut",
-            Some(b'1') => "accident",
-            Some(b'2') => "sos",
-            Some(b'3') => "vibration",
-            Some(b'4') => "lowspeed",
-            Some(b'5') => "overspeed",
-            Some(b'6') => "geofenceExit",
-            _ => return,
-        },
-        "ZC11" | "DW31" | "DW51" => "movement",
-        "ZC12" | "DW32" | "DW52" => "lowBattery",
-        "ZC13" | "DW33" | "DW53" => "powerCut",
-        "ZC17" | "DW37" | "DW57" => "removing",
-        "ZC25" | "DW3E" | "DW5E" => "sos",
-        "ZC26" | "DW3F" | "DW5F" => "tampering",
-        "ZC27" | "DW40" | "DW60" => "lowPower",
+        "BQ81" => LISTED.word_of(detail),
+        "BO01" => detail.get(..1).and_then(|digit| ALARM.word_of(digit)),
         "ZC15" | "DW35" | "DW55" | "ZC29" | "DW42" | "DW62" => return report.set("ignition", true),
         "ZC16" | "DW36" | "DW56" => return report.set("ignition", false),
-        _ => return,
+        _ => KIND.word_of(kind),
     };
-    report.alarm(word);
+    report.alarm_some(word);
 }

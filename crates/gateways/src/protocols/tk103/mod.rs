@@ -21,5 +21,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::Tk103Framer),
     decoder: || Box::new(decode::Tk103Decoder),
     encode: encode::encode,
+    alarms: &[kind::KIND, kind::ALARM, kind::LISTED],
     sniff: frame::sniff,
 };

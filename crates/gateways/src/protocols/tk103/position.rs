@@ -61,6 +61,10 @@ pub(super) fn read_position(sentence: &Sentence<'_>) -> Option<Report> {
         alarm_detail = parts.next();
         rest = Rest(parts.nth(1)?);
     }
+    // Newer units have a letter and a digit before the date: `G,2,`.
+    if let [b'A'..=b'Z', b',', b'0'..=b'9', b',', ..] = rest.0.as_bytes() {
+        rest.take(4)?;
+    }
     let (digits, fix) = rest.until(&['A', 'V'])?;
     let digits = digits.trim_end_matches(',');
     let (detail, date) = digits.split_at_checked(digits.len().checked_sub(6)?)?;

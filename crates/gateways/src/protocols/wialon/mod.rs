@@ -19,5 +19,6 @@ pub const PROTOCOL: Protocol = Protocol {
     framer: || Box::new(frame::WialonFramer),
     decoder: || Box::new(decode::WialonDecoder::default()),
     encode: encode::encode,
+    alarms: &[record::PARAMETER],
     sniff: frame::sniff,
 };

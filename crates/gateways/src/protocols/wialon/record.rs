@@ -5,11 +5,19 @@ use std::collections::BTreeMap;
 
 use perigee_core::time::Timestamp;
 
+use crate::alarm::{AlarmTable, Notation, text};
 use crate::bits::bit;
 use crate::calendar::Civil;
 use crate::fields::{Fields, degrees_minutes, hemisphere, integer, real};
 use crate::report::Report;
 use crate::value::{Name, Value};
+
+/// Parameters that are alarms when they are on: a number above 0, or true.
+pub(super) const PARAMETER: AlarmTable = AlarmTable {
+    field: "parameter that is on, in any letter case",
+    notation: Notation::Text,
+    codes: &[text("sos", "sos")],
+};
 
 /// Reads a record; none when it has neither ten nor sixteen fields.
 pub(super) fn read_record(text: &str) -> Option<Report> {
@@ -102,8 +110,8 @@ fn set_parameters(report: &mut Report, text: &str) {
                 *part = text.trim().parse().ok();
             }
         }
-        if name == "sos" && value.as_f64().is_some_and(|number| number > 0.0) {
-            report.alarm("sos");
+        if is_on(&value) {
+            report.alarm_some(PARAMETER.word_of(&name));
         }
         let known = match name.as_str() {
             "bat" => Name::Fixed("batteryLevel"),
@@ -119,6 +127,11 @@ fn set_parameters(report: &mut Report, text: &str) {
             report.cell(mcc, mnc, lac, cell);
         }
     }
+}
+
+/// Whether a parameter is on: a number above 0, or true.
+fn is_on(value: &Value) -> bool {
+    matches!(value, Value::Flag(true)) || value.as_f64().is_some_and(|number| number > 0.0)
 }
 
 /// Which part of which cell a parameter such as `lac2` is.

@@ -7,16 +7,30 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use perigee_core::account_gateway::Gateway;
 use perigee_core::error::Kind;
-use perigee_gateways::{Delivery, Feed, FeedOutcome, Options, find_feed};
+use perigee_gateways::{Delivery, Feed, FeedOutcome, Options, Refused, find_feed};
 
 use crate::app::App;
 use crate::auth::{Secret, gateway_secret};
 use crate::budget::Payer;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiResult, forbidden, not_found};
+use crate::http::error::{ApiError, ApiResult, forbidden, not_found};
+use crate::http::error_code::ErrorCode;
 use crate::http::extract::read_body;
 use crate::http::limit::too_many;
 use crate::ingest::{FeedArrival, FeedBody, FeedSettings, IngestError};
+
+/// What a program that can send a user and a password is asked for.
+const BASIC_CHALLENGE: &str = "Basic realm=\"perigee\", charset=\"UTF-8\"";
+
+/// The answer to a refused request.
+fn refusal(refused: Refused) -> ApiError {
+    let message = format!("The request is refused: {refused}.");
+    match refused {
+        Refused::Basic(_) => ApiError::new(ErrorCode::InvalidCredentials, message)
+            .with_header(header::WWW_AUTHENTICATE, BASIC_CHALLENGE),
+        _ => forbidden(message),
+    }
+}
 
 /// The gateway of an address, if both parts of it are right.
 async fn find(app: &App, feed: &str, secret: &str) -> ApiResult<Option<(&'static Feed, Gateway)>> {
@@ -61,7 +75,7 @@ pub async fn receive_gateway_request(
     if let Err(refused) = request.check(&app.budget, &settings).await? {
         metrics::counter!("perigee_gateway_refused_total", "source" => feed.name).increment(1);
         app.ingest.note_refused(&gateway, refused.to_string());
-        return Err(forbidden(format!("The request is refused: {refused}.")));
+        return Err(refusal(refused));
     }
     let arrival =
         FeedArrival { gateway: &gateway, request: &request, settings: &settings, peer: context.address() };

@@ -84,7 +84,9 @@ async fn store_together(
     let job = database.write_after(opening, move |tx| {
         async move {
             if let Some((message, result)) = &message {
-                messages::add(tx, account, None, message, *result).await?;
+                // A message of a single device is found by it.
+                let device = if let [only] = batch.as_slice() { Some(only.device) } else { None };
+                messages::add(tx, account, device, message, *result).await?;
             }
             let results = if batch.is_empty() { Vec::new() } else { ingest(tx, &batch).await? };
             // All or nothing: what others have locked is not left out.

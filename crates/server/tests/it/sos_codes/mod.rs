@@ -1,0 +1,150 @@
+//! Every code that means SOS, of every protocol and every feed: from the bytes on a socket to the message to a person.
+
+mod feeds;
+mod frames;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use perigee_gateways::{PROTOCOLS, Raises};
+use perigee_server::background::RuleEngine;
+use perigee_server::listen::GatewayListeners;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::support::{Engine, Tenant, TestApp, on_both_engines};
+use frames::CASES;
+
+on_both_engines!(
+    every_sos_code_of_a_protocol_reaches_a_person,
+    every_sos_of_a_feed_reaches_a_person,
+    every_sos_of_a_polled_feed_reaches_a_person,
+);
+
+/// The address that is told of every alert.
+const ADDRESS: &str = "rescue@example.com";
+
+/// A service whose alerts go to one person.
+struct Watched {
+    app: TestApp,
+    tenant: Tenant,
+    rule_engine: RuleEngine,
+}
+
+impl Watched {
+    async fn new(app: TestApp) -> Self {
+        let tenant = app.tenant("acme", 100).await;
+        let routing = json!({"recipients": [{"channel": "email", "address": ADDRESS}]});
+        app.send(&tenant.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
+        let rule_engine = RuleEngine::new(app.app.clone());
+        Self { app, tenant, rule_engine }
+    }
+
+    async fn device(&self, identifier: &str, model: Option<&str>) -> String {
+        let body = json!({"name": identifier, "identifier": identifier, "model": model});
+        self.app.device(&self.tenant.owner, &body).await
+    }
+
+    /// One critical alert of the device, and a message of the outbox about it.
+    async fn check(&self, device: &str, what: &str) {
+        for _ in 0..1_000 {
+            if self.rule_engine.run_once().await == Duration::from_secs(1) {
+                break;
+            }
+        }
+        let owner = &self.tenant.owner;
+        let alerts = self.app.get(owner, &format!("/api/devices/{device}/alerts")).await["alerts"].clone();
+        let alerts: Vec<&Value> =
+            alerts.as_array().unwrap().iter().filter(|alert| alert["alertName"] == "SOSButton").collect();
+        let raw = self.app.get(owner, "/api/rawMessages?limit=3").await;
+        assert_eq!(alerts.len(), 1, "{what}: {raw}");
+        assert_eq!(alerts[0]["critical"], true, "{what}");
+        let messages = self.app.get(owner, "/api/notifications?limit=1000").await["notifications"].clone();
+        let about = |message: &&Value| message["alertId"] == alerts[0]["id"];
+        let messages: Vec<&Value> = messages.as_array().unwrap().iter().filter(about).collect();
+        assert_eq!(messages.len(), 1, "{what}");
+        assert_eq!(messages[0]["address"], ADDRESS, "{what}");
+    }
+}
+
+async fn every_sos_code_of_a_protocol_reaches_a_person(engine: Engine) {
+    let on = Watched::new(TestApp::new(engine).await).await;
+    let mut config = on.app.app.config.gateways.clone();
+    let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let names: Vec<&str> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+    config.listen = names.iter().map(|name| ((*name).to_owned(), any_port)).collect();
+    let bound = GatewayListeners::bind(&config).await.unwrap();
+    let addresses: Vec<_> = names.iter().map(|name| (*name, bound.addresses(name).0)).collect();
+    let listeners = bound.start(&on.app.app.ingest, None);
+    for case in CASES {
+        let device = on.device(case.identifier, case.model).await;
+        let address = addresses.iter().find(|(name, _)| *name == case.protocol).unwrap().1.unwrap();
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&(case.bytes)()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        // Everything is stored once the server has closed its side.
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
+        on.check(&device, &format!("{} {} {}", case.protocol, case.field, case.code)).await;
+    }
+    listeners.stop().await;
+}
+
+/// No code is left out: the cases are those of the tables.
+#[test]
+fn every_sos_code_of_the_tables_has_a_case() {
+    let mut wanted = Vec::new();
+    // The words of DirectIP are those of templates, which the feeds have.
+    for protocol in PROTOCOLS.iter().filter(|protocol| protocol.name != "iridium") {
+        for table in protocol.alarms {
+            for code in table.codes.iter().filter(|code| code.raises == Raises::Alarm("sos")) {
+                let name = if code.text.is_empty() { code.number.to_string() } else { code.text.to_owned() };
+                wanted.push((protocol.name, table.field, name));
+            }
+        }
+    }
+    let mut tried: Vec<_> =
+        CASES.iter().map(|case| (case.protocol, case.field, case.code.to_owned())).collect();
+    wanted.sort();
+    tried.sort();
+    tried.dedup();
+    assert_eq!(tried, wanted);
+}
+
+async fn every_sos_of_a_feed_reaches_a_person(engine: Engine) {
+    let on = Watched::new(TestApp::new(engine).await).await;
+    for (number, case) in feeds::PUSHED.iter().enumerate() {
+        let identifier = format!("30043400000{:04}", number + 1);
+        let device = on.device(&identifier, None).await;
+        let body = json!({"feed": case.feed, "deviceId": device, "options": (case.options)()});
+        let made = on.app.send(&on.tenant.owner, "POST /api/gateways", &body).await.expect(201);
+        let path = made["url"].as_str().unwrap().strip_prefix("http://perigee.test").unwrap().to_owned();
+        let call = on.app.call(&format!("POST {path}{}", case.query));
+        let answer = call.body("application/json", (case.body)(&identifier)).send().await;
+        assert_eq!(answer.status, 200, "{} {}", case.feed, case.what);
+        on.check(&device, &format!("{} {}", case.feed, case.what)).await;
+    }
+}
+
+async fn every_sos_of_a_polled_feed_reaches_a_person(engine: Engine) {
+    for (feed, body) in feeds::POLLED {
+        let app = TestApp::with(engine, |config| {
+            config.webhooks.allow_http = true;
+            config.webhooks.allowed_networks = vec!["127.0.0.0/8".to_owned()];
+        })
+        .await;
+        let on = Watched::new(app).await;
+        let device = on.device(feeds::IMEI, None).await;
+        let provider = crate::support::provider::Provider::new(on.app.clock()).await;
+        let options = match *feed {
+            "spot-feed" => json!({"feedId": "0Page", "url": provider.url("/spot/")}),
+            "garmin-mapshare" => json!({"mapShare": "Boat", "url": provider.url("/share")}),
+            _ => json!({"url": provider.url("/History"), "apiKey": "word", "imeis": [feeds::IMEI]}),
+        };
+        let body_of_gateway = json!({"feed": feed, "options": options});
+        on.app.send(&on.tenant.owner, "POST /api/gateways", &body_of_gateway).await.expect(201);
+        provider.state.lock().unwrap().body = Some(body());
+        assert!(on.app.app.poller.turn().await.unwrap(), "{feed}");
+        on.check(&device, feed).await;
+    }
+}
