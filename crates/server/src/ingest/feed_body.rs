@@ -133,7 +133,7 @@ impl FeedBody {
         self.read(budget, settings, memory, decode).await
     }
 
-    /// The answer that its sender expects. Replies read no more of a body than its first tag.
+    /// The answer that its sender expects. Replies read no more of a body than its first tag, or a short one.
     pub fn reply(&self, settings: &FeedSettings, outcome: &FeedOutcome) -> FeedReply {
         let FeedSettings { feed, options, at } = settings;
         self.body.read_here(|bytes| {

@@ -5,8 +5,11 @@ mod decode;
 mod tests;
 
 use crate::decoded::DecodeError;
-use crate::feed::{Delivery, Feed, FeedContext, FeedOutcome, FeedReply, FeedRequest, basic_check};
+use crate::feed::{
+    Delivery, Feed, FeedContext, FeedMessage, FeedOutcome, FeedReply, FeedRequest, basic_check,
+};
 use crate::feed_option::BASIC;
+use crate::framer::find;
 
 /// `OwnTracks` in the table of feeds. The app wants a list of commands in the answer, also to an empty request.
 pub const FEED: Feed = Feed {
@@ -21,15 +24,21 @@ pub const FEED: Feed = Feed {
     alarms: &[decode::TRANSITION],
 };
 
+/// Bytes of the longest body that is looked at for an answer; an encrypted message is shorter.
+const ENCRYPTED_MAX: usize = 8 * 1024;
+
 /// An encrypted message is refused: the app shows it, and sends again when the key is removed.
 fn reply(request: &FeedRequest<'_>, context: &FeedContext<'_>, outcome: &FeedOutcome) -> FeedReply {
-    let messages = decode::decode(request, context).messages;
-    let encrypted =
-        messages.iter().find_map(|message| message.error.filter(|error| *error == DecodeError::Encrypted));
-    match encrypted.filter(|_| *outcome == FeedOutcome::Stored) {
-        Some(error) => {
-            FeedReply { status: 403, content_type: "text/plain", body: error.to_string().into_bytes() }
-        }
-        None => FeedReply::of(outcome, "application/json", "[]"),
+    if *outcome == FeedOutcome::Stored && is_encrypted(request, context) {
+        let body = DecodeError::Encrypted.to_string().into_bytes();
+        return FeedReply { status: 403, content_type: "text/plain", body };
     }
+    FeedReply::of(outcome, "application/json", "[]")
+}
+
+fn is_encrypted(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> bool {
+    // Answers are made without a permit for memory: other bodies are not read for them.
+    let may_be = request.body.len() <= ENCRYPTED_MAX && find(request.body, b"\"encrypted\"").is_some();
+    let is_refused = |message: &FeedMessage| message.error == Some(DecodeError::Encrypted);
+    may_be && decode::decode(request, context).messages.iter().any(is_refused)
 }
