@@ -62,7 +62,7 @@ fn rockblock(imei: &str, trigger: &str, place: bool) -> String {
 }
 
 /// Traccar Client, with the members of a location beside its time.
-fn traccar_client(imei: &str, more: Value) -> String {
+fn traccar_client(imei: &str, more: &Value) -> String {
     let mut location = json!({"timestamp": "2025-12-31T12:00:00Z", "event": "alarm"});
     location.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     json!({"device_id": imei, "location": location}).to_string()
@@ -109,14 +109,14 @@ pub(super) const PUSHED: &[Pushed] = &[
     pushed("osmand", "a query in capitals, without a place", |_| String::new())
         .query("?timestamp=1767182400&alarm=SOS"),
     pushed("osmand", "alarm of a location", |imei| {
-        traccar_client(imei, json!({"coords": coords(), "alarm": "sos"}))
+        traccar_client(imei, &json!({"coords": coords(), "alarm": "sos"}))
     }),
     pushed("osmand", "alarm in extras", |imei| {
-        traccar_client(imei, json!({"coords": coords(), "extras": {"alarm": "sos"}}))
+        traccar_client(imei, &json!({"coords": coords(), "extras": {"alarm": "sos"}}))
     }),
-    pushed("osmand", "alarm without coords", |imei| traccar_client(imei, json!({"alarm": "sos"}))),
+    pushed("osmand", "alarm without coords", |imei| traccar_client(imei, &json!({"alarm": "sos"}))),
     pushed("osmand", "alarm in extras without coords", |imei| {
-        traccar_client(imei, json!({"extras": {"alarm": "sos"}}))
+        traccar_client(imei, &json!({"extras": {"alarm": "sos"}}))
     }),
     pushed("somewear", "SOS", |imei| {
         json!({"requestId": "r", "payloads": [{"device": {"serial": imei}, "events": [
@@ -144,8 +144,11 @@ pub(super) const PUSHED: &[Pushed] = &[
     .options(|| json!({"mapping": {"fields": {"latitude": "/lat", "longitude": "/lon", "alarm": "/state"}}})),
 ];
 
+/// Makes the answer of a provider.
+type Answer = fn() -> String;
+
 /// Answers of providers that are polled.
-pub(super) const POLLED: &[(&str, fn() -> String)] = &[
+pub(super) const POLLED: &[(&str, Answer)] = &[
     ("spot-feed", || {
         json!({"response": {"feedMessageResponse": {"count": 1, "messages": {"message": {
             "id": 1, "messengerId": IMEI, "messengerName": "n", "unixTime": AT_S, "messageType": "HELP",
@@ -160,10 +163,11 @@ pub(super) const POLLED: &[(&str, fn() -> String)] = &[
             ("Longitude", "113.9"),
             ("In Emergency", "True"),
         ];
-        let data: String = data
+        let data: Vec<String> = data
             .iter()
             .map(|(name, value)| format!("<Data name=\"{name}\"><value>{value}</value></Data>"))
             .collect();
+        let data = data.concat();
         format!(
             "<kml><Document><Placemark><TimeStamp><when>2025-12-31T12:00:00Z</when></TimeStamp>\
              <ExtendedData>{data}</ExtendedData></Placemark></Document></kml>"
