@@ -365,11 +365,7 @@ mod tests {
         check(CommandKind::SendSms, json!({"phone": "+34600123456"}), Some("message is required"));
         check(CommandKind::AlarmSos, json!({}), Some("enable is required: true or false"));
         check(CommandKind::RequestPhoto, json!({}), None);
-        check(
-            CommandKind::PositionPeriodic,
-            json!({"frequency": 60, "seconds": 60}),
-            Some("it takes frequency, devicePassword"),
-        );
+        check(CommandKind::PositionPeriodic, json!({"frequency": 60, "seconds": 60}), Some("seconds"));
         check(CommandKind::EngineStop, json!({"devicePassword": "123456"}), None);
         check(CommandKind::AlarmSos, json!({"enable": 1}), Some("true or false"));
         check(CommandKind::Custom, json!({}), Some("must be given"));

@@ -262,7 +262,7 @@ mod tests {
         check(
             "{\"a\": 1} x",
             "",
-            "Something follows the JSON document at line 1 column 10. Send one document and nothing else.",
+            "The body has more text after the JSON document, at line 1 column 10. Send one document only.",
         );
         check(
             "{} {}",

@@ -252,7 +252,7 @@ mod tests {
         stores(&json!({"alerts": [{}]}), 1, "/alerts/0");
         for alone in [
             json!({"alert": {"text": "x"}, "from": 1}),
-            json!({"alert": {}, "from": null, "to": "", "limit": null}),
+            json!({"alert": {"text": "x"}, "from": null, "to": "", "limit": null}),
         ] {
             stores(&alone, 1, "/alert");
         }

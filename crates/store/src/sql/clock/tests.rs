@@ -122,6 +122,7 @@ const NO_WAITS: &[(&str, &[&str])] = &[
             "notification_repetition.told_at",
             "overview.told_until",
             "sos_notice.notified_at",
+            "raw_usage.day",
         ],
     ),
 ];
