@@ -130,7 +130,7 @@ mod tests {
     fn every_flip_under_a_crc_is_undone() {
         let sound = row(params!["Bus 7 é", [0_u8, 255].as_slice(), 1_767_225_600_000_i64, 8, None::<i64>]);
         // A flip of the checksum looks like one of a column that is only summed, so it is not among them.
-        for position in [0, 1, 2] {
+        for position in [0, 1] {
             let (name, value) = sound.columns().nth(position).unwrap();
             for flipped in flips(value) {
                 let damaged = sound.with_value(position, flipped);

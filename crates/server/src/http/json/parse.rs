@@ -267,7 +267,7 @@ mod tests {
         check(
             "{} {}",
             "",
-            "Something follows the JSON document at line 1 column 4. Send one document and nothing else.",
+            "The body has more text after the JSON document, at line 1 column 4. Send one document only.",
         );
         check(
             "{\"a\": [1, ",

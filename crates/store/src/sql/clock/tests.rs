@@ -129,6 +129,11 @@ const NO_WAITS: &[(&str, &[&str])] = &[
 
 /// Columns of numbers that are no times, in any table.
 const NUMBERS: &[&str] = &[
+    "dropped",
+    "dropped_bytes",
+    "kept",
+    "kept_bytes",
+    "unused_bytes",
     "acknowledged_by",
     "acknowledges",
     "admin_devices",
