@@ -28,7 +28,8 @@ impl Member for DecodingInput {
 
 /// The schema of the settings: closed, with the values that each takes, or null where a client may write so.
 pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
-    let mut object = ObjectBuilder::new().schema_type(Type::Object);
+    let example = serde_json::json!({"timeZoneMinutes": 480});
+    let mut object = ObjectBuilder::new().schema_type(Type::Object).example(Some(example));
     for option in DEVICE_OPTIONS {
         let (kind, value) = match option.kind {
             OptionKind::Flag => (Type::Boolean, ObjectBuilder::new()),

@@ -53,7 +53,7 @@ pub struct DeviceView {
     #[schema(example = json!(null))]
     reported_model: Option<String>,
     /// How its messages are read and its commands written, where that differs from other devices of its protocol.
-    #[schema(schema_with = decoding_view_schema, example = json!({"timeZoneMinutes": 480}))]
+    #[schema(schema_with = decoding_view_schema)]
     decoding: Decoding,
     /// Time zone of its clock, in minutes ahead of UTC, that is proposed because all its newest fixes are off by the same whole
     /// half hours; null if none is. To accept it, set it as `timeZoneMinutes` of `decoding`.
