@@ -232,6 +232,12 @@ pub trait Decoder: Send {
     /// Reads one frame as it leaves the framer.
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded;
 
+    /// Identifiers in the beginning of a frame whose rest has not arrived. None for protocols whose devices log in by a short
+    /// frame first.
+    fn identifiers_of_beginning(&self, _beginning: &[u8]) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Bytes that it keeps of files and messages whose parts have not all arrived.
     fn held_bytes(&self) -> usize {
         0

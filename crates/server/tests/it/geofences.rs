@@ -161,7 +161,7 @@ async fn bad_geometries_say_what_to_change(engine: Engine) {
         (feature("Point", &json!(["1", 0]), &round), "/geometry", "a longitude and a latitude"),
         (feature("Point", &json!([1, 0]), &named), "/properties/radius", "required for a Point"),
         (feature("Point", &json!([1, 0]), &json!({"name": "A", "radius": -1})), "/geometry", "more than 0"),
-        (feature("Polygon", &square(), &round), "/properties/radius", "belongs to a Point alone"),
+        (feature("Polygon", &square(), &round), "/properties/radius", "only for a Point"),
         (
             feature("LineString", &json!([[0, 0], [1, 1]]), &named),
             "/properties/width",

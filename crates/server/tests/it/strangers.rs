@@ -182,7 +182,7 @@ async fn count(app: &TestApp, tenant: &Tenant) -> usize {
 /// Of a quota of 1 MiB, messages that store nothing new take a quarter: two of 100 kB.
 async fn rubbish_is_not_kept_beyond_its_quota(engine: Engine) {
     let app = TestApp::with(engine, |config| config.gateways.raw_mib_per_gateway = 1).await;
-    let tenant = app.tenant("acme", 10).await;
+    let mut tenant = app.tenant("acme", 10).await;
     let device = app.device(&tenant.owner, &json!({"name": "Phone"})).await;
     let first = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
     let second = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
@@ -202,6 +202,7 @@ async fn rubbish_is_not_kept_beyond_its_quota(engine: Engine) {
     );
     app.clock().advance_seconds(24 * 60 * 60);
     assert_eq!(post(&app, &first, "x".repeat(100_000)).await.status, 200);
+    tenant.owner = app.equip(&tenant.account, tenant.owner.id, tenant.owner.email).await;
     assert_eq!(count(&app, &tenant).await, 5, "a day later");
 }
 

@@ -13,6 +13,8 @@ use crate::sbd::{Estimate, Session};
 use super::encode::confirmation;
 use super::frame::REVISION;
 
+/// Bytes of the revision and the length that precede the elements.
+const LENGTH_END: usize = 3;
 const HEADER: u8 = 0x01;
 const PAYLOAD: u8 = 0x02;
 const LOCATION: u8 = 0x03;
@@ -24,6 +26,13 @@ pub(super) struct IridiumDecoder;
 impl Decoder for IridiumDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         read(frame, context).into()
+    }
+
+    fn identifiers_of_beginning(&self, beginning: &[u8]) -> Vec<String> {
+        let mut elements = Reader::new(beginning.get(LENGTH_END..).unwrap_or_default());
+        std::iter::from_fn(|| read_element(&mut elements).ok())
+            .find_map(|(kind, value)| (kind == HEADER).then(|| read_header(value).ok())?)
+            .map_or_else(Vec::new, |header| vec![header.imei])
     }
 }
 

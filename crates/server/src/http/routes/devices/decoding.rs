@@ -28,8 +28,7 @@ impl Member for DecodingInput {
 
 /// The schema of the settings: closed, with the values that each takes, or null where a client may write so.
 pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
-    let example = serde_json::json!({"timeZoneMinutes": 480});
-    let mut object = ObjectBuilder::new().schema_type(Type::Object).example(Some(example));
+    let mut object = ObjectBuilder::new().schema_type(Type::Object);
     for option in DEVICE_OPTIONS {
         let (kind, value) = match option.kind {
             OptionKind::Flag => (Type::Boolean, ObjectBuilder::new()),
@@ -64,5 +63,8 @@ pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
         let value = value.description(Some(format!("{} Protocols and feeds: {protocols}.", option.meaning)));
         object = object.property(option.name, value);
     }
-    object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).into()
+    let mut object =
+        object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build();
+    object.example = Some(serde_json::json!({"timeZoneMinutes": 480}));
+    object.into()
 }
