@@ -29,7 +29,7 @@ pub(super) struct PageText {
     acknowledge: &'static str,
     add_note: &'static str,
     no_link: &'static str,
-    /// The form had no name.
+    /// Shown if the form had no name.
     pub(super) name_missing: &'static str,
 }
 
@@ -42,15 +42,15 @@ const ENGLISH: PageText = PageText {
     acknowledged: "{name} acknowledged this alert at {time}.",
     somebody: "Somebody",
     ended: "This alert ended at {time}.",
-    open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it: the others then know, and no \
-           further people are called.",
-    over: "This link is expired. Sign in, or ask somebody of {account} to acknowledge the alert.",
+    open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it. The other recipients can then \
+           see that, and no further people are notified.",
+    over: "This link has expired. Sign in, or ask somebody at {account} to acknowledge the alert.",
     name: "Your name",
     note: "Note (optional)",
     acknowledge: "Acknowledge",
     add_note: "Add a note",
-    no_link: "This link is not valid. Open the link of a message you received, whole.",
-    name_missing: "Enter your name, so that others know who takes care of it.",
+    no_link: "This link is not valid. Open the complete link from the message that you received.",
+    name_missing: "Enter your name, so that others know who takes care of the alert.",
 };
 const SPANISH: PageText = PageText {
     language: "es",
@@ -68,7 +68,7 @@ const SPANISH: PageText = PageText {
     note: "Nota (opcional)",
     acknowledge: "Confirmar",
     add_note: "Añadir una nota",
-    no_link: "Este enlace no es válido. Abra entero el enlace de un mensaje que haya recibido.",
+    no_link: "Este enlace no es válido. Abra el enlace completo del mensaje que ha recibido.",
     name_missing: "Escriba su nombre, para que los demás sepan quién se ocupa.",
 };
 
@@ -83,7 +83,7 @@ impl PageText {
 pub(super) struct AlertPage;
 
 impl AlertPage {
-    /// The alert, what became of it, and a form unless the link is over.
+    /// The alert, its state, and a form unless the link has expired.
     pub(super) fn of(
         base_url: &BaseUrl,
         told: &NotifiedAlert,
@@ -106,7 +106,7 @@ impl AlertPage {
         mail_page::page(say.language, &title, &body.concat())
     }
 
-    /// The link was not made here, or its message is gone.
+    /// The page for a link that is invalid, or whose message was deleted.
     pub(super) fn problem(headers: &HeaderMap) -> String {
         let say = if mail_page::PageText::of(headers).is_spanish() { SPANISH } else { ENGLISH };
         mail_page::page(say.language, "Perigee", &format!("<p class=\"message problem\">{}</p>", say.no_link))
@@ -119,7 +119,7 @@ fn clock(told: &NotifiedAlert, at: Timestamp) -> String {
     escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), told.time_zone.id()))
 }
 
-/// Device, time and place of the alert.
+/// Device, time and position of the alert, as HTML.
 fn facts(say: PageText, told: &NotifiedAlert) -> String {
     let alert = &told.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
@@ -141,7 +141,7 @@ fn facts(say: PageText, told: &NotifiedAlert) -> String {
     format!("<dl>{device}{time}{}</dl>\n", place.unwrap_or_default())
 }
 
-/// What became of the alert.
+/// The state of the alert: open, acknowledged or ended.
 fn state(say: PageText, told: &NotifiedAlert, is_over: bool) -> String {
     match (&told.alert.acknowledged, told.alert.ended_at) {
         (Some((at, _)), _) => {
@@ -155,7 +155,7 @@ fn state(say: PageText, told: &NotifiedAlert, is_over: bool) -> String {
     }
 }
 
-/// The form that acknowledges, or adds a note to an alert that somebody acknowledged.
+/// The form that acknowledges an alert, or adds a note to one that was acknowledged.
 fn form(say: PageText, told: &NotifiedAlert) -> String {
     let name = escape(told.preferences.name.as_deref().unwrap_or_default());
     let is_open = told.alert.acknowledged.is_none();
