@@ -76,7 +76,7 @@ pub struct ContactView {
 pub struct ContactGroupList {
     /// The contact groups, sorted by ID.
     contact_groups: Vec<ContactGroupView>,
-    /// Cursor of the next page, for the parameter `cursor`. Absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -139,8 +139,8 @@ async fn ask_contacts(app: &App, caller: &Caller, group: &ContactGroup) -> ApiRe
 /// Returns the contact groups of the account, sorted by ID. The caller must see the whole account. The answer is
 /// complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/contactGroups", tag = "notifications", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items per page. If neither `limit` nor `cursor` is given, the answer has all items.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The contact groups of the account, sorted by ID.", body = ContactGroupList)))]
 pub async fn list_contact_groups(
     State(app): State<App>,

@@ -128,7 +128,7 @@ pub struct NotificationList {
     /// The notifications, newest first.
     #[schema(value_type = Vec<NotificationView>)]
     notifications: Vec<NotificationView>,
-    /// Cursor of the next page, for the parameter `cursor`. Absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -216,7 +216,7 @@ async fn answer(
     ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Maximum number of notifications per page. Default: 100.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
 pub async fn list_notifications(
     State(app): State<App>,
@@ -240,7 +240,7 @@ pub async fn list_notifications(
     ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Maximum number of notifications per page. Default: 100.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
 pub async fn list_device_notifications(
     State(app): State<App>,

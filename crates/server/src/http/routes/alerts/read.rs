@@ -53,8 +53,8 @@ pub(super) fn read_name(params: &mut Params) -> Option<String> {
     ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
     ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items per page. If neither `limit` nor `cursor` is given, the answer has all items.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts, sorted by `dateTime`.", body = AlertList)))]
 pub async fn list_alerts(
     State(app): State<App>,

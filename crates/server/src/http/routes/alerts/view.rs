@@ -140,7 +140,7 @@ pub struct AlertList {
     /// The alerts, sorted by `dateTime`.
     #[schema(value_type = Vec<AlertView>)]
     alerts: Vec<AlertView>,
-    /// Cursor of the next page, for the parameter `cursor`. Absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -39,8 +39,8 @@ fn answer(caller: &Caller, overview: AccountOverview) -> Reply<OperatorAccountAn
 /// Returns all accounts of the server, sorted by creation. The caller must be an operator with a console session. The
 /// answer is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/operator/accounts", tag = "operator", security(("session" = [])), params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items per page. If neither `limit` nor `cursor` is given, the answer has all items.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only accounts whose name contains this text, in any letter case."),
 ), responses((status = 200, description = "The accounts, sorted by creation.", body = OperatorAccountList)))]
 pub async fn list_operator_accounts(

@@ -25,7 +25,7 @@ const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation
 pub struct OperatorAccountList {
     /// The accounts, sorted by creation.
     accounts: Vec<OperatorAccountView>,
-    /// Cursor of the next page, for the parameter `cursor`. Absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -40,8 +40,8 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiR
 /// Returns the rules that are visible to the caller, sorted by ID. A caller who sees only a group or a device gets
 /// the rules that apply to a device in it. The answer is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/rules", tag = "rules", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items per page. If neither `limit` nor `cursor` is given, the answer has all items.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only rules whose name or description contains this text, in any letter case."),
 ), responses((status = 200, description = "The rules that are visible to the caller, sorted by ID.", body = RuleList)))]
 pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {

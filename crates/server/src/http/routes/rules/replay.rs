@@ -115,7 +115,7 @@ impl EpisodeView {
     ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "Only this device, by ID or identifier. Default: all devices that the rule applies to."),
     ("limit" = Option<u32>, Query, description = "Maximum number of devices per page. Default: 100.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts that the rule would have raised.", body = RuleTest)))]
 pub async fn test_rule(
     State(app): State<App>,
@@ -138,7 +138,7 @@ pub async fn test_rule(
     ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "Only this device, by ID or identifier. Default: all devices that the rule applies to."),
     ("limit" = Option<u32>, Query, description = "Maximum number of devices per page. Default: 100.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Cursor of the page to return: `nextCursor` of the previous page. Default: the first page."),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses(
     (status = 200, description = "The alerts that the rule would have raised.", body = RuleTest),
     (status = 404, description = "The device does not exist, or the caller may not see it."),

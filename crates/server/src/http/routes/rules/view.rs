@@ -88,7 +88,7 @@ pub struct RuleView {
 pub struct RuleList {
     /// The rules, sorted by ID.
     rules: Vec<RuleView>,
-    /// Cursor of the next page, for the parameter `cursor`. Absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
