@@ -23,9 +23,11 @@ pub async fn get_alert_page(
     headers: HeaderMap,
     TextPath(token): TextPath,
 ) -> ApiResult<Response> {
-    let Some((link, told)) = open(&app, &context, &token).await? else { return Ok(no_such_link(&headers)) };
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
     let is_over = app.clock.now() >= link.expires;
-    Ok(Html(AlertPage::of(&app.base_url, &told, is_over, None)).into_response())
+    Ok(Html(AlertPage::of(&app.base_url, &notified, is_over, None)).into_response())
 }
 
 /// Acknowledges the alert with a name and a note.
@@ -36,19 +38,21 @@ pub async fn acknowledge_by_link(
     TextPath(token): TextPath,
     body: Bytes,
 ) -> ApiResult<Response> {
-    let Some((link, told)) = open(&app, &context, &token).await? else { return Ok(no_such_link(&headers)) };
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
     let is_over = app.clock.now() >= link.expires;
     let (name, note) = read_form(&body);
     if is_over || name.is_none() {
-        let problem = (!is_over).then(|| PageText::of(&told).name_missing);
-        let page = Html(AlertPage::of(&app.base_url, &told, is_over, problem));
+        let problem = (!is_over).then(|| PageText::of(&notified).name_missing);
+        let page = Html(AlertPage::of(&app.base_url, &notified, is_over, problem));
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }
     let origin = context.origin(Via::Link, None);
     let name = name.unwrap_or_default();
     let done = app.store.acknowledge_told_alert(&origin, link.account, link.message, name, note).await?;
     match done {
-        Some(told) => Ok(Html(AlertPage::of(&app.base_url, &told, false, None)).into_response()),
+        Some(notified) => Ok(Html(AlertPage::of(&app.base_url, &notified, false, None)).into_response()),
         None => Ok(no_such_link(&headers)),
     }
 }
@@ -74,8 +78,8 @@ async fn open(
         context.set_rated(rated);
         return Err(too_many(rated, "This link was opened too often."));
     }
-    let told = app.store.find_told_alert(link.account, link.message).await?;
-    Ok(told.map(|told| (link, told)))
+    let notified = app.store.find_told_alert(link.account, link.message).await?;
+    Ok(notified.map(|notified| (link, notified)))
 }
 
 /// The name and the note of a form, without control characters and cut to their maximum lengths.

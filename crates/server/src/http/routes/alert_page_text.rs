@@ -74,8 +74,8 @@ const SPANISH: PageText = PageText {
 
 impl PageText {
     /// In the language of the message's recipient.
-    pub(super) fn of(told: &NotifiedAlert) -> Self {
-        if told.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
+    pub(super) fn of(notified: &NotifiedAlert) -> Self {
+        if notified.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
     }
 }
 
@@ -86,23 +86,23 @@ impl AlertPage {
     /// The alert, its state, and a form unless the link has expired.
     pub(super) fn of(
         base_url: &BaseUrl,
-        told: &NotifiedAlert,
+        notified: &NotifiedAlert,
         is_over: bool,
         problem: Option<&str>,
     ) -> String {
-        let say = PageText::of(told);
-        let alert = &told.alert.alert;
+        let say = PageText::of(notified);
+        let alert = &notified.alert.alert;
         let text = alert.text.as_ref().map(|text| format!("<p>{}</p>\n", escape(text))).unwrap_or_default();
-        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, told, is_over));
+        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, notified, is_over));
         let problem = problem
             .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
             .unwrap_or_default();
-        let form = if is_over { String::new() } else { form(say, told) };
-        let incident = escape(&base_url.join(&format!("/alerts/{}", told.alert.id)));
-        let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&told.account));
-        let body: [String; 6] = [text, facts(say, told), state, problem, form, incident];
-        let title = alert_title(&alert.name, told.preferences.language.as_str());
-        let title = format!("{} · {}", escape(title), escape(&told.device));
+        let form = if is_over { String::new() } else { form(say, notified) };
+        let incident = escape(&base_url.join(&format!("/alerts/{}", notified.alert.id)));
+        let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&notified.account));
+        let body: [String; 6] = [text, facts(say, notified), state, problem, form, incident];
+        let title = alert_title(&alert.name, notified.preferences.language.as_str());
+        let title = format!("{} · {}", escape(title), escape(&notified.device));
         mail_page::page(say.language, &title, &body.concat())
     }
 
@@ -114,19 +114,19 @@ impl AlertPage {
 }
 
 /// A time in the recipient's zone, as HTML.
-fn clock(told: &NotifiedAlert, at: Timestamp) -> String {
-    let local = told.time_zone.as_jiff().to_datetime(at.to_jiff());
-    escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), told.time_zone.id()))
+fn clock(notified: &NotifiedAlert, at: Timestamp) -> String {
+    let local = notified.time_zone.as_jiff().to_datetime(at.to_jiff());
+    escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), notified.time_zone.id()))
 }
 
 /// Device, time and position of the alert, as HTML.
-fn facts(say: PageText, told: &NotifiedAlert) -> String {
-    let alert = &told.alert.alert;
+fn facts(say: PageText, notified: &NotifiedAlert) -> String {
+    let alert = &notified.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
-    let place = told.alert.best_position().map(|(latitude, longitude)| {
+    let place = notified.alert.best_position().map(|(latitude, longitude)| {
         let is_spanish = say.language == SPANISH.language;
         let language = if is_spanish { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
-        let reader = Reader { language, units: told.preferences.units };
+        let reader = Reader { language, units: notified.preferences.units };
         let words = describe((latitude, longitude), reader, Form::Full);
         let words = words.map(|words| format!("{}<br>", escape(&words))).unwrap_or_default();
         let (latitude, longitude) = (latitude.as_degrees(), longitude.as_degrees());
@@ -136,29 +136,29 @@ fn facts(say: PageText, told: &NotifiedAlert) -> String {
         let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", say.map);
         fact(say.place, format!("{words}{latitude:.5}, {longitude:.5}<br>{link}"))
     });
-    let device = fact(say.device, escape(&told.device));
-    let time = fact(say.time, clock(told, alert.time));
+    let device = fact(say.device, escape(&notified.device));
+    let time = fact(say.time, clock(notified, alert.time));
     format!("<dl>{device}{time}{}</dl>\n", place.unwrap_or_default())
 }
 
 /// The state of the alert: open, acknowledged or ended.
-fn state(say: PageText, told: &NotifiedAlert, is_over: bool) -> String {
-    match (&told.alert.acknowledged, told.alert.ended_at) {
+fn state(say: PageText, notified: &NotifiedAlert, is_over: bool) -> String {
+    match (&notified.alert.acknowledged, notified.alert.ended_at) {
         (Some((at, _)), _) => {
-            let name = told.alert.acknowledged_name.as_deref().or(told.acknowledged_by.as_deref());
-            let text = say.acknowledged.replace("{time}", &clock(told, *at));
+            let name = notified.alert.acknowledged_name.as_deref().or(notified.acknowledged_by.as_deref());
+            let text = say.acknowledged.replace("{time}", &clock(notified, *at));
             text.replace("{name}", &escape(name.unwrap_or(say.somebody)))
         }
-        (None, Some(at)) => say.ended.replace("{time}", &clock(told, at)),
-        (None, None) if is_over => say.over.replace("{account}", &escape(&told.account)),
+        (None, Some(at)) => say.ended.replace("{time}", &clock(notified, at)),
+        (None, None) if is_over => say.over.replace("{account}", &escape(&notified.account)),
         (None, None) => say.open.to_owned(),
     }
 }
 
 /// The form that acknowledges an alert, or adds a note to one that was acknowledged.
-fn form(say: PageText, told: &NotifiedAlert) -> String {
-    let name = escape(told.preferences.name.as_deref().unwrap_or_default());
-    let is_open = told.alert.acknowledged.is_none();
+fn form(say: PageText, notified: &NotifiedAlert) -> String {
+    let name = escape(notified.preferences.name.as_deref().unwrap_or_default());
+    let is_open = notified.alert.acknowledged.is_none();
     let button = if is_open { say.acknowledge } else { say.add_note };
     format!(
         "<form method=\"post\">\n<label for=\"name\">{}</label>\n\

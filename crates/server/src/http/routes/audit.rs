@@ -27,8 +27,8 @@ pub struct AuditView {
     /// Time of the action.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
-    /// Way of access. `token`: with an API token. `session`: in the console. `link`: with a link from a message.
-    /// `command`: by the operator on the command line. `service`: by the server itself.
+    /// Way of access. `token`: with an API token. `session`: in the console. `link`: with a link, such as one that
+    /// sets a password. `command`: by the operator on the command line. `service`: by the server itself.
     #[schema(example = "session")]
     via: String,
     /// ID of the user who acted. Null if no user was involved.

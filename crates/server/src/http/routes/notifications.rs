@@ -207,7 +207,8 @@ async fn answer(
 /// List notifications
 ///
 /// Returns the notifications about all devices that are visible to the caller, newest first, with their delivery
-/// state. The answer is always paged.
+/// state. A caller who sees the whole account also gets notifications that are about no device, such as overview
+/// reports. The answer is always paged.
 #[utoipa::path(get, path = "/api/notifications", tag = "notifications", params(
     ("device" = Option<String>, Query, description = "Only notifications about this device, by ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("alert" = Option<String>, Query, description = "Only notifications about the alert with this ID.", example = "alr_01jc2m8k4n5p9"),

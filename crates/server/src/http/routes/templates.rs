@@ -56,9 +56,9 @@ pub struct TemplateList {
 }
 
 words! {
-    "TemplateKind", "Kind of a template: which text of which message it renders. `alert-…`: a message about an alert. `limit-…`: a message about a reached \
-     daily limit. `overview-…`: an overview report. `…-email-subject`: the subject of an e-mail. `…-email-text`: the plain text of an e-mail. `…-email-html`: \
-     the HTML of an e-mail. `…-sms`: an SMS." => TemplateKind;
+    "TemplateKind", "Kind of a template: which text of which message it renders. The beginning of the name is the message: `alert` for an \
+     alert, `limit` for a reached daily limit, `overview` for an overview report. The rest is the part of it: `email-subject`, `email-text` (plain text), \
+     `email-html` or `sms`." => TemplateKind;
 }
 
 /// A kind of template, as the API describes it.

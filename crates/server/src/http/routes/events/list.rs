@@ -33,12 +33,12 @@ const LOOKS: u32 = 4;
 
 /// List events
 ///
-/// Returns events that are visible to the caller, in the order of the event log. Each answer has `nextCursor`, also
+/// Returns events that are visible to the caller, in the order of the event log. Each answer has `nextCursor`, even
 /// if there are no events: pass it as `cursor` of the next request to get every event exactly once. Without `cursor`,
-/// the answer has no events and a cursor that starts now. With `cursor=start`, the list begins with the oldest event
-/// that is stored. The `id` of an event can be used as a cursor too. Events are kept for the retention time of the
-/// server, 72 hours by default; an older cursor fails with 410 `cursor-expired`. With `wait`, the request waits for
-/// an event if there is none; too many waiting requests of a user or an account fail with 429.
+/// the list begins with events that happen from now on. With `cursor=start`, it begins with the oldest event that is
+/// stored. The `id` of an event can be used as a cursor too. Events are kept for the retention time of the server, 72
+/// hours by default; an older cursor fails with 410 `cursor-expired`. With `wait`, the request waits for an event if
+/// there is none; too many waiting requests of a user or an account fail with 429.
 #[utoipa::path(get, path = "/api/events", tag = "events", params(
     ("cursor" = Option<String>, Query, description = "Cursor to continue from: `nextCursor` of the previous answer, the `id` of an event, or `start`. Default: the end of the log.", example = "start"),
     ("limit" = Option<u32>, Query, description = "Maximum number of events. Default: 100.", minimum = 1, maximum = 1000),
