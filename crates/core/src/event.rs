@@ -40,7 +40,7 @@ macro_rules! event_kinds {
                 .trim()
             }
 
-            /// The kind of object that `Event::subject` names.
+            /// The kind of thing that `Event::subject` names.
             pub const fn subject(self) -> Subject {
                 match self {
                     $(Self::$variant => Subject::$subject,)+
@@ -93,7 +93,7 @@ event_kinds! {
     LimitEmailReached = "limit.email.reached", Device;
     /// A device reached its daily limit of SMS.
     LimitSmsReached = "limit.sms.reached", Device;
-    /// A device could not become active because no licence was free; at most once a day.
+    /// A device could not become active because no licence was free; told once a day.
     LicenseExhausted = "license.exhausted", Account;
     /// A group was added.
     GroupCreated = "group.created", Group;
@@ -105,9 +105,9 @@ event_kinds! {
     UserCreated = "user.created", User;
     /// A user was changed.
     UserUpdated = "user.updated", User;
-    /// A user was deleted.
+    /// A user was removed.
     UserDeleted = "user.deleted", User;
-    /// A webhook was disabled because its receiver answered 410.
+    /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
     /// An SOS came from a device that is not registered, or whose licence is expired.
     SosUnregistered = "sos.unregistered", Account;
@@ -119,11 +119,11 @@ event_kinds! {
     GatewayDeleted = "gateway.deleted", Gateway;
     /// A gateway is late: no message came for about two of its usual intervals, or its provider does not answer.
     FeedLate = "feed.late", Gateway;
-    /// A gateway refused requests that were not signed as set, or its provider refused requests; at most once an hour.
+    /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.
     FeedRefused = "feed.refused", Gateway;
 }
 
-/// The kind of object that an event is about.
+/// The kind of thing that an event happened to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A location, which is stored in the log itself.
@@ -138,11 +138,11 @@ pub enum Subject {
     Group,
     /// A user, read from the store with the event.
     User,
-    /// The account; the event has only its ID.
+    /// The account; only its id is told.
     Account,
-    /// A webhook; the event has only its ID.
+    /// A webhook; only its id is told.
     Webhook,
-    /// A gateway; the event has only its ID.
+    /// A gateway; only its id is told.
     Gateway,
 }
 

@@ -18,20 +18,20 @@ pub struct Guard {
     pub allowed: Vec<Network>,
 }
 
-/// Why a URL is refused, as the rest of a sentence for the person who set it.
+/// Why an address is refused, as a sentence for the person who set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is not an HTTP URL.
-    #[error("must be a URL that begins with https://")]
+    /// It is not an HTTP address.
+    #[error("must be an address that begins with https://")]
     NotWeb,
     /// It is not encrypted.
-    #[error("must begin with https://, because this server does not allow plain HTTP")]
+    #[error("must begin with https://; the operator allows no others")]
     NotEncrypted,
     /// It contains a user name or password.
-    #[error("must not contain a user name or password; the receiver can check the signature instead")]
+    #[error("must have no user name or password in it; receivers check the signature instead")]
     HasPassword,
     /// It is not on the public Internet.
-    #[error("must not have an IP address of a private or special network as its host")]
+    #[error("must not be an address of a private or special network")]
     NotGlobal,
 }
 

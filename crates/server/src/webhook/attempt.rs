@@ -55,8 +55,9 @@ async fn post(
     delivery: &LeasedDelivery,
     now: Timestamp,
 ) -> Result<Response, String> {
-    let url = Url::parse(&webhook.settings.url).map_err(|error| format!("The URL is not valid: {error}."))?;
-    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the URL {refused}."))?;
+    let url =
+        Url::parse(&webhook.settings.url).map_err(|error| format!("The address cannot be used: {error}."))?;
+    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the address {refused}."))?;
     let seconds = now.as_seconds();
     let request = client
         .http
@@ -96,15 +97,16 @@ pub(super) fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {
         if cause.downcast_ref::<NoAddress>().is_some() {
-            return "Nothing was sent: the host name has no IP address on the public Internet.".to_owned();
+            return "Nothing was sent: no address of the public Internet was found for this name.".to_owned();
         }
         source = cause.source();
     }
     if error.is_timeout() {
-        format!("The host did not answer within {} seconds.", client.timeout.as_secs())
+        format!("No answer came within {} seconds.", client.timeout.as_secs())
     } else if error.is_connect() {
-        "The connection failed: the host does not answer, or its certificate is not valid.".to_owned()
+        "No connection was possible: the receiver does not answer, or its certificate is not valid."
+            .to_owned()
     } else {
-        "The connection was closed before the host answered.".to_owned()
+        "The connection broke before an answer came.".to_owned()
     }
 }

@@ -15,7 +15,7 @@ const SECRET_BYTES: usize = 32;
 pub struct Header {
     /// The name, in lower case.
     pub name: &'static str,
-    /// What the header means, for the API document.
+    /// What a receiver does with it.
     pub description: &'static str,
     /// A regular expression that its values match.
     pub pattern: &'static str,
@@ -25,21 +25,21 @@ pub struct Header {
 
 pub(super) const ID_HEADER: Header = Header {
     name: "webhook-id",
-    description: "Identifier of the message, the same on every attempt. Ignore a message whose identifier was processed before.",
+    description: "The `id` of the message, the same on every attempt: ignore one that was handled before.",
     pattern: "^[!-~]+$",
     example: "AAAAAAAAACoAAAAAAAAAAKh8Z1E",
 };
 pub(super) const TIMESTAMP_HEADER: Header = Header {
     name: "webhook-timestamp",
-    description: "Time of this attempt, in seconds since 1970. Reject messages older than five minutes.",
+    description: "When this attempt was made, in seconds since 1970: refuse what is older than five minutes.",
     pattern: "^[0-9]+$",
     example: "1777636803",
 };
 pub(super) const SIGNATURE_HEADER: Header = Header {
     name: "webhook-signature",
-    description: "Signature of the message: `v1,` and the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` in Base64. The \
-        key is the secret of the webhook: the part after `whsec_`, decoded from Base64. For 24 hours after a secret is \
-        rotated there are two signatures, separated by a space; one that matches is enough.",
+    description: "`v1,` and the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` in Base64, with the webhook's \
+        secret, which is Base64 after `whsec_`, as the key. While a secret is replaced there are two, with a space \
+        between them; one that matches is enough.",
     pattern: "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$",
     example: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
 };
@@ -51,12 +51,12 @@ pub fn generate_secret() -> WebhookSecret {
     WebhookSecret(rand::random::<[u8; SECRET_BYTES]>().to_vec())
 }
 
-/// A secret in the form of the API, which shows it once.
+/// A secret as it is shown to its owner, once.
 pub fn show_secret(secret: &WebhookSecret) -> String {
     format!("{PREFIX}{}", STANDARD.encode(&secret.0))
 }
 
-/// The value of `webhook-signature`: a signature with the current secret and, while it lasts, one with the previous.
+/// The value of `webhook-signature`: a signature by the present secret and, while it lasts, one by the previous.
 pub fn sign(webhook: &Webhook, message: &str, seconds: i64, body: &str, now: Timestamp) -> String {
     let previous = webhook.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret);
     let signatures = std::iter::once(&webhook.secret).chain(previous).map(|secret| {
