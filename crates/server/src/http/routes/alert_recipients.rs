@@ -56,7 +56,7 @@ pub struct AlertRecipientView {
     channel: &'static str,
     /// E-mail address, or telephone number in international form. Callers who see only a group or a device get only
     /// the first characters, such as `a***`, of addresses that neither the routing of that group or device nor the
-    /// rule names.
+    /// rule names, unless it is their own address.
     #[schema(example = "ana@example.com")]
     address: String,
     /// Name of the recipient. Null if it is unknown or the address is hidden.

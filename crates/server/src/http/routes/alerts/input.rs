@@ -29,7 +29,7 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     let alert = fields.finish(|| {
         let name = name?;
         let critical = critical || Alert::is_critical_by_name(&name);
-        // An answered position may be another one than the alert's; sent back, it must not become the alert's own.
+        // The position in an answer may be that of the device; sent back, it must not become that of the alert.
         let is_marked = |name: &str| members.get(name) == Some(&Value::Bool(true));
         let is_own = !is_marked("placeIsLastKnown") && !is_marked("placeIsFromLaterFix");
         let position = latitude.zip(longitude).filter(|_| is_own);

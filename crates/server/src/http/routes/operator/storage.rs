@@ -21,7 +21,7 @@ pub struct RawUsageView {
     /// ID of the gateway that received the messages. Null if they came by a listener.
     #[schema(example = "gtw_01jc2m8k4n5p6")]
     gateway_id: Option<String>,
-    /// ID of the device that sent the messages. Null if they came by a gateway.
+    /// ID of the device that sent the messages. Null if it is unknown, or if the messages came by a gateway.
     #[schema(example = json!(null))]
     device_id: Option<String>,
     /// Number of raw messages that were stored.

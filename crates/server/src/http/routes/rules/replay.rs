@@ -275,7 +275,7 @@ async fn replay(
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
-    // The rule is tested as it is now, whatever it was at the time.
+    // The current settings are tested on all of the history, also from before the rule was last changed.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
     let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);

@@ -38,10 +38,11 @@ pub struct WebhookView {
     /// Whether events are sent.
     #[schema(example = true)]
     enabled: bool,
-    /// Time at which the server disabled the webhook, because the receiver answered 410. Null if it did not.
+    /// Time at which the server disabled the webhook, because the receiver answered 410. Null if it did not, or if
+    /// the webhook was enabled again.
     #[schema(example = json!(null), format = DateTime)]
     disabled_at: Option<String>,
-    /// Reason why the server disabled the webhook. Null if it did not.
+    /// Reason why the server disabled the webhook. Null if `disabledAt` is null.
     #[schema(example = json!(null))]
     disabled_reason: Option<String>,
     /// Time until which nothing is sent, because the receiver answered with `Retry-After`. Null if nothing is held
