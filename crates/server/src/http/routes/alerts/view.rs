@@ -99,8 +99,8 @@ pub struct AlertView {
     /// Time at which somebody acknowledged the alert. Null if nobody did.
     #[schema(example = json!(null), format = DateTime)]
     acknowledged_at: Option<String>,
-    /// ID of the user who acknowledged the alert. Null if nobody did, or if it was acknowledged with the link in a
-    /// message.
+    /// ID of the user who acknowledged the alert. Null if nobody did, if the user was deleted, or if the alert was
+    /// acknowledged with the link in a message.
     #[schema(example = json!(null))]
     acknowledged_by: Option<String>,
     /// Name of the person who acknowledged the alert with the link in a message, without an account. Null otherwise.
