@@ -170,7 +170,7 @@ async fn good_ones_are_stored_beside_bad_ones(engine: Engine) {
         json!([
             {"index": 1, "code": "invalid-location", "error": "\"latitude\" must be between -90 and 90, not 91. \"course\" must be between 0 and 360, not 400."},
             {"index": 2, "code": "invalid-location", "error": "A location must be a JSON object with \"dateTime\", \"latitude\" and \"longitude\"."},
-            {"index": 3, "code": "unknown-member", "error": "\"extra\" is not a known member; one that is kept as an attribute must be a string, a number or a boolean."},
+            {"index": 3, "code": "unknown-member", "error": "\"extra\" is not a known member. As an attribute, it must be a string, a number or a boolean."},
         ])
     );
     assert_eq!(counts(&answer), (2, 0, 3));

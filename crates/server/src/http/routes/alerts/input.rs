@@ -117,7 +117,7 @@ mod tests {
             &json!({"extra": [1]}),
             "unknown-member",
             "extra",
-            "is not a known member; one that is kept as an attribute must be a string, a number or a boolean.",
+            "is not a known member. As an attribute, it must be a string, a number or a boolean.",
         );
     }
 }
