@@ -278,12 +278,18 @@ mod tests {
         };
         check(
             json!({"timezone": 1}),
-            "\"timezone\" is not an option of devices; there are timeZoneMinutes, ",
+            "\"timezone\" is not a decoding setting; the settings are timeZoneMinutes, ",
         );
         check(json!({"hbm": 3}), "\"hbm\" must be a whole number from 0 to 2.");
         check(json!({"payload": "bits"}), "\"payload\" must be one of auto, text, records, ");
-        check(json!({"payload": "template"}), "\"payload\" needs \"template\" beside it.");
-        check(json!({"format": "01,zz"}), "\"format\" must be a list of parameters such as 01,02,03,04,05.");
+        check(
+            json!({"payload": "template"}),
+            "\"payload\" is \"template\", which requires the setting \"template\".",
+        );
+        check(
+            json!({"format": "01,zz"}),
+            "\"format\" must be a list of hexadecimal parameters such as 01,02,03,04,05.",
+        );
         check(json!({"template": {"fields": [{"field": "a"}]}}), "\"template/fields/0/offset\" is missing.");
         let wide = json!({"template": {"fields": [{"field": "x".repeat(9_000), "offset": 0}]}});
         check(wide, "\"template\" must be a template of at most 8192 bytes.");
