@@ -29,7 +29,7 @@ impl Ingest {
         } else if let Some(feed) = find_feed(&message.source) {
             self.reprocess_request(feed, message).await?
         } else {
-            let error = Some("this version does not know the protocol or feed".to_owned());
+            let error = Some("this version of the server does not support the protocol or feed".to_owned());
             Some(RawMessage { result: MessageResult::Unparsable, error, ..message })
         };
         let Some(mut changed) = changed else { return Ok(None) };
