@@ -22,7 +22,7 @@ on_both_engines!(
     locations_are_stored_when_messages_are_not,
 );
 
-const TOO_LARGE: &str = "the request has more than is decoded at a time; send it in parts";
+const TOO_LARGE: &str = "the request has too much content to be decoded at once; send it in parts";
 
 async fn gateway(app: &TestApp, tenant: &Tenant, body: &Value) -> String {
     let made = app.send(&tenant.owner, "POST /api/gateways", body).await.expect(201);

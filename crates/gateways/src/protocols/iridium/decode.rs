@@ -120,7 +120,7 @@ fn read_location(value: &[u8]) -> Result<Estimate, DecodeError> {
         let (whole, minutes) = (f64::from(reader.u8()?), f64::from(reader.u16()?) / 1000.0);
         let degrees = whole + minutes / 60.0;
         if minutes >= 60.0 || degrees > most {
-            return Err(DecodeError::Malformed("the network's location is not on Earth"));
+            return Err(DecodeError::Malformed("the position of the network is out of range"));
         }
         Ok(if negative { -degrees } else { degrees })
     };
@@ -248,7 +248,10 @@ mod tests {
     fn a_damaged_location_leaves_the_payload() {
         let damaged = LOCATED.replace("022b7a26", "022bffff");
         let decoded = decode(&damaged, &Options::default());
-        assert_eq!(decoded.error, Some(DecodeError::Malformed("the network's location is not on Earth")));
+        assert_eq!(
+            decoded.error,
+            Some(DecodeError::Malformed("the position of the network is out of range"))
+        );
         assert_eq!(decoded.identifiers, ["301434061799480"]);
     }
 
