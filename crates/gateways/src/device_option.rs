@@ -243,7 +243,8 @@ fn overlay(members: &mut Map<String, Json>, own: &Decoding, is_used: impl Fn(&st
     }
 }
 
-/// Whether feeds know an option. Other options are of trackers only: a `password` of a device, for example, would replace that of a gateway.
+/// Whether feeds know an option. Other options are of trackers only: a `password` of a device, for example, would
+/// replace that of a gateway.
 fn is_of_feeds(name: &str) -> bool {
     let is_feed = |name: &&str| crate::feed::find_feed(name).is_some();
     find_option(name).is_some_and(|option| option.protocols.iter().any(is_feed))

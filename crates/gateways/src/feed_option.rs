@@ -175,7 +175,8 @@ pub fn check_given_options(feed: &Feed, options: &Map<String, Json>) -> Vec<Sett
     check_members(feed, options, "", |_| true)
 }
 
-/// Checks the options of a gateway of this feed. Each error has the path of its value. The options are usable if there is none.
+/// Checks the options of a gateway of this feed. Each error has the path of its value. The options are usable if there
+/// is none.
 pub fn check_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingError> {
     let mut errors = check_given_options(feed, options);
     let has = |name: &str| options.get(name).is_some_and(|value| !value.is_null());

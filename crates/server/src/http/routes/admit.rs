@@ -42,9 +42,9 @@ pub(super) enum Admitted<T> {
 
 /// Reads a body about a device, within the rate limits and with the privilege that storing requires.
 ///
-/// A caller who may not store can only request a time range, in a few kilobytes, and is charged one API call before the body
-/// is received. A caller who may store is charged one submission before a costly body is parsed. A body that stores nothing,
-/// because it is invalid or the device is not visible, is charged as an API call.
+/// A caller who may not store can only request a time range, in a few kilobytes, and is charged one API call before the
+/// body is received. A caller who may store is charged one submission before a costly body is parsed. A body that
+/// stores nothing, because it is invalid or the device is not visible, is charged as an API call.
 pub(super) async fn admit_body<T: Send + 'static>(
     app: &App,
     Submitter(caller): Submitter,

@@ -45,27 +45,29 @@ type Frames = Lines<1, TEXT_MAX>;
 input! {
     /// Messages to decode. Exactly one of `text` and `messageId` must be given.
     struct DecodeInput {
-        /// Frames of trackers, one per line: hexadecimal digits, or JSON objects as `perigee decode` reads them. With `feed` or
-        /// `gatewayId`, the body of one request of that feed. At most 65536 characters.
+        /// Frames of trackers, one per line: hexadecimal digits, or JSON objects as `perigee decode` reads them. With
+        /// `feed` or `gatewayId`, the body of one request of that feed. At most 65536 characters.
         text: Frames, nullable, example "78780d01086471700328358100093f040d0a";
         /// ID of a stored raw message to decode, instead of `text`.
         message as "messageId": StoredMessage, nullable, example null;
-        /// ID of the gateway whose settings are used, as if the gateway had received the request. Requires a user who may see the
-        /// whole account. Must not be given together with `feed`.
+        /// ID of the gateway whose settings are used, as if the gateway had received the request. Requires a user who
+        /// may see the whole account. Must not be given together with `feed`.
         gateway as "gatewayId": GatewayRef, nullable, example null;
         /// Protocol of the frames. Default: recognised from the first bytes.
         protocol: ProtocolName, nullable, example "gt06";
-        /// Feed of the request in `text`. Default: for a stored message, the feed by which it was received. Must not be given
-        /// together with `gatewayId`.
+        /// Feed of the request in `text`. Default: for a stored message, the feed by which it was received. Must not be
+        /// given together with `gatewayId`.
         feed: FeedName, nullable, example null;
-        /// Model of the device, for protocols that differ between models. Default: for a stored message, the model of its device.
+        /// Model of the device, for protocols that differ between models. Default: for a stored message, the model of
+        /// its device.
         model: ShortText, nullable, example null;
-        /// Whether all lines belong to one connection, in which a login identifies the device of the lines after it. Default:
-        /// `false`.
+        /// Whether all lines belong to one connection, in which a login identifies the device of the lines after it.
+        /// Default: `false`.
         session: bool, or(false);
-        /// Settings to decode with: for a request, options of a gateway such as `mapping`; for frames, settings as in `decoding` of a
-        /// device. They are validated as if they were to be stored. With `gatewayId`, they replace the options of the gateway. For
-        /// a stored message, they take precedence over the settings of its gateway or device.
+        /// Settings to decode with: for a request, options of a gateway such as `mapping`; for frames, settings as in
+        /// `decoding` of a device. They are validated as if they were to be stored. With `gatewayId`, they replace the
+        /// options of the gateway. For a stored message, they take precedence over the settings of its gateway or
+        /// device.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -118,12 +120,12 @@ pub struct DecodedMessageView {
     /// Identifiers of the device in the message. If there are several, any of them may be that of a device.
     #[schema(example = json!(["864717003283581"]))]
     identifiers: Vec<String>,
-    /// ID of the device of a message in a request. Null if no device of the account has the identifiers. Absent for frames, and for
-    /// callers who may not see the whole account.
+    /// ID of the device of a message in a request. Null if no device of the account has the identifiers. Absent for
+    /// frames, and for callers who may not see the whole account.
     #[schema(example = json!(null))]
     device_id: Option<String>,
-    /// Reports in the message, as locations of the API with the additional member `located`. If `located` is `false`, the report
-    /// has no position.
+    /// Reports in the message, as locations of the API with the additional member `located`. If `located` is `false`,
+    /// the report has no position.
     #[schema(example = json!([{"located": true, "latitude": 42.5, "longitude": -8.25, "speed": 35}]))]
     reports: Vec<Map<String, Value>>,
     /// Replies that a server sends to the tracker.
@@ -131,7 +133,8 @@ pub struct DecodedMessageView {
     /// Text that a person wrote. Absent if there is none.
     #[schema(example = json!(null))]
     text: Option<String>,
-    /// Step of an emergency, if the message is one: `declare` begins it, `confirm` confirms it, `repeat` repeats it, `cancel` ends it.
+    /// Step of an emergency, if the message is one: `declare` begins it, `confirm` confirms it, `repeat` repeats it,
+    /// `cancel` ends it.
     #[schema(example = json!(null))]
     sos: Option<String>,
     /// Whether the provider marked the message as a test.
@@ -140,7 +143,8 @@ pub struct DecodedMessageView {
     /// Photos and other files whose last part is in the message.
     #[schema(example = json!(null))]
     files: Option<Vec<Map<String, Value>>>,
-    /// Reason for which the message could not be decoded completely, for example a wrong checksum. Absent or null if it could.
+    /// Reason for which the message could not be decoded completely, for example a wrong checksum. Absent or null if it
+    /// could.
     #[schema(example = json!(null))]
     error: Option<String>,
 }
@@ -275,13 +279,13 @@ async fn gateway_for(
 
 /// Decode messages
 ///
-/// Decodes frames of trackers or a request of a feed, and returns their content. Nothing is stored, and no reply is sent. With `feed`
-/// and `options`, settings of a gateway can be tried before it is created; with `gatewayId`, those of an existing gateway are
-/// used. With `messageId`, a stored raw message is decoded, optionally with other settings, for example to try a template or a
-/// mapping. Requires the privilege `devices.write`.
+/// Decodes frames of trackers or a request of a feed, and returns their content. Nothing is stored, and no reply is
+/// sent. With `feed` and `options`, settings of a gateway can be tried before it is created; with `gatewayId`, those of
+/// an existing gateway are used. With `messageId`, a stored raw message is decoded, optionally with other settings, for
+/// example to try a template or a mapping. Requires the privilege `devices.write`.
 ///
-/// Decoding may use about 100 times the size of the body in memory, and at most 64 MiB. If a body needs more, the messages decoded
-/// until then are returned, and the last one has an `error`.
+/// Decoding may use about 100 times the size of the body in memory, and at most 64 MiB. If a body needs more, the
+/// messages decoded until then are returned, and the last one has an `error`.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
         (status = 200, description = "Contents of the messages.", body = DecodedMessages),

@@ -29,13 +29,13 @@ pub struct DeviceClaimView {
     /// Identifier of the device.
     #[schema(example = "860000000000001")]
     identifier: String,
-    /// State of the claim: `proven` if the identifier belongs to this device; `unproven` if the device claims it, but nothing that is
-    /// reported under it on shared listeners is stored before the claim is proven; `elsewhere` if another account holds the
-    /// identifier.
+    /// State of the claim: `proven` if the identifier belongs to this device; `unproven` if the device claims it, but
+    /// nothing that is reported under it on shared listeners is stored before the claim is proven; `elsewhere` if
+    /// another account holds the identifier.
     #[schema(example = "unproven", pattern = "^(proven|unproven|elsewhere)$")]
     state: &'static str,
-    /// Start of the interval in which the tracker must report, and before which it must be silent, to prove the claim. Null if no
-    /// proof is under way, or the tracker reported too early.
+    /// Start of the interval in which the tracker must report, and before which it must be silent, to prove the claim.
+    /// Null if no proof is under way, or the tracker reported too early.
     #[schema(example = "2026-05-01T12:07:00Z", format = DateTime)]
     report_from: Option<String>,
     /// End of the interval in which the tracker must report to prove the claim. Null like `reportFrom`.
@@ -80,8 +80,9 @@ input! {
 
 /// List claims of a device
 ///
-/// Returns the claims of a device on its identifiers. They are needed for trackers that report to listeners which several accounts
-/// share, and not for gateways of the account. Any user who may see the device may call this operation.
+/// Returns the claims of a device on its identifiers. They are needed for trackers that report to listeners which
+/// several accounts share, and not for gateways of the account. Any user who may see the device may call this
+/// operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), responses((status = 200, description = "Claims of the device.", body = DeviceClaimList)))]
@@ -99,11 +100,11 @@ pub async fn list_device_claims(
 
 /// Prove a claim of a device
 ///
-/// Starts a proof that an identifier belongs to the device. The answer has an interval of two minutes that begins in 5 to 15 minutes.
-/// Switch the tracker off now, and switch it on so that its next report is received within the interval. If it reports
-/// earlier, it is in use elsewhere and the proof fails. An operator of the server can also confirm the claim. At most 2 proofs a
-/// day can be started for an identifier, and 50 for an account; further requests fail with `rate-limited`. A claim that is
-/// already proven does not change. Requires the privilege `devices.write`.
+/// Starts a proof that an identifier belongs to the device. The answer has an interval of two minutes that begins in 5
+/// to 15 minutes. Switch the tracker off now, and switch it on so that its next report is received within the interval.
+/// If it reports earlier, it is in use elsewhere and the proof fails. An operator of the server can also confirm the
+/// claim. At most 2 proofs a day can be started for an identifier, and 50 for an account; further requests fail with
+/// `rate-limited`. A claim that is already proven does not change. Requires the privilege `devices.write`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), request_body = DeviceClaimInput,

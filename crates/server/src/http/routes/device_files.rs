@@ -84,8 +84,9 @@ impl From<DeviceFile> for DeviceFileView {
 
 /// List files of a device
 ///
-/// Returns the photos, sounds and other files that a device uploaded, newest first, in pages. The newest 100 files of a device are
-/// stored, up to 20 MiB in total, with the retention of raw messages. Any user who may see the device may call this operation.
+/// Returns the photos, sounds and other files that a device uploaded, newest first, in pages. The newest 100 files of a
+/// device are stored, up to 20 MiB in total, with the retention of raw messages. Any user who may see the device may
+/// call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/files", tag = "devices", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("limit" = Option<u32>, Query, description = "Maximum number of files in a page. Default: 100.", minimum = 1, maximum = 1000),
@@ -118,8 +119,8 @@ fn disposition(file: &DeviceFile) -> String {
 
 /// Download a file of a device
 ///
-/// Returns the content of a file that a device uploaded, or of the photo that a user set. `Content-Disposition` is `inline` for images
-/// and `attachment` for other files. Any user who may see the device may call this operation.
+/// Returns the content of a file that a device uploaded, or of the photo that a user set. `Content-Disposition` is
+/// `inline` for images and `attachment` for other files. Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/files/{fileId}", tag = "devices", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("fileId" = String, Path, description = "ID of the file.", example = "fil_01jc2m8k4n5p6"),

@@ -29,11 +29,11 @@ async fn find_seen(
 
 /// Set the photo of a device
 ///
-/// Replaces the photo of a device with a JPEG, PNG or WebP image of at most 1 MiB, 8,192 pixels on a side and 32 million pixels in
-/// total. The format is recognised from the first bytes, so `application/octet-stream` is accepted as well. Metadata, such as
-/// the position at which the photo was taken, is removed. The photo is the file whose ID is `photo` of the device. It is stored
-/// until it is deleted, or the device is. The `ETag` of the device changes. Requires the privilege `devices.write`. Sends the
-/// event `device.updated`.
+/// Replaces the photo of a device with a JPEG, PNG or WebP image of at most 1 MiB, 8,192 pixels on a side and 32
+/// million pixels in total. The format is recognised from the first bytes, so `application/octet-stream` is accepted as
+/// well. Metadata, such as the position at which the photo was taken, is removed. The photo is the file whose ID is
+/// `photo` of the device. It is stored until it is deleted, or the device is. The `ETag` of the device changes.
+/// Requires the privilege `devices.write`. Sends the event `device.updated`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), request_body(content(
@@ -57,8 +57,8 @@ pub async fn replace_device_photo(
 
 /// Delete the photo of a device
 ///
-/// Deletes the photo of a device. If the device had a photo, its `ETag` changes and the event `device.updated` is sent. Requires the
-/// privilege `devices.write`.
+/// Deletes the photo of a device. If the device had a photo, its `ETag` changes and the event `device.updated` is sent.
+/// Requires the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), responses((status = 200, description = "The device, without a photo.", body = OneDevice)))]

@@ -65,8 +65,8 @@ input! {
         name: Name, required, example "Trawlers";
         /// Free text about the group. Null for none.
         description: Description, nullable, example "Out of Vigo";
-        /// Devices in the group, each given by its ID, identifier or a name that only one device has. At most 10000. Default:
-        /// none.
+        /// Devices in the group, each given by its ID, identifier or a name that only one device has. At most 10000.
+        /// Default: none.
         devices: Set<DeviceId, 0, { GroupSettings::DEVICES_MAX }>, nullable, example [];
     }
 }
@@ -95,8 +95,8 @@ fn read_group(body: &Value) -> ApiResult<GroupSettings> {
     })
 }
 
-/// Runs a change that adds or removes `devices` devices. A large change waits for the account's turn, and runs to its end
-/// even if the client disconnects.
+/// Runs a change that adds or removes `devices` devices. A large change waits for the account's turn, and runs to its
+/// end even if the client disconnects.
 async fn in_turn<T: Send + 'static>(
     app: &App,
     caller: &Caller,
@@ -122,8 +122,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Grou
 
 /// List groups
 ///
-/// Returns the groups that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is given; with
-/// either, it is returned in pages. Any user may call this operation.
+/// Returns the groups that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is given;
+/// with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/groups", tag = "groups", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of groups in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -192,8 +192,8 @@ pub async fn get_group(
 
 /// Replace a group
 ///
-/// Replaces name, description and devices of a group. A member that is omitted is set to its default: without `devices` the
-/// group is empty. Requires the privilege `groups.write`. Sends the event `group.updated`.
+/// Replaces name, description and devices of a group. A member that is omitted is set to its default: without `devices`
+/// the group is empty. Requires the privilege `groups.write`. Sends the event `group.updated`.
 #[utoipa::path(put, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
     params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
     responses((status = 200, description = "The group, updated.", body = GroupView)))]
@@ -248,8 +248,8 @@ async fn change_group(
 
 /// Delete a group
 ///
-/// Deletes a group. Its devices are not deleted. The request fails with `in-use` while a user may see only this group. Requires
-/// the privilege `groups.write`. Sends the event `group.deleted`.
+/// Deletes a group. Its devices are not deleted. The request fails with `in-use` while a user may see only this group.
+/// Requires the privilege `groups.write`. Sends the event `group.deleted`.
 #[utoipa::path(delete, path = "/api/groups/{groupId}", tag = "groups",
     params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
     responses((status = 200, description = "The group was deleted.", body = Done)))]

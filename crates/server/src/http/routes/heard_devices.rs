@@ -67,8 +67,8 @@ impl From<HeardDevice> for HeardDeviceView {
     }
 }
 
-/// Whether the caller may see devices on shared listeners, which could belong to any account: an operator of the server in a
-/// console session, or any caller if the server has only one account.
+/// Whether the caller may see devices on shared listeners, which could belong to any account: an operator of the server
+/// in a console session, or any caller if the server has only one account.
 async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
     if caller.session().is_some() && caller.user().operator {
         return Ok(true);
@@ -78,13 +78,13 @@ async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
 
 /// List heard devices
 ///
-/// Returns trackers that sent messages under an identifier that no device has. The server does not reply to them. To claim a tracker,
-/// create a device with its identifier, or add the identifier to `identifiers` of a device: up to 20 of its newest messages are
-/// then decoded and stored.
+/// Returns trackers that sent messages under an identifier that no device has. The server does not reply to them. To
+/// claim a tracker, create a device with its identifier, or add the identifier to `identifiers` of a device: up to 20
+/// of its newest messages are then decoded and stored.
 ///
-/// Requires the privilege `devices.write` and a user who may see the whole account. Trackers that reported to gateways of the account are
-/// always listed. Trackers on listeners that several accounts share are listed only for operators of the server, in a console
-/// session.
+/// Requires the privilege `devices.write` and a user who may see the whole account. Trackers that reported to gateways
+/// of the account are always listed. Trackers on listeners that several accounts share are listed only for operators of
+/// the server, in a console session.
 #[utoipa::path(get, path = "/api/heardDevices", tag = "gateways",
     responses((status = 200, description = "Heard devices, newest first.", body = HeardDeviceList)))]
 pub async fn list_heard_devices(

@@ -71,8 +71,8 @@ fn read_positions(params: &mut Params) -> Vec<(Latitude, Longitude)> {
 
 /// List places of positions
 ///
-/// Describes up to 50 positions in words: by the distance and direction from the town, cape, island or port that describes each
-/// best. The names are part of the server; no other service is called. Any user may call this operation.
+/// Describes up to 50 positions in words: by the distance and direction from the town, cape, island or port that
+/// describes each best. The names are part of the server; no other service is called. Any user may call this operation.
 #[utoipa::path(get, path = "/api/places", tag = "locations", params(
     ("at" = String, Query, description = "Positions, at most 50, separated by semicolons. A position is a latitude and a longitude in degrees, separated by a comma.", example = "42.09,-8.9;43.1,-10.5"),
     ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of the descriptions. Default: the language of the caller's preferences, or else of the caller's country."),

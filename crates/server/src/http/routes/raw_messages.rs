@@ -125,7 +125,8 @@ pub(super) async fn load_message(
     Ok((message.ok_or_else(missing)?, permit))
 }
 
-/// Encodes an answer. One that may use more than a little memory is encoded off the connection threads, with a permit for it.
+/// Encodes an answer. One that may use more than a little memory is encoded off the connection threads, with a permit
+/// for it.
 pub(super) async fn answer_in_turn<T: Serialize>(
     app: &App,
     caller: &Caller,
@@ -177,9 +178,9 @@ impl From<RawMessage> for RawMessageView {
 
 /// List raw messages
 ///
-/// Returns the raw messages of the devices that the caller may see, newest first, in pages. Users who may see the whole account also
-/// get messages without a device. A page with a filter may have fewer messages than `limit`, or none, although there are more:
-/// continue while there is a `nextCursor`. Any user may call this operation.
+/// Returns the raw messages of the devices that the caller may see, newest first, in pages. Users who may see the whole
+/// account also get messages without a device. A page with a filter may have fewer messages than `limit`, or none,
+/// although there are more: continue while there is a `nextCursor`. Any user may call this operation.
 #[utoipa::path(get, path = "/api/rawMessages", tag = "gateways", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of messages in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -208,8 +209,8 @@ pub async fn list_raw_messages(
 
 /// Retrieve a raw message
 ///
-/// Returns a raw message with all of its bytes. Any user who may see its device may call this operation; a message without a device
-/// requires a user who may see the whole account.
+/// Returns a raw message with all of its bytes. Any user who may see its device may call this operation; a message
+/// without a device requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/rawMessages/{messageId}", tag = "gateways",
     params(("messageId" = String, Path, description = "ID of the raw message.", example = "msg_01jc2m8k4n5p6")),
     responses((status = 200, description = "The raw message.", body = RawMessageView)))]
@@ -227,9 +228,10 @@ pub async fn get_raw_message(
 
 /// Reprocess a raw message
 ///
-/// Decodes a stored raw message again and stores its content, for example after its device was created, the settings of its gateway or
-/// device were changed, or the server was upgraded. Content that had been stored before is not stored again. Sends the event
-/// `location.created` for each location that is stored. Requires the privilege `locations.write`.
+/// Decodes a stored raw message again and stores its content, for example after its device was created, the settings of
+/// its gateway or device were changed, or the server was upgraded. Content that had been stored before is not stored
+/// again. Sends the event `location.created` for each location that is stored. Requires the privilege
+/// `locations.write`.
 #[utoipa::path(post, path = "/api/rawMessages/{messageId}/reprocess", tag = "gateways",
     params(("messageId" = String, Path, description = "ID of the raw message.", example = "msg_01jc2m8k4n5p6")),
     responses((status = 200, description = "The raw message, with its new result.", body = RawMessageView)))]

@@ -104,7 +104,8 @@ input! {
         from: Instant, nullable, example "2026-05-01T12:00:00Z";
         /// Time at which the link expires: in the future, after `from`, and at most 366 days from now.
         until: InstantOrNever, required, example "2026-05-08T12:00:00Z";
-        /// Whether the page of the link shows the name of the account. Nothing else of the account is shown. Default: `true`.
+        /// Whether the page of the link shows the name of the account. Nothing else of the account is shown. Default:
+        /// `true`.
         show_account as "showAccount": bool, or(true), example true;
     }
 }
@@ -206,9 +207,9 @@ async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Shar
 
 /// List share links
 ///
-/// Returns the share links to devices and groups that the caller may see, sorted by ID. Expired links are listed until they are
-/// deleted. The list is complete unless `limit` or `cursor` is given; with either, it is returned in pages. Any user may call
-/// this operation; the URLs of the links require the privilege `devices.write`.
+/// Returns the share links to devices and groups that the caller may see, sorted by ID. Expired links are listed until
+/// they are deleted. The list is complete unless `limit` or `cursor` is given; with either, it is returned in pages.
+/// Any user may call this operation; the URLs of the links require the privilege `devices.write`.
 #[utoipa::path(get, path = "/api/shares", tag = "shares", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of share links in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -227,8 +228,9 @@ pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params)
 
 /// Create a share link
 ///
-/// Creates a public link to one device or one group. Anyone who has the URL in `page` or `url` can see names, positions and status of
-/// the devices until the link expires or is revoked, without signing in. Requires the privilege `devices.write`.
+/// Creates a public link to one device or one group. Anyone who has the URL in `page` or `url` can see names, positions
+/// and status of the devices until the link expires or is revoked, without signing in. Requires the privilege
+/// `devices.write`.
 #[utoipa::path(post, path = "/api/shares", tag = "shares", request_body = ShareInput,
     responses((status = 201, description = "The share link was created.", body = ShareView)))]
 pub async fn create_share(
@@ -249,8 +251,8 @@ pub async fn create_share(
 
 /// Retrieve a share link
 ///
-/// Returns a share link. Any user who may see its device or group may call this operation; the URLs of the link require the privilege
-/// `devices.write`.
+/// Returns a share link. Any user who may see its device or group may call this operation; the URLs of the link require
+/// the privilege `devices.write`.
 #[utoipa::path(get, path = "/api/shares/{shareId}", tag = "shares",
     params(("shareId" = String, Path, description = "ID of the share link.", example = "shr_01jc2m8k4n5p6")),
     responses((status = 200, description = "The share link.", body = ShareView)))]

@@ -30,7 +30,8 @@ use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{OpenLink, PageError, PageKey, SharePage};
 
-/// Public view of a share link: names, positions and status of the shared devices, and nothing else of the account than its name.
+/// Public view of a share link: names, positions and status of the shared devices, and nothing else of the account than
+/// its name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SharedView)]
@@ -64,14 +65,14 @@ pub struct SharedDevice {
     /// Name of the icon that represents the device on the map. Null for the default icon.
     #[schema(example = "vessel")]
     icon: Option<String>,
-    /// Reporting status: `online` if the last message was received within two reporting intervals; `late` after two, `offline`
-    /// after six intervals without a message; `never` if none was received yet.
+    /// Reporting status: `online` if the last message was received within two reporting intervals; `late` after two,
+    /// `offline` after six intervals without a message; `never` if none was received yet.
     #[schema(example = "online", pattern = "^(online|late|offline|never)$")]
     status: &'static str,
     /// Last location of the device. Null if there is none since `from` of the link.
     last_location: Option<SharedLocation>,
-    /// Locations since the time in `trail`, oldest first: the newest 1,000, or fewer if the link shows many devices. Present only with
-    /// `trail`.
+    /// Locations since the time in `trail`, oldest first: the newest 1,000, or fewer if the link shows many devices.
+    /// Present only with `trail`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     trail: Option<Vec<SharedLocation>>,
@@ -201,12 +202,12 @@ impl SharedLocation {
 
 /// Open a share link
 ///
-/// Returns the devices of a share link with their last locations. No authentication is required: the URL contains the secret. A link that
-/// does not exist, is not valid yet, is expired or was revoked returns 404. Each request counts as one view of the link.
-/// Requests are rate-limited by client address and by link.
+/// Returns the devices of a share link with their last locations. No authentication is required: the URL contains the
+/// secret. A link that does not exist, is not valid yet, is expired or was revoked returns 404. Each request counts as
+/// one view of the link. Requests are rate-limited by client address and by link.
 ///
-/// To follow the devices, repeat the request every few seconds with `again=true`, which is not counted as a view, and with `trail`
-/// set to the time of the newest known location.
+/// To follow the devices, repeat the request every few seconds with `again=true`, which is not counted as a view, and
+/// with `trail` set to the time of the newest known location.
 #[utoipa::path(get, path = "/api/shared/{secret}", tag = "shares", security(()),
     params(("secret" = String, Path, description = "Secret of the share link: the last part of its `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
         ("trail" = Option<String>, Query, description = "Start of the trail: adds to each device its locations since this time, but none before `from` of the link. Default: no trails.", example = "2026-05-01T12:00:00Z"),

@@ -121,8 +121,8 @@ impl From<&DeviceOption> for DecodingOptionView {
 
 /// List tracker models
 ///
-/// Returns the models of trackers that this version of the server knows, each with its maker, protocol and decoding settings, and all
-/// settings that a device can have in `decoding`. Any user may call this operation.
+/// Returns the models of trackers that this version of the server knows, each with its maker, protocol and decoding
+/// settings, and all settings that a device can have in `decoding`. Any user may call this operation.
 #[utoipa::path(get, path = "/api/trackerModels", tag = "gateways",
     responses((status = 200, description = "Tracker models and decoding settings.", body = TrackerModelList)))]
 pub async fn list_tracker_models(

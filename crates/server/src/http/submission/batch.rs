@@ -38,8 +38,8 @@ pub struct Rejection {
     /// Index of the item in the request, counted from 0.
     #[schema(example = 3, minimum = 0, maximum = 9999)]
     index: usize,
-    /// Reason for which the item was not stored: `invalid-location` or `invalid-alert` if a member is missing or invalid,
-    /// `unknown-member` for an unknown array or object, `malformed-json` for a line that is not JSON.
+    /// Reason for which the item was not stored: `invalid-location` or `invalid-alert` if a member is missing or
+    /// invalid, `unknown-member` for an unknown array or object, `malformed-json` for a line that is not JSON.
     #[schema(value_type = RejectionCode, example = "invalid-location")]
     code: &'static str,
     /// Problems of the item, in sentences that say what is accepted.

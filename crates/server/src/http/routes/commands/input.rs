@@ -20,10 +20,11 @@ input! {
     pub(super) struct CommandInput {
         /// Type of the command: what the device shall do.
         kind as "type": Word<CommandKind>, required, example "positionPeriodic";
-        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type. Any type
-        /// accepts `devicePassword`, the password of the device. At most 10. Default: none.
+        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
+        /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
         values: ValueMap, nullable, example {"frequency": 60};
-        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default: `false`.
+        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default:
+        /// `false`.
         confirm: bool, or(false);
         /// Time after which the command is no longer sent, at most 30 days from now. Default: 24 hours from now.
         deadline: Instant, nullable, example "2026-05-02T12:00:00Z";
@@ -35,19 +36,21 @@ input! {
     pub(super) struct SendCommandInput {
         /// Type of the command: what the device shall do. Required unless `command` is given.
         kind as "type": Word<CommandKind>, nullable, example "positionPeriodic";
-        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type. Any type
-        /// accepts `devicePassword`, the password of the device. At most 10. Default: none.
+        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
+        /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
         values: ValueMap, nullable, example {"frequency": 60};
-        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default: `false`.
+        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default:
+        /// `false`.
         confirm: bool, or(false);
         /// Time after which the command is no longer sent, at most 30 days from now. Default: 24 hours from now.
         deadline: Instant, nullable, example "2026-05-02T12:00:00Z";
         /// Custom command as text, in place of `type`. Must not be given together with `type`.
         command: CommandText, nullable, example null;
-        /// Format of `command`: `text` for the text itself, `hex` for bytes in hexadecimal digits. Upper and lower case are not
-        /// distinguished. Default: `text`.
+        /// Format of `command`: `text` for the text itself, `hex` for bytes in hexadecimal digits. Upper and lower case
+        /// are not distinguished. Default: `text`.
         format: FormatWord, nullable, example null;
-        /// Whether to send the command by SMS. Must be `false` or null: commands are sent over the connection of the device.
+        /// Whether to send the command by SMS. Must be `false` or null: commands are sent over the connection of the
+        /// device.
         sms: bool, nullable, example false;
     }
 }

@@ -48,8 +48,8 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<CommandId>) -> A
 
 /// List commands
 ///
-/// Returns commands to the devices that the caller may see, newest first, in pages. The newest 1000 commands of each device are
-/// stored. Any user may call this operation.
+/// Returns commands to the devices that the caller may see, newest first, in pages. The newest 1000 commands of each
+/// device are stored. Any user may call this operation.
 #[utoipa::path(get, path = "/api/commands", tag = "commands", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -71,8 +71,8 @@ pub async fn list_commands(
 
 /// List commands to a device
 ///
-/// Returns the commands to a device, newest first, in pages. The newest 1000 commands are stored. Any user who may see the
-/// device may call this operation.
+/// Returns the commands to a device, newest first, in pages. The newest 1000 commands are stored. Any user who may see
+/// the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commands", tag = "commands", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
@@ -93,7 +93,8 @@ pub async fn list_device_commands(
 
 /// Retrieve a command
 ///
-/// Returns a command with its state and the answer of the device. Any user who may see the device may call this operation.
+/// Returns a command with its state and the answer of the device. Any user who may see the device may call this
+/// operation.
 #[utoipa::path(get, path = "/api/commands/{commandId}", tag = "commands",
     params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
     responses((status = 200, description = "The command.", body = CommandView)))]
@@ -127,9 +128,9 @@ pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: 
 
 /// List command types of a device
 ///
-/// Returns the types of commands that a device supports, by the protocol of its last message. For a device that has not sent a
-/// message yet, all types are listed; a command that its protocol does not support fails when the device connects. Any user
-/// who may see the device may call this operation.
+/// Returns the types of commands that a device supports, by the protocol of its last message. For a device that has not
+/// sent a message yet, all types are listed; a command that its protocol does not support fails when the device
+/// connects. Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commandTypes", tag = "commands",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     responses((status = 200, description = "Command types that the device supports, with their values.", body = CommandTypeList)))]

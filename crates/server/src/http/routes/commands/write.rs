@@ -100,13 +100,13 @@ async fn queue(
 
 /// Send a command to a device
 ///
-/// Queues a command. It is sent immediately if the device is connected by TCP, and otherwise as soon as it connects. Sends the event
-/// `command.queued`, and later one of `command.sent`, `command.answered`, `command.failed` and `command.expired`. At most 100
-/// commands may be queued for a device. Requires the privilege `commands.send`.
+/// Queues a command. It is sent immediately if the device is connected by TCP, and otherwise as soon as it connects.
+/// Sends the event `command.queued`, and later one of `command.sent`, `command.answered`, `command.failed` and
+/// `command.expired`. At most 100 commands may be queued for a device. Requires the privilege `commands.send`.
 ///
-/// A command that the protocol of the device does not support is refused. The command `engineStop` is refused with `device-moving`
-/// while the device moves faster than the server allows, and with `claim-unproven` before an identifier of the device is
-/// proven to belong to the account.
+/// A command that the protocol of the device does not support is refused. The command `engineStop` is refused with
+/// `device-moving` while the device moves faster than the server allows, and with `claim-unproven` before an identifier
+/// of the device is proven to belong to the account.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/commands", tag = "commands",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
@@ -123,9 +123,10 @@ pub async fn create_command(
 
 /// Send a command to a device by type or text
 ///
-/// Does the same as `POST /api/devices/{deviceId}/commands`, for clients of the original API. In addition, `{"command": "text"}`
-/// sends a custom command with this text, and with `"format": "hex"` the bytes that the text has in hexadecimal digits. `sms`
-/// must be `false`: commands are sent over the connection of the device. Requires the privilege `commands.send`.
+/// Does the same as `POST /api/devices/{deviceId}/commands`, for clients of the original API. In addition, `{"command":
+/// "text"}` sends a custom command with this text, and with `"format": "hex"` the bytes that the text has in
+/// hexadecimal digits. `sms` must be `false`: commands are sent over the connection of the device. Requires the
+/// privilege `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = SendCommandInput, examples(
@@ -144,9 +145,9 @@ pub async fn send_command(
 
 /// Cancel a command
 ///
-/// Cancels a command that is queued: its state becomes `failed`, and it is never sent. A command that was sent cannot be cancelled;
-/// the request then fails with `already-sent`, and with `already-ended` if the command has failed or expired. Requires the
-/// privilege `commands.send`. Sends the event `command.failed`.
+/// Cancels a command that is queued: its state becomes `failed`, and it is never sent. A command that was sent cannot
+/// be cancelled; the request then fails with `already-sent`, and with `already-ended` if the command has failed or
+/// expired. Requires the privilege `commands.send`. Sends the event `command.failed`.
 #[utoipa::path(delete, path = "/api/commands/{commandId}", tag = "commands",
     params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
     responses((status = 200, description = "The command, cancelled.", body = CommandView)))]

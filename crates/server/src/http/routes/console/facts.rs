@@ -79,7 +79,8 @@ pub struct LayerFacts {
     /// Format of the tiles: `vector` for geometries, `raster` for images.
     #[schema(example = "raster", pattern = "^(vector|raster)$")]
     format: &'static str,
-    /// URL of the tiles, relative to `baseUrl` if it begins with `api/`. For `tiles`, it contains the placeholders {z}, {x} and {y}.
+    /// URL of the tiles, relative to `baseUrl` if it begins with `api/`. For `tiles`, it contains the placeholders {z},
+    /// {x} and {y}.
     #[schema(example = "https://tiles.example.com/{z}/{x}/{y}.png")]
     url: String,
     /// Attribution to show with the layer, as plain text.
@@ -162,8 +163,8 @@ fn named(layer: &Layer) -> LayerFacts {
 
 /// Retrieve public settings of the server
 ///
-/// Returns what the console needs before a user signs in: version, map layers, channels and languages. No authentication is required.
-/// The answer contains nothing about accounts, devices or users.
+/// Returns what the console needs before a user signs in: version, map layers, channels and languages. No
+/// authentication is required. The answer contains nothing about accounts, devices or users.
 #[utoipa::path(get, path = "/api/console", tag = "console", security(()),
     responses((status = 200, description = "Public settings of the server.", body = ConsoleFacts)))]
 pub async fn get_console_facts(

@@ -27,8 +27,8 @@ pub async fn get_layer_file(
     }
 }
 
-/// Answers a tile of a proxied layer, for users and viewers of share links only, because the operator pays for what is fetched.
-/// If the tile server has no such tile, the answer is empty, which maps show as an empty tile.
+/// Answers a tile of a proxied layer, for users and viewers of share links only, because the operator pays for what is
+/// fetched. If the tile server has no such tile, the answer is empty, which maps show as an empty tile.
 pub async fn get_layer_tile(
     State(app): State<App>,
     MapViewer { payer }: MapViewer,

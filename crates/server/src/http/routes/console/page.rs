@@ -153,8 +153,8 @@ fn rooted(page: &str, prefix: &str) -> String {
     }
 }
 
-/// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. Eight lower-case letters
-/// are a word, not a hash.
+/// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. Eight lower-case
+/// letters are a word, not a hash.
 fn is_hashed(name: &str) -> bool {
     let Some((stem, _)) = name.strip_prefix("assets/").and_then(|file| file.rsplit_once('.')) else {
         return false;

@@ -10,7 +10,8 @@ const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-poli
 const PERMISSIONS: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(self), gyroscope=(), \
      hid=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()";
 
-/// Headers that are sent with every file of the console. A worker obeys the policy of its own file, so all files have it.
+/// Headers that are sent with every file of the console. A worker obeys the policy of its own file, so all files have
+/// it.
 #[derive(Clone, Debug)]
 pub(super) struct PagePolicy {
     content: HeaderValue,

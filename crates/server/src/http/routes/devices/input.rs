@@ -39,8 +39,8 @@ input! {
     /// Settings of a device.
     pub(super) struct DeviceInput {
         /// Identifier under which the device reports, for example its IMEI, ESN or serial number. Unique among all
-        /// identifiers of the account's devices. Must not begin with `dev_`, begin or end with a space, or be `.` or `..`.
-        /// Null for none.
+        /// identifiers of the account's devices. Must not begin with `dev_`, begin or end with a space, or be `.` or
+        /// `..`. Null for none.
         identifier: Identifier, nullable, example "300234010753370";
         /// Further identifiers under which the device reports, for example the IMEI of its satellite modem. At most 20.
         /// Default: none.
@@ -51,22 +51,23 @@ input! {
         description: Description, nullable, example "Longliner, 24 m";
         /// Mobile number of the device's SIM card. Null for none. It is stored for reference.
         min: ShortText, nullable, example "+34600111222";
-        /// Labels of the device, as keys and values: at most 64 labels, keys of 1 to 64 characters, values of at most 256
-        /// characters. Default: none.
+        /// Labels of the device, as keys and values: at most 64 labels, keys of 1 to 64 characters, values of at most
+        /// 256 characters. Default: none.
         tags: TagMap, nullable, example {"colour": "red"};
         /// Name of the icon that represents the device on the map. Null for the default icon.
         icon: ShortText, nullable, example "boat";
-        /// Model of the hardware: a model from `GET /api/trackerModels`, with or without its maker, or any other text. A known
-        /// model sets how messages of some protocols are decoded. Null if unknown.
+        /// Model of the hardware: a model from `GET /api/trackerModels`, with or without its maker, or any other text.
+        /// A known model sets how messages of some protocols are decoded. Null if unknown.
         model: ShortText, nullable, example "SmartOne C";
-        /// Decoding settings: how messages of the device are decoded and its commands are encoded, where the device differs
-        /// from others of its protocol. `GET /api/trackerModels` lists the settings. A change takes effect with the next
-        /// message. Default: none.
+        /// Decoding settings: how messages of the device are decoded and its commands are encoded, where the device
+        /// differs from others of its protocol. `GET /api/trackerModels` lists the settings. A change takes effect with
+        /// the next message. Default: none.
         decoding: DecodingInput, nullable, example {"timeZoneMinutes": 480};
-        /// Groups that the device belongs to, each given by its ID or by a name that only one group has. At most 1000. A change
-        /// also requires the privilege `groups.write`. Default: none.
+        /// Groups that the device belongs to, each given by its ID or by a name that only one group has. At most 1000.
+        /// A change also requires the privilege `groups.write`. Default: none.
         groups: Set<GroupId, 0, { DeviceSettings::GROUPS_MAX }>, nullable, example [];
-        /// Expiration date of the device, and limits of the notifications it may cause in a day. Default: no expiry, no limits.
+        /// Expiration date of the device, and limits of the notifications it may cause in a day. Default: no expiry, no
+        /// limits.
         limits: Object<LimitsInput>, nullable;
         /// Expected reporting interval, in seconds. Null to use the interval learned from the device's reports
         /// (`learnedIntervalSeconds`).
@@ -101,10 +102,11 @@ impl Part for IdentifierInput {
 input! {
     /// Expiration date of a device, and limits of the notifications that it may cause in a day.
     pub(super) struct LimitsInput {
-        /// Whether the device expires. `false` removes the expiration date. Default: `true` if `expirationDate` is given.
+        /// Whether the device expires. `false` removes the expiration date. Default: `true` if `expirationDate` is
+        /// given.
         expires: bool, nullable, example true;
-        /// Last day on which the device is active, in the time zone of the account. Required if `expires` is `true`. Null for
-        /// no expiry.
+        /// Last day on which the device is active, in the time zone of the account. Required if `expires` is `true`.
+        /// Null for no expiry.
         expiration_date as "expirationDate": Date, nullable, example "2026-12-31";
         /// Maximum number of e-mails about the device in a day. Null for no limit, 0 to send none.
         daily_emails as "dailyEmailLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 50;
@@ -187,8 +189,8 @@ impl Part for LimitsInput {
     }
 }
 
-/// Removes `expires` where the change sets an expiration date and not `expires`: the value is that of the device before the
-/// change, and would remove the new date.
+/// Removes `expires` where the change sets an expiration date and not `expires`: the value is that of the device before
+/// the change, and would remove the new date.
 pub(super) fn follow_date(device: &mut Value) {
     if let Some(limits) = device.get_mut("limits").and_then(Value::as_object_mut)
         && limits.get("expirationDate").is_some_and(|date| !date.is_null())

@@ -47,8 +47,8 @@ pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> 
 
 /// List devices
 ///
-/// Returns the devices that the caller may see and that match all given filters, sorted by ID. The list is complete unless
-/// `limit` or `cursor` is given; with either, it is returned in pages. Any user may call this operation.
+/// Returns the devices that the caller may see and that match all given filters, sorted by ID. The list is complete
+/// unless `limit` or `cursor` is given; with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
@@ -93,9 +93,9 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
 
 /// Retrieve a device
 ///
-/// Returns a device with its settings and state. Any user who may see the device may call this operation. The `ETag` changes
-/// only with the settings that a client can change, so the answer is complete even if `If-None-Match` has the current value:
-/// `status`, `lastSeen` and `counters` change without it.
+/// Returns a device with its settings and state. Any user who may see the device may call this operation. The `ETag`
+/// changes only with the settings that a client can change, so the answer is complete even if `If-None-Match` has the
+/// current value: `status`, `lastSeen` and `counters` change without it.
 #[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),

@@ -22,8 +22,8 @@ pub struct DeviceView {
     /// Unique identifier of the device, assigned by the server. It never changes.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     id: String,
-    /// Identifier under which the device reports, for example its IMEI, ESN or serial number. Unique among all identifiers
-    /// of the account's devices. Null if not set.
+    /// Identifier under which the device reports, for example its IMEI, ESN or serial number. Unique among all
+    /// identifiers of the account's devices. Null if not set.
     #[schema(example = "300234010753370")]
     identifier: Option<String>,
     /// Further identifiers under which the device reports, sorted by priority.
@@ -44,23 +44,23 @@ pub struct DeviceView {
     /// Name of the icon that represents the device on the map. Null for the default icon.
     #[schema(example = "boat")]
     icon: Option<String>,
-    /// ID of the photo that a user set, null if there is none. The image is at `/api/devices/{id}/files/{photo}`. A new photo
-    /// has a new ID.
+    /// ID of the photo that a user set, null if there is none. The image is at `/api/devices/{id}/files/{photo}`. A new
+    /// photo has a new ID.
     #[schema(example = "fil_01jc2m8k4n5p6")]
     photo: Option<String>,
     /// Model of the hardware, as set by a client. Null if not set.
     #[schema(example = "SmartOne C")]
     model: Option<String>,
-    /// Model that the device reported in its messages, null if it reported none. It is used for decoding unless `model` is a
-    /// known model.
+    /// Model that the device reported in its messages, null if it reported none. It is used for decoding unless `model`
+    /// is a known model.
     #[schema(example = json!(null))]
     reported_model: Option<String>,
     /// Decoding settings. `decoding_schema` has the description, because `schema_with` drops this comment.
     #[schema(schema_with = decoding_view_schema)]
     decoding: Decoding,
-    /// Proposed time zone of the device's clock, in minutes ahead of UTC. It is set if the times of the newest fixes all differ
-    /// from their arrival by the same multiple of half an hour, null otherwise. To accept it, set `timeZoneMinutes` in
-    /// `decoding` to this value.
+    /// Proposed time zone of the device's clock, in minutes ahead of UTC. It is set if the times of the newest fixes
+    /// all differ from their arrival by the same multiple of half an hour, null otherwise. To accept it, set
+    /// `timeZoneMinutes` in `decoding` to this value.
     #[schema(example = json!(null), minimum = -840, maximum = 840)]
     proposed_time_zone_minutes: Option<i32>,
     /// Protocol of the device's last message to a listener. Null if there was none.
@@ -90,8 +90,8 @@ pub struct DeviceView {
     /// Expected reporting interval, in seconds, as set by a client. Null to use `learnedIntervalSeconds`.
     #[schema(example = 600)]
     expected_interval_seconds: Option<u32>,
-    /// Reporting interval, in seconds, learned by the server from the times of the device's messages. Null until there are
-    /// enough messages.
+    /// Reporting interval, in seconds, learned by the server from the times of the device's messages. Null until there
+    /// are enough messages.
     #[schema(example = 600, minimum = 5, maximum = 172_800)]
     learned_interval_seconds: Option<u32>,
     /// Retention of the device's locations, in days. Null to use the retention of the account.
@@ -103,8 +103,8 @@ pub struct DeviceView {
     /// Time at which a client last changed the device.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
-    /// Place of the device's last location, in words. Present only with `place=true`, and if the device has a last location
-    /// that can be described.
+    /// Place of the device's last location, in words. Present only with `place=true`, and if the device has a last
+    /// location that can be described.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "22 km SW of Vigo, Spain")]
     place: Option<String>,

@@ -19,8 +19,8 @@ use crate::http::reply::{Done, Reply};
 /// The members that refer to other resources by name or ID.
 const NAMES: &[(&str, Named)] = &[("groups", Named::Group)];
 
-/// Requires the privilege to change groups if the groups of a device change, because that changes who may see the device.
-/// A device that a user of one group creates or changes always stays in that group.
+/// Requires the privilege to change groups if the groups of a device change, because that changes who may see the
+/// device. A device that a user of one group creates or changes always stays in that group.
 fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>) -> ApiResult<()> {
     if let Reach::Group(own) = caller.scope().reach {
         wanted.push(own);
@@ -32,9 +32,10 @@ fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>)
 
 /// Create a device
 ///
-/// Creates a device. It uses a licence of the account unless its expiration date is in the past; if no licence is free, the
-/// request fails with `license-exhausted`. Requires the privilege `devices.write`, and `groups.write` to put the device into
-/// groups. If the caller may see only one group, the device is added to that group. Sends the event `device.created`.
+/// Creates a device. It uses a licence of the account unless its expiration date is in the past; if no licence is free,
+/// the request fails with `license-exhausted`. Requires the privilege `devices.write`, and `groups.write` to put the
+/// device into groups. If the caller may see only one group, the device is added to that group. Sends the event
+/// `device.created`.
 #[utoipa::path(post, path = "/api/devices", tag = "devices", request_body = DeviceInput,
     responses((status = 201, description = "The device was created.", body = OneDevice)))]
 pub async fn create_device(
@@ -67,11 +68,11 @@ pub async fn create_device(
 
 /// Replace a device
 ///
-/// Replaces all settings of a device. A member that is omitted is set to its default: without `limits`, for example, the device
-/// has no limits and does not expire. The answer of `GET` may be sent back as it is, inside `device` or without it; members
-/// that only the server sets are ignored. An expired device that gets a later expiration date, or none, uses a licence again;
-/// if no licence is free, the request fails with `license-exhausted`. Requires the privilege `devices.write`, and
-/// `groups.write` to change the groups. Sends the event `device.updated`.
+/// Replaces all settings of a device. A member that is omitted is set to its default: without `limits`, for example,
+/// the device has no limits and does not expire. The answer of `GET` may be sent back as it is, inside `device` or
+/// without it; members that only the server sets are ignored. An expired device that gets a later expiration date, or
+/// none, uses a licence again; if no licence is free, the request fails with `license-exhausted`. Requires the
+/// privilege `devices.write`, and `groups.write` to change the groups. Sends the event `device.updated`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     responses((status = 200, description = "The device, updated.", body = OneDevice)))]
@@ -130,8 +131,9 @@ async fn change_device(
 
 /// Delete a device
 ///
-/// Deletes a device with its locations and alerts, and frees its licence. This cannot be undone. The request fails with `in-use`
-/// while a user may see only this device. Requires the privilege `devices.write`. Sends the event `device.deleted`.
+/// Deletes a device with its locations and alerts, and frees its licence. This cannot be undone. The request fails with
+/// `in-use` while a user may see only this device. Requires the privilege `devices.write`. Sends the event
+/// `device.deleted`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}", tag = "devices",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     responses((status = 200, description = "The device was deleted.", body = Done)))]

@@ -25,18 +25,19 @@ input! {
         feed: FeedName, required, example "osmand";
         /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// Device of messages without an identifier, such as those of a phone, given by its ID, identifier or a name that only one
-        /// device has. Other messages are assigned to devices by their identifiers. Null for none.
+        /// Device of messages without an identifier, such as those of a phone, given by its ID, identifier or a name
+        /// that only one device has. Other messages are assigned to devices by their identifiers. Null for none.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
-        /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default: none.
+        /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
+        /// none.
         ///
-        /// Options by name: `user` and `password`, credentials of HTTP Basic that requests must have, or, for `garmin-history`, that the
-        /// server sends; `token`, the token that Garmin sends with each request; `key`, the RSA public key by which requests of
-        /// `rockblock` are verified; `speedUnit`, `knots` or `km/h`; `mapping`, how requests of `json` are read; `model`, the model of
-        /// the devices; `payload`, `format` and `template`, how payloads are decoded, as in `decoding` of a device; `devices`, an
-        /// object with such options for single devices, by identifier. For feeds that the server fetches: `url`, `apiKey` and
-        /// `imeis` (`garmin-history`), `mapShare`, `password` and `url` (`garmin-mapshare`), `feedId`, `password` and `url`
-        /// (`spot-feed`).
+        /// Options by name: `user` and `password`, credentials of HTTP Basic that requests must have, or, for
+        /// `garmin-history`, that the server sends; `token`, the token that Garmin sends with each request; `key`, the
+        /// RSA public key by which requests of `rockblock` are verified; `speedUnit`, `knots` or `km/h`; `mapping`, how
+        /// requests of `json` are read; `model`, the model of the devices; `payload`, `format` and `template`, how
+        /// payloads are decoded, as in `decoding` of a device; `devices`, an object with such options for single
+        /// devices, by identifier. For feeds that the server fetches: `url`, `apiKey` and `imeis` (`garmin-history`),
+        /// `mapShare`, `password` and `url` (`garmin-mapshare`), `feedId`, `password` and `url` (`spot-feed`).
         options: OptionsObject, nullable, example {};
     }
 }
@@ -48,11 +49,11 @@ input! {
         feed: FeedName, nullable, example "osmand";
         /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// Device of messages without an identifier, given by its ID, identifier or a name that only one device has. Messages
-        /// that are stored already keep their device. Null for none.
+        /// Device of messages without an identifier, given by its ID, identifier or a name that only one device has.
+        /// Messages that are stored already keep their device. Null for none.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
-        /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a `password`,
-        /// `apiKey` or `token` that is null keeps its value. `POST /api/gateways` lists the options.
+        /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a
+        /// `password`, `apiKey` or `token` that is null keeps its value. `POST /api/gateways` lists the options.
         options: OptionsObject, nullable, example {};
     }
 }

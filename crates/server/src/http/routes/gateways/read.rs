@@ -30,8 +30,8 @@ pub(in crate::http::routes) async fn find(
 
 /// List gateways
 ///
-/// Returns the gateways of the account, sorted by ID. The list is complete unless `limit` or `cursor` is given; with either, it
-/// is returned in pages. Requires a user who may see the whole account.
+/// Returns the gateways of the account, sorted by ID. The list is complete unless `limit` or `cursor` is given; with
+/// either, it is returned in pages. Requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/gateways", tag = "gateways", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of gateways in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),

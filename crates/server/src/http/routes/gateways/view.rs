@@ -7,7 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Gateway: an address of this service to which a satellite network or a phone sends messages, or a feed that the server fetches.
+/// Gateway: an address of this service to which a satellite network or a phone sends messages, or a feed that the
+/// server fetches.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Gateway)]
@@ -24,12 +25,12 @@ pub struct GatewayView {
     /// ID of the device of messages without an identifier. Null if not set.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Options of the feed. `password`, `apiKey` and `token` are never returned: they are null if they are set, and keep their
-    /// values if they are sent back as null.
+    /// Options of the feed. `password`, `apiKey` and `token` are never returned: they are null if they are set, and
+    /// keep their values if they are sent back as null.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,
-    /// URL to enter at the provider or in the app. It contains a secret and is returned only once, when the gateway is created or
-    /// its address is renewed. Null in all other answers, and for feeds that the server fetches.
+    /// URL to enter at the provider or in the app. It contains a secret and is returned only once, when the gateway is
+    /// created or its address is renewed. Null in all other answers, and for feeds that the server fetches.
     #[schema(example = "https://track.example.com/gateways/osmand/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
     /// Time until which requests to the previous URL are accepted as well. Null if there is no previous URL.
@@ -65,11 +66,12 @@ pub struct GatewayHealthView {
     /// Time since which the gateway is late: no message was received for about two intervals. Null if it is not late.
     #[schema(example = json!(null), format = DateTime)]
     late_since: Option<String>,
-    /// Number of messages that could not be decoded, and of requests to the provider that failed, since the gateway was created.
+    /// Number of messages that could not be decoded, and of requests to the provider that failed, since the gateway was
+    /// created.
     #[schema(example = 0, minimum = 0)]
     errors: u64,
-    /// Number of requests that were refused because of a wrong signature, token or password; for a feed that the server fetches,
-    /// number of requests that the provider refused.
+    /// Number of requests that were refused because of a wrong signature, token or password; for a feed that the server
+    /// fetches, number of requests that the provider refused.
     #[schema(example = 0, minimum = 0)]
     refused: u64,
     /// Last error or refusal, as a text. Null if there was none.
@@ -78,8 +80,8 @@ pub struct GatewayHealthView {
     /// Time of the last error or refusal. Null if there was none.
     #[schema(example = json!(null), format = DateTime)]
     last_error_at: Option<String>,
-    /// Age of the data up to which a fetched feed is stored completely, in seconds. Null before the first complete answer of the
-    /// provider, and for feeds that the server does not fetch.
+    /// Age of the data up to which a fetched feed is stored completely, in seconds. Null before the first complete
+    /// answer of the provider, and for feeds that the server does not fetch.
     #[schema(example = json!(null), minimum = 0)]
     backlog_seconds: Option<i64>,
     /// Time of the next request to the provider. Null for feeds that the server does not fetch.

@@ -29,11 +29,12 @@ fn url_of(app: &App, gateway: &Gateway, secret: &Secret) -> String {
 
 /// Create a gateway
 ///
-/// Creates a gateway. The answer has the `url` to enter at the provider or in the app; it contains a secret and cannot be retrieved
-/// again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have no `url`; their URLs and
-/// passwords are in `options`. The options are checked against the feed: an unknown option, a missing option and an invalid
-/// value each fail with 400 and the JSON pointer of the option. An account may have at most 1000 gateways. Requires the privilege
-/// `devices.write` and a user who may see the whole account. Sends the event `gateway.created`.
+/// Creates a gateway. The answer has the `url` to enter at the provider or in the app; it contains a secret and cannot
+/// be retrieved again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have no `url`;
+/// their URLs and passwords are in `options`. The options are checked against the feed: an unknown option, a missing
+/// option and an invalid value each fail with 400 and the JSON pointer of the option. An account may have at most 1000
+/// gateways. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// `gateway.created`.
 #[utoipa::path(post, path = "/api/gateways", tag = "gateways", request_body = GatewayInput,
     responses((status = 201, description = "The gateway was created.", body = GatewayView)))]
 pub async fn create_gateway(
@@ -60,11 +61,11 @@ pub async fn create_gateway(
 
 /// Replace a gateway
 ///
-/// Replaces name, device and options of a gateway. Its feed and URL do not change; `POST /api/gateways/{gatewayId}/renewAddress`
-/// creates a new URL. An option that is omitted is removed; a `password`, `apiKey` or `token` that is null keeps its value. The new
-/// settings apply to messages received from now on, and to raw messages that are reprocessed. A feed that the server fetches
-/// is fetched immediately. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
-/// `gateway.updated`.
+/// Replaces name, device and options of a gateway. Its feed and URL do not change; `POST
+/// /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
+/// `apiKey` or `token` that is null keeps its value. The new settings apply to messages received from now on, and to
+/// raw messages that are reprocessed. A feed that the server fetches is fetched immediately. Requires the privilege
+/// `devices.write` and a user who may see the whole account. Sends the event `gateway.updated`.
 #[utoipa::path(put, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
     params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
     responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
@@ -79,9 +80,9 @@ pub async fn replace_gateway(
 
 /// Update a gateway
 ///
-/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of
-/// `PUT /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the others, and
-/// an option that is null is removed.
+/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of `PUT
+/// /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
+/// others, and an option that is null is removed.
 #[utoipa::path(patch, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
     params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
     responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
@@ -118,10 +119,11 @@ async fn change_gateway(
 
 /// Renew the address of a gateway
 ///
-/// Creates a new secret for a gateway and returns the new `url`, which cannot be retrieved again. Requests to the previous URL are
-/// accepted for another 24 hours, until `previousUrlUntil`, so that no message is lost before the new URL is entered at the
-/// provider. If the address is renewed again within that time, only the newest two URLs are accepted. Requires the privilege
-/// `devices.write` and a user who may see the whole account. Sends the event `gateway.updated`.
+/// Creates a new secret for a gateway and returns the new `url`, which cannot be retrieved again. Requests to the
+/// previous URL are accepted for another 24 hours, until `previousUrlUntil`, so that no message is lost before the new
+/// URL is entered at the provider. If the address is renewed again within that time, only the newest two URLs are
+/// accepted. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// `gateway.updated`.
 #[utoipa::path(post, path = "/api/gateways/{gatewayId}/renewAddress", tag = "gateways",
     params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
     responses(
@@ -151,10 +153,10 @@ pub async fn renew_gateway_address(
 
 /// Delete a gateway
 ///
-/// Deletes a gateway. Requests to its URL are refused from then on. If raw messages that the gateway received are still stored, the
-/// request fails with `in-use` unless it has `messages=keep`; the raw messages are then kept, and are reprocessed with the
-/// last settings of the gateway. To correct a gateway, update it instead. Requires the privilege `devices.write` and a user who
-/// may see the whole account. Sends the event `gateway.deleted`.
+/// Deletes a gateway. Requests to its URL are refused from then on. If raw messages that the gateway received are still
+/// stored, the request fails with `in-use` unless it has `messages=keep`; the raw messages are then kept, and are
+/// reprocessed with the last settings of the gateway. To correct a gateway, update it instead. Requires the privilege
+/// `devices.write` and a user who may see the whole account. Sends the event `gateway.deleted`.
 #[utoipa::path(delete, path = "/api/gateways/{gatewayId}", tag = "gateways",
     params(
         ("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6"),

@@ -40,9 +40,9 @@ async fn find(app: &App, caller: &Caller, id: Option<GeofenceId>) -> ApiResult<G
 
 /// List geofences
 ///
-/// Returns the geofences that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is given; with
-/// either, it is returned in pages. A user who may see only a group or a device may see the geofences that were created within
-/// it, and those that its rules use. Any user may call this operation.
+/// Returns the geofences that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is
+/// given; with either, it is returned in pages. A user who may see only a group or a device may see the geofences that
+/// were created within it, and those that its rules use. Any user may call this operation.
 #[utoipa::path(get, path = "/api/geofences", tag = "geofences", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of geofences in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -65,8 +65,8 @@ pub async fn list_geofences(
 
 /// Create a geofence
 ///
-/// Creates a geofence, against which rules can test positions. An account may have at most 10,000 geofences with 200,000 positions
-/// in total. Requires the privilege `rules.write`.
+/// Creates a geofence, against which rules can test positions. An account may have at most 10,000 geofences with
+/// 200,000 positions in total. Requires the privilege `rules.write`.
 #[utoipa::path(post, path = "/api/geofences", tag = "geofences", request_body = GeofenceInput,
     responses((status = 201, description = "The geofence was created.", body = GeofenceView)))]
 pub async fn create_geofence(
@@ -110,8 +110,8 @@ pub async fn get_geofence(
 
 /// Replace a geofence
 ///
-/// Replaces name, description and geometry of a geofence. Rules that use the geofence are evaluated with the new geometry from now
-/// on. Requires the privilege `rules.write`.
+/// Replaces name, description and geometry of a geofence. Rules that use the geofence are evaluated with the new
+/// geometry from now on. Requires the privilege `rules.write`.
 #[utoipa::path(put, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
     params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
     responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
@@ -126,8 +126,8 @@ pub async fn replace_geofence(
 
 /// Update a geofence
 ///
-/// Changes the given settings of a geofence and leaves the others. Rules that use the geofence are evaluated with the new geometry
-/// from now on. Requires the privilege `rules.write`.
+/// Changes the given settings of a geofence and leaves the others. Rules that use the geofence are evaluated with the
+/// new geometry from now on. Requires the privilege `rules.write`.
 #[utoipa::path(patch, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
     params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
     responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
@@ -161,7 +161,8 @@ async fn change_geofence(
 
 /// Delete a geofence
 ///
-/// Deletes a geofence. The request fails with `in-use` while a rule uses the geofence. Requires the privilege `rules.write`.
+/// Deletes a geofence. The request fails with `in-use` while a rule uses the geofence. Requires the privilege
+/// `rules.write`.
 #[utoipa::path(delete, path = "/api/geofences/{geofenceId}", tag = "geofences",
     params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
     responses((status = 200, description = "The geofence was deleted.", body = Done)))]

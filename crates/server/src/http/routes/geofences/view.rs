@@ -31,20 +31,20 @@ pub struct GeofenceView {
     properties: PropertiesView,
 }
 
-/// Geometry of a geofence: an area (`Polygon`, `MultiPolygon`), the centre of a circle (`Point`) or the line of a corridor
-/// (`LineString`). An edge between two positions takes the shorter way around the earth, so that an area may cross the
-/// antimeridian. A ring that goes around the earth encloses the pole of its hemisphere.
+/// Geometry of a geofence: an area (`Polygon`, `MultiPolygon`), the centre of a circle (`Point`) or the line of a
+/// corridor (`LineString`). An edge between two positions takes the shorter way around the earth, so that an area may
+/// cross the antimeridian. A ring that goes around the earth encloses the pole of its hemisphere.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = GeofenceGeometry)]
 pub struct GeometryView {
-    /// Type of the geometry: `Polygon` for an area, `MultiPolygon` for several areas (at most 100), `Point` for the centre of a
-    /// circle, `LineString` for the line of a corridor.
+    /// Type of the geometry: `Polygon` for an area, `MultiPolygon` for several areas (at most 100), `Point` for the
+    /// centre of a circle, `LineString` for the line of a corridor.
     #[serde(rename = "type")]
     #[schema(example = "Polygon", pattern = "^(Polygon|MultiPolygon|Point|LineString)$")]
     kind: String,
-    /// Coordinates as GeoJSON defines them for the type: positions of longitude and latitude in degrees (WGS 84), at most 2000 in
-    /// total. An altitude is ignored.
+    /// Coordinates as GeoJSON defines them for the type: positions of longitude and latitude in degrees (WGS 84), at
+    /// most 2000 in total. An altitude is ignored.
     #[schema(value_type = Vec<Value>, example = json!([[[-8.9, 42.1], [-8.6, 42.1], [-8.6, 42.3], [-8.9, 42.1]]]))]
     coordinates: Value,
 }
@@ -104,10 +104,11 @@ input! {
         name: Name, required, example "Ría de Vigo";
         /// Free text about the geofence. Null for none.
         description: Description, nullable, example "Inner harbour";
-        /// Radius of the circle, in metres: more than 0 and at most 1000000. Required for a `Point`, refused for other geometries.
+        /// Radius of the circle, in metres: more than 0 and at most 1000000. Required for a `Point`, refused for other
+        /// geometries.
         radius: Metres, nullable, example null;
-        /// Width of the corridor from edge to edge, in metres: more than 0 and at most 1000000. Required for a `LineString`, refused
-        /// for other geometries.
+        /// Width of the corridor from edge to edge, in metres: more than 0 and at most 1000000. Required for a
+        /// `LineString`, refused for other geometries.
         width: Metres, nullable, example null;
     }
 }

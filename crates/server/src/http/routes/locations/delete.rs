@@ -23,9 +23,9 @@ pub struct LocationsDeleted {
 
 /// Delete locations of a device
 ///
-/// Deletes the locations of a device whose `dateTime` lies between `from` and `to`, both included. Both parameters are required,
-/// so that an omitted one cannot delete more than intended. Deleted locations cannot be restored. Requires the privilege
-/// `devices.write`.
+/// Deletes the locations of a device whose `dateTime` lies between `from` and `to`, both included. Both parameters are
+/// required, so that an omitted one cannot delete more than intended. Deleted locations cannot be restored. Requires
+/// the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("from" = String, Query, description = "Start of the time range, inclusive.", format = DateTime, example = "2026-05-01T00:00:00Z"),

@@ -31,12 +31,12 @@ const WAIT_MAX_S: u32 = 30;
 
 /// List locations in order of arrival
 ///
-/// Returns locations of all devices that the caller may see, in the order in which they were received, including locations that
-/// were received late. A client that passes `nextCursor` of each answer as `cursor` of the next request receives every location
-/// exactly once. `nextCursor` is present in every answer, even if there are no locations. Without `cursor`, the answer has no
-/// locations and a `nextCursor` from which locations that arrive from now on are listed. With `cursor=start` or `cursor=0`, the list begins with
-/// the oldest stored location. With `wait`, the request waits until a location arrives or the time is over. Any user may
-/// call this operation.
+/// Returns locations of all devices that the caller may see, in the order in which they were received, including
+/// locations that were received late. A client that passes `nextCursor` of each answer as `cursor` of the next request
+/// receives every location exactly once. `nextCursor` is present in every answer, even if there are no locations.
+/// Without `cursor`, the answer has no locations and a `nextCursor` from which locations that arrive from now on are
+/// listed. With `cursor=start` or `cursor=0`, the list begins with the oldest stored location. With `wait`, the request
+/// waits until a location arrives or the time is over. Any user may call this operation.
 #[utoipa::path(get, path = "/api/locations/feed", tag = "locations", params(
     ("cursor" = Option<String>, Query, description = "Cursor to continue from: `nextCursor` of the previous answer, or `start` for the oldest stored location. Default: locations that arrive from now on.", example = "start"),
     ("limit" = Option<u32>, Query, description = "Maximum number of locations. Default: 1000.", minimum = 1, maximum = 10000),

@@ -19,9 +19,9 @@ const BBOX_FORM: &str = "west, south, east and north in degrees, separated by co
 
 /// List last locations
 ///
-/// Returns the last location of each device that the caller may see, sorted by device ID. A device that has no location, or
-/// only suspect ones, is not listed. The list is complete unless `limit` or `cursor` is given; with either, it is returned
-/// in pages. Any user may call this operation.
+/// Returns the last location of each device that the caller may see, sorted by device ID. A device that has no
+/// location, or only suspect ones, is not listed. The list is complete unless `limit` or `cursor` is given; with
+/// either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
     ("bbox" = Option<String>, Query, description = "Only locations within this bounding box: west, south, east and north in degrees, separated by commas. The edges are included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
     ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),

@@ -22,13 +22,14 @@ use crate::http::routes::devices::{find_device, find_device_id};
 
 /// List locations of a device
 ///
-/// Returns the stored locations of a device with a `dateTime` between `from` and `to`, both included. The list is complete unless
-/// `limit` or `cursor` is given; with either, it is returned in pages. Any user who may see the device may call this operation.
+/// Returns the stored locations of a device with a `dateTime` between `from` and `to`, both included. The list is
+/// complete unless `limit` or `cursor` is given; with either, it is returned in pages. Any user who may see the device
+/// may call this operation.
 ///
-/// The format is the one given in `format`, or else the one that `Accept` prefers. All formats contain every member of a location.
-/// Members that a format does not define are in the properties of a GeoJSON feature, in the extensions of a GPX point (namespace
-/// `urn:perigee:location:1`) and in the extended data of a KML placemark. In CSV, GPX and KML, lists and objects are written as
-/// JSON.
+/// The format is the one given in `format`, or else the one that `Accept` prefers. All formats contain every member of
+/// a location. Members that a format does not define are in the properties of a GeoJSON feature, in the extensions of a
+/// GPX point (namespace `urn:perigee:location:1`) and in the extended data of a KML placemark. In CSV, GPX and KML,
+/// lists and objects are written as JSON.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("from" = Option<String>, Query, description = "Start of the time range, inclusive. Default: the oldest location.", format = DateTime, example = "2026-05-01T00:00:00Z"),
@@ -67,9 +68,9 @@ pub async fn list_locations(
 
 /// Retrieve the last location of a device
 ///
-/// Returns the location with the newest `dateTime` that is not suspect. A coarse position of a network does not replace a position
-/// that the device measured within the 24 hours before. If the device has no such location yet, the request fails with
-/// `no-location` (404). Any user who may see the device may call this operation.
+/// Returns the location with the newest `dateTime` that is not suspect. A coarse position of a network does not replace
+/// a position that the device measured within the 24 hours before. If the device has no such location yet, the request
+/// fails with `no-location` (404). Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),

@@ -212,7 +212,8 @@ impl ToSchema for FixSourceName {
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationList {
-    /// Locations of the device, sorted by `dateTime` in the requested order. With `fields`, they have only the given members.
+    /// Locations of the device, sorted by `dateTime` in the requested order. With `fields`, they have only the given
+    /// members.
     #[schema(value_type = Vec<LocationPart>)]
     locations: Vec<LocationView>,
     /// Cursor of the next page. Absent on the last page.

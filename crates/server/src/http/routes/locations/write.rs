@@ -88,16 +88,17 @@ pub enum LocationsAnswered {
 
 /// Submit locations of a device
 ///
-/// Stores locations. The body is one location, an array of locations, `{"locations": [...]}` or `{"location": {...}}`. As
-/// `application/x-ndjson` it has one location per line. It may be compressed with `Content-Encoding: gzip` or `zstd`. A body
-/// has at most 10,000 locations and 8 MiB. Each location is validated by itself: valid ones are stored, invalid ones are listed
-/// in `rejected`. If none is valid, the request fails with 400. A location that was stored before is counted in `duplicates`, so
-/// that a request can safely be repeated. Requires the privilege `locations.write`. Sends the event `location.created`
-/// for each location that is stored. The request fails with `device-expired` if the device is expired.
+/// Stores locations. The body is one location, an array of locations, `{"locations": [...]}` or `{"location": {...}}`.
+/// As `application/x-ndjson` it has one location per line. It may be compressed with `Content-Encoding: gzip` or
+/// `zstd`. A body has at most 10,000 locations and 8 MiB. Each location is validated by itself: valid ones are stored,
+/// invalid ones are listed in `rejected`. If none is valid, the request fails with 400. A location that was stored
+/// before is counted in `duplicates`, so that a request can safely be repeated. Requires the privilege
+/// `locations.write`. Sends the event `location.created` for each location that is stored. The request fails with
+/// `device-expired` if the device is expired.
 ///
-/// A body with `from` and `to` returns the stored locations of this time range: both ends included, oldest first, complete unless
-/// `limit` is given. This requires no privilege. Together with `location` or `locations`, the answer has both: the result of
-/// storing, and the `locations` of the time range.
+/// A body with `from` and `to` returns the stored locations of this time range: both ends included, oldest first,
+/// complete unless `limit` is given. This requires no privilege. Together with `location` or `locations`, the answer
+/// has both: the result of storing, and the `locations` of the time range.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/locations", tag = "locations",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(

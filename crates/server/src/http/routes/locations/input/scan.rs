@@ -119,8 +119,8 @@ impl Parts {
         is_first.then_some(&mut self.readings)
     }
 
-    /// Reads the value of a member. Names are distinguished by length first, because comparing with each name takes longer
-    /// than reading the value.
+    /// Reads the value of a member. Names are distinguished by length first, because comparing with each name takes
+    /// longer than reading the value.
     fn member(&mut self, name: &str, scanner: &mut Scanner<'_>, zone: &Zone) -> Option<()> {
         macro_rules! by_length {
             ($($length:literal)+) => {
@@ -133,7 +133,8 @@ impl Parts {
         by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
-    /// An unknown member is an attribute. Members that only answers have are left to the careful reader, which ignores them.
+    /// An unknown member is an attribute. Members that only answers have are left to the careful reader, which ignores
+    /// them.
     fn other(&mut self, name: &str, scanner: &mut Scanner<'_>) -> Option<()> {
         if Field::READ_ONLY.iter().any(|field| field.name() == name) {
             return None;
