@@ -108,7 +108,7 @@ impl Ingest {
         message: RawMessage,
     ) -> Result<Option<RawMessage>, IngestError> {
         let Some(request) = FeedBody::of_stored(&self.budget, message.account, &message.bytes)? else {
-            let error = Some("the request is not stored in full".to_owned());
+            let error = Some("the stored request is incomplete".to_owned());
             return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
         };
         let gateway = match message.gateway {
