@@ -190,11 +190,13 @@ pub enum DeviceStateName {
 #[derive(ToSchema)]
 #[schema(as = DeviceStatus, rename_all = "lowercase")]
 pub enum DeviceStatusName {
-    /// The last message was received within two reporting intervals.
+    /// The last message was received within two reporting intervals, or within two minutes after the end of the first if
+    /// that is later. If no interval is known, it is one hour.
     Online,
-    /// The device has been silent for more than two reporting intervals, but not for more than six.
+    /// The next message is overdue: the device is no longer online, but not offline yet.
     Late,
-    /// The device has been silent for more than six reporting intervals.
+    /// No message was received for six reporting intervals, or until ten minutes after the end of the first if that is
+    /// later.
     Offline,
     /// No message of the device has been received yet.
     Never,

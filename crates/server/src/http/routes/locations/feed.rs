@@ -40,7 +40,7 @@ const WAIT_MAX_S: u32 = 30;
 #[utoipa::path(get, path = "/api/locations/feed", tag = "locations", params(
     ("cursor" = Option<String>, Query, description = "Cursor to continue from: `nextCursor` of the previous answer, or `start` for the oldest stored location. Default: locations that arrive from now on.", example = "start"),
     ("limit" = Option<u32>, Query, description = "Maximum number of locations. Default: 1000.", minimum = 1, maximum = 10000),
-    ("wait" = Option<u32>, Query, description = "Maximum time to wait for a location if there is none yet, in seconds. Default: 0, which answers immediately.", example = 30, minimum = 0, maximum = 30),
+    ("wait" = Option<u32>, Query, description = "Maximum time to wait for a location if there is none yet, in seconds. Default: 0, which answers immediately.", minimum = 0, maximum = 30),
 ), responses((status = 200, description = "Locations in order of arrival.", body = LocationFeed)))]
 pub async fn list_location_feed(
     State(app): State<App>,

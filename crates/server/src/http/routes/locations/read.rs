@@ -73,7 +73,7 @@ pub async fn list_locations(
 /// fails with `no-location` (404). Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to the location. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
