@@ -101,8 +101,9 @@ async fn queue(
 /// Send a command to a device
 ///
 /// Queues a command. It is sent immediately if the device is connected by TCP, and otherwise as soon as it connects.
-/// Sends the event `command.queued`, and later one of `command.sent`, `command.answered`, `command.failed` and
-/// `command.expired`. At most 100 commands may be queued for a device. Requires the privilege `commands.send`.
+/// Sends the event `command.queued`, and later `command.sent`, `command.answered`, `command.failed` or `command.expired`
+/// when the state of the command changes. At most 100 commands may be queued for a device. Requires the privilege
+/// `commands.send`.
 ///
 /// A command that the protocol of the device does not support is refused. The command `engineStop` is refused with
 /// `device-moving` while the device moves faster than the server allows, and with `claim-unproven` before an identifier
@@ -123,9 +124,9 @@ pub async fn create_command(
 
 /// Send a command to a device by type or text
 ///
-/// Does the same as `POST /api/devices/{deviceId}/commands`, for clients of the original API. In addition, `{"command":
-/// "text"}` sends a custom command with this text, and with `"format": "hex"` the bytes that the text has in
-/// hexadecimal digits. `sms` must be `false`: commands are sent over the connection of the device. Requires the
+/// Does the same as `POST /api/devices/{deviceId}/commands`, for clients of the original API. In addition,
+/// `{"command": "text"}` sends a custom command with this text, and with `"format": "hex"` the bytes that the text has
+/// in hexadecimal digits. `sms` must be `false`: commands are sent over the connection of the device. Requires the
 /// privilege `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),

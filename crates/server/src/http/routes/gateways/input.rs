@@ -31,13 +31,19 @@ input! {
         /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
         /// none.
         ///
-        /// Options by name: `user` and `password`, credentials of HTTP Basic that requests must have, or, for
-        /// `garmin-history`, that the server sends; `token`, the token that Garmin sends with each request; `key`, the
-        /// RSA public key by which requests of `rockblock` are verified; `speedUnit`, `knots` or `km/h`; `mapping`, how
-        /// requests of `json` are read; `model`, the model of the devices; `payload`, `format` and `template`, how
-        /// payloads are decoded, as in `decoding` of a device; `devices`, an object with such options for single
-        /// devices, by identifier. For feeds that the server fetches: `url`, `apiKey` and `imeis` (`garmin-history`),
-        /// `mapShare`, `password` and `url` (`garmin-mapshare`), `feedId`, `password` and `url` (`spot-feed`).
+        /// - `user`, `password`: credentials of HTTP Basic that requests must have; for `garmin-history`, those that the server
+        ///   sends to the provider.
+        /// - `token`: token that Garmin sends with each request.
+        /// - `key`: RSA public key by which requests of `rockblock` are verified.
+        /// - `speedUnit`: unit of speeds in requests of `rockblock`, `knots` or `km/h`.
+        /// - `mapping`: how requests of `json` are read.
+        /// - `model`: model of the devices.
+        /// - `payload`, `format`, `template`: how payloads are decoded, as in `decoding` of a device.
+        /// - `devices`: object with `model`, `payload`, `format`, `template` and `speedUnit` for single devices, by identifier.
+        /// - `url`, `apiKey`, `imeis`: URL, key and devices of `garmin-history`.
+        /// - `mapShare`, `password`: name and password of the page of `garmin-mapshare`; `url`: URL of Garmin's feeds, if not the
+        ///   usual one.
+        /// - `feedId`, `password`: ID and password of the page of `spot-feed`; `url`: URL of SPOT's feeds, if not the usual one.
         options: OptionsObject, nullable, example {};
     }
 }

@@ -61,8 +61,8 @@ pub async fn create_gateway(
 
 /// Replace a gateway
 ///
-/// Replaces name, device and options of a gateway. Its feed and URL do not change; `POST
-/// /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
+/// Replaces name, device and options of a gateway. Its feed and URL do not change;
+/// `POST /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
 /// `apiKey` or `token` that is null keeps its value. The new settings apply to messages received from now on, and to
 /// raw messages that are reprocessed. A feed that the server fetches is fetched immediately. Requires the privilege
 /// `devices.write` and a user who may see the whole account. Sends the event `gateway.updated`.
@@ -80,8 +80,8 @@ pub async fn replace_gateway(
 
 /// Update a gateway
 ///
-/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of `PUT
-/// /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
+/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of
+/// `PUT /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
 /// others, and an option that is null is removed.
 #[utoipa::path(patch, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
     params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
