@@ -83,8 +83,8 @@ async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
 /// of its newest messages are then decoded and stored.
 ///
 /// Requires the privilege `devices.write` and a user who may see the whole account. Trackers that reported to gateways
-/// of the account are always listed. Trackers on listeners that several accounts share are listed only for operators of
-/// the server, in a console session.
+/// of the account are always listed. Trackers that reported to a listener are listed if the server has only one account,
+/// and otherwise only for operators of the server in a console session.
 #[utoipa::path(get, path = "/api/heardDevices", tag = "gateways",
     responses((status = 200, description = "Heard devices, newest first.", body = HeardDeviceList)))]
 pub async fn list_heard_devices(

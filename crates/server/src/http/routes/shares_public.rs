@@ -203,8 +203,8 @@ impl SharedLocation {
 /// Open a share link
 ///
 /// Returns the devices of a share link with their last locations. No authentication is required: the URL contains the
-/// secret. A link that does not exist, is not valid yet, is expired or was revoked returns 404. Each request counts as
-/// one view of the link. Requests are rate-limited by client address and by link.
+/// secret. A link that does not exist, is not valid yet, is expired or was revoked returns 404. Each `GET` request
+/// counts as one view of the link. Requests are rate-limited by client address and by link.
 ///
 /// To follow the devices, repeat the request every few seconds with `again=true`, which is not counted as a view, and
 /// with `trail` set to the time of the newest known location.
