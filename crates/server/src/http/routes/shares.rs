@@ -72,7 +72,7 @@ pub struct ShareView {
     /// Time at which the link was last opened. Null if it was not opened yet.
     #[schema(example = "2026-05-02T08:30:00Z", format = DateTime)]
     last_viewed: Option<String>,
-    /// ID of the user who created the link. Null if the operator did.
+    /// ID of the user who created the link. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
     /// Time at which the link was created.

@@ -44,7 +44,7 @@ pub struct CommandView {
     /// Time at which the command was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// ID of the user who created the command. Null if the operator did.
+    /// ID of the user who created the command. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
     /// Time after which the command is no longer sent.

@@ -25,8 +25,8 @@ input! {
         feed: FeedName, required, example "osmand";
         /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// Device of messages without an identifier, such as those of a phone, given by its ID, identifier or a name
-        /// that only one device has. Other messages are assigned to devices by their identifiers. Null for none.
+        /// Device of all messages of the gateway, whatever identifiers they have, for example the device of a phone. Given
+        /// by its ID, identifier or a name that only one device has. Null to assign messages by their identifiers.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
         /// none.
@@ -55,8 +55,9 @@ input! {
         feed: FeedName, nullable, example "osmand";
         /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// Device of messages without an identifier, given by its ID, identifier or a name that only one device has.
-        /// Messages that are stored already keep their device. Null for none.
+        /// Device of all messages of the gateway, whatever identifiers they have. Given by its ID, identifier or a name
+        /// that only one device has. Null to assign messages by their identifiers. Messages that are stored already keep
+        /// their device.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a
         /// `password`, `apiKey` or `token` that is null keeps its value. `POST /api/gateways` lists the options.

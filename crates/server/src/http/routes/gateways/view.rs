@@ -22,7 +22,7 @@ pub struct GatewayView {
     /// Feed of the gateway: the provider or app whose messages it receives.
     #[schema(example = "osmand")]
     feed: String,
-    /// ID of the device of messages without an identifier. Null if not set.
+    /// ID of the device of all messages of the gateway. Null if messages are assigned to devices by their identifiers.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
     /// Options of the feed. `password`, `apiKey` and `token` are never returned: they are null if they are set, and
@@ -36,7 +36,7 @@ pub struct GatewayView {
     /// Time until which requests to the previous URL are accepted as well. Null if there is no previous URL.
     #[schema(example = json!(null), format = DateTime)]
     previous_url_until: Option<String>,
-    /// ID of the user who created the gateway. Null if the operator did.
+    /// ID of the user who created the gateway. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
     /// Time at which the gateway was created.
