@@ -33,9 +33,10 @@ fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>)
 /// Create a device
 ///
 /// Creates a device. It uses a licence of the account unless its expiration date is in the past; if no licence is free,
-/// the request fails with `license-exhausted`. Requires the privilege `devices.write`, and `groups.write` to put the
-/// device into groups. If the caller may see only one group, the device is added to that group. Sends the event
-/// `device.created`.
+/// the request fails with `license-exhausted`. It fails with `identifier-taken` if another device of the account has
+/// one of the identifiers, and with `device-quota-reached` if the caller has created as many devices as `adminDevices`
+/// of the user allows. Requires the privilege `devices.write`, and `groups.write` to put the device into groups. If the
+/// caller may see only one group, the device is added to that group. Sends the event `device.created`.
 #[utoipa::path(post, path = "/api/devices", tag = "devices", request_body = DeviceInput,
     responses((status = 201, description = "The device was created.", body = OneDevice)))]
 pub async fn create_device(

@@ -25,8 +25,9 @@ input! {
         feed: FeedName, required, example "osmand";
         /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// Device of all messages of the gateway, whatever identifiers they have, for example the device of a phone. Given
-        /// by its ID, identifier or a name that only one device has. Null to assign messages by their identifiers.
+        /// Device of all messages of the gateway, whatever identifiers they have, for example the device of a phone.
+        /// Given by its ID, identifier or a name that only one device has. Null to assign messages by their
+        /// identifiers.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
         /// none.
