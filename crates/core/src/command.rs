@@ -85,7 +85,7 @@ command_kinds! {
     GetDeviceStatus = "getDeviceStatus";
     /// Answers with its name.
     DeviceIdentification = "deviceIdentification";
-    /// Receives any other command: the text `data` in the syntax of the protocol, or `hex`, bytes that are sent
+    /// Executes any other command: the text `data` in the syntax of the protocol, or `hex`, bytes that are sent
     /// unchanged.
     Custom = "custom", "data": Form::Text(Self::TEXT_MAX), "hex": Form::Text(2 * Self::TEXT_MAX);
 }
