@@ -1,9 +1,10 @@
-//! The page on which a recipient ends, resumes or confirms e-mail of an account: plain HTML and two forms, no script.
+//! The page on which a recipient unsubscribes from, resumes or confirms e-mail of an account: plain HTML and two forms,
+//! no script.
 
 use http::{HeaderMap, header};
 use perigee_core::notification::MailedAccount;
 
-/// What the page says in one language; `{account}` is put in.
+/// The texts of the page in one language; `{account}` is replaced by the name of the account.
 #[derive(Clone, Copy)]
 pub struct PageText {
     language: &'static str,
@@ -14,39 +15,39 @@ pub struct PageText {
     end: &'static str,
     resume: &'static str,
     confirm: &'static str,
-    /// The link was not made here.
+    /// Shown if the link was not issued by this server.
     pub no_link: &'static str,
-    /// The form said nothing known.
+    /// Shown if the form has no known choice.
     pub unclear: &'static str,
 }
 
 const ENGLISH: PageText = PageText {
     language: "en",
     title: "E-mails from {account}",
-    active: "You get e-mails from {account}, alerts among them.",
-    ended: "You no longer get e-mails from {account}, not even for critical alerts.",
-    asked: "{account} wants to send you e-mails. You get none until you confirm.",
-    end: "End these e-mails",
-    resume: "Get e-mails again",
+    active: "You receive e-mails from {account}, including alerts.",
+    ended: "You no longer receive e-mails from {account}, not even for critical alerts.",
+    asked: "{account} wants to send you e-mails. You receive none until you confirm.",
+    end: "Unsubscribe",
+    resume: "Receive e-mails again",
     confirm: "Confirm",
-    no_link: "This link is not valid. Open the link of a mail you received, whole.",
-    unclear: "The request is incomplete. Open the link again and use a button of the page.",
+    no_link: "This link is not valid. Open the complete link from an e-mail that you received.",
+    unclear: "The request is incomplete. Open the link again and use a button on the page.",
 };
 const SPANISH: PageText = PageText {
     language: "es",
     title: "Correos de {account}",
-    active: "Recibe correos de {account}, entre ellos alertas.",
+    active: "Recibe correos de {account}, incluidas las alertas.",
     ended: "Ya no recibe correos de {account}, ni siquiera de alertas críticas.",
     asked: "{account} quiere enviarle correos. No recibirá ninguno hasta que confirme.",
-    end: "Dejar de recibirlos",
-    resume: "Volver a recibirlos",
+    end: "Cancelar la suscripción",
+    resume: "Volver a recibir correos",
     confirm: "Confirmar",
-    no_link: "Este enlace no es válido. Abra entero el enlace de un correo que haya recibido.",
-    unclear: "No está claro qué desea. Abra de nuevo el enlace y use un botón de la página.",
+    no_link: "Este enlace no es válido. Abra el enlace completo de un correo que haya recibido.",
+    unclear: "La solicitud está incompleta. Abra de nuevo el enlace y use un botón de la página.",
 };
 
 impl PageText {
-    /// In the language the browser likes best, of those there are.
+    /// The texts in Spanish if that is the first language of the browser, else in English.
     pub fn of(headers: &HeaderMap) -> Self {
         let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         if wanted.is_some_and(|wanted| wanted.trim_start().to_ascii_lowercase().starts_with("es")) {
@@ -58,17 +59,17 @@ impl PageText {
 }
 
 impl PageText {
-    /// Whether it is in Spanish.
+    /// Whether these are the Spanish texts.
     pub fn is_spanish(self) -> bool {
         self.language == SPANISH.language
     }
 }
 
-/// Writes the page.
+/// Writes the HTML of the page.
 pub struct MailPage;
 
 impl MailPage {
-    /// What holds, and the buttons that change it.
+    /// The page with the current state of the recipient and the buttons to change it.
     pub fn of(say: PageText, account: &MailedAccount, confirms: bool) -> String {
         let name = escape(&account.name);
         let put = |text: &str| text.replace("{account}", &name);
@@ -82,7 +83,7 @@ impl MailPage {
         whole(say, &put(say.title), &format!("<p role=\"status\">{}</p>\n{buttons}", put(state)))
     }
 
-    /// What is wrong.
+    /// The page with an error.
     pub fn problem(say: PageText, problem: &str) -> String {
         whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
@@ -99,7 +100,7 @@ fn whole(say: PageText, title: &str, body: &str) -> String {
     page(say.language, title, body)
 }
 
-/// A page of one heading and this body, both HTML.
+/// A page with this title as heading and this body, both HTML.
 pub(super) fn page(language: &str, title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
