@@ -77,7 +77,7 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
             Some(Err(error)) if caused_by::<SlowBody>(&error) => {
                 return Err(ApiError::new(
                     ErrorCode::RequestTimeout,
-                    "The body arrived too slowly. Send it again over a faster connection, or in parts.",
+                    "The body was not received in time. Send it again over a faster connection, or in parts.",
                 ));
             }
             Some(Err(error)) => {
