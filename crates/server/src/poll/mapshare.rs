@@ -35,7 +35,7 @@ fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
     let mut url = options::url(options.text("url").unwrap_or(BASE), guard)?;
     match url.path_segments_mut() {
         Ok(mut segments) => drop(segments.pop_if_empty().push(name)),
-        Err(()) => return Err("must be an address that begins with https://".to_owned()),
+        Err(()) => return Err("must be a URL that begins with https://".to_owned()),
     }
     Ok(url)
 }
