@@ -138,11 +138,11 @@ pub enum Subject {
     Group,
     /// A user, read from the store with the event.
     User,
-    /// The account; only its id is told.
+    /// The account; events have only its ID.
     Account,
-    /// A webhook; only its id is told.
+    /// A webhook; events have only its ID.
     Webhook,
-    /// A gateway; only its id is told.
+    /// A gateway; events have only its ID.
     Gateway,
 }
 

@@ -58,7 +58,7 @@ fn entry(name: &str, description: &str, data: &Value, schemas: &Value) -> Value 
 /// The schema of `data` in events of this kind: the resource, or its ID if it was deleted, and the members stored with
 /// the event.
 fn data_schema(kind: EventKind) -> Value {
-    let (thing, prefix) = match kind.subject() {
+    let (schema, prefix) = match kind.subject() {
         Subject::Location => return json!({ "$ref": "#/components/schemas/Location" }),
         Subject::Alert => (Some("Alert"), AlertId::PREFIX),
         Subject::Command => (Some("Command"), CommandId::PREFIX),
@@ -69,14 +69,14 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
     };
-    let gone = only_id(prefix);
+    let id_alone = only_id(prefix);
     let is_deleted =
         matches!(kind, EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted);
-    let subject = match thing {
+    let subject = match schema {
         Some(name) if !is_deleted => {
-            json!({ "anyOf": [{ "$ref": format!("#/components/schemas/{name}") }, gone] })
+            json!({ "anyOf": [{ "$ref": format!("#/components/schemas/{name}") }, id_alone] })
         }
-        _ => gone,
+        _ => id_alone,
     };
     match noted(kind) {
         Value::Null => subject,
