@@ -67,6 +67,9 @@ const DESCRIPTION_WORDS_MIN: usize = 3;
 /// The table of error codes for users, which has a sentence for each code.
 const ERRORS_BOOK: &str = include_str!("../../../../docs/api/errors.md");
 
+/// The table of error codes in the code, where the sentence of a code is the comment above it.
+const ERRORS_SOURCE: &str = include_str!("../../src/http/error_code.rs");
+
 #[test]
 fn the_reference_uses_the_words_of_the_field() {
     let problems = document_problems(&api_document("http://perigee.test"));
@@ -76,19 +79,37 @@ fn the_reference_uses_the_words_of_the_field() {
 #[test]
 fn error_codes_use_the_words_of_the_field() {
     let titles = ErrorCode::ALL.iter().map(|code| (code.name(), code.title()));
-    let rows = ERRORS_BOOK.lines().filter_map(|line| {
-        let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").skip(1);
-        Some((cells.next()?.strip_prefix('`')?.strip_suffix('`')?, cells.next()?))
-    });
-    let rows: Vec<(&str, &str)> = rows.collect();
-    assert_eq!(rows.len(), ErrorCode::ALL.len(), "the table has one row for each code");
     let problems: Vec<String> = titles
-        .chain(rows)
+        .chain(book_sentences())
         .flat_map(|(code, text)| {
             forbidden(text).into_iter().map(move |word| format!("{code}: {word}: {text}"))
         })
         .collect();
     assert!(problems.is_empty(), "{} texts:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn the_book_has_the_sentences_of_the_code() {
+    let lines: Vec<&str> = ERRORS_SOURCE.lines().map(str::trim).collect();
+    let in_source: Vec<(&str, &str)> = lines
+        .iter()
+        .zip(lines.iter().skip(1))
+        .filter_map(|(comment, code)| {
+            let (_, rest) = code.split_once(" = \"")?;
+            Some((rest.split_once('"')?.0, comment.strip_prefix("/// ")?))
+        })
+        .collect();
+    assert_eq!(in_source.len(), ErrorCode::ALL.len(), "every code has a comment of one line");
+    assert_eq!(book_sentences(), in_source);
+}
+
+/// Each code of the book's table, with its sentence.
+fn book_sentences() -> Vec<(&'static str, &'static str)> {
+    let rows = ERRORS_BOOK.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").skip(1);
+        Some((cells.next()?.strip_prefix('`')?.strip_suffix('`')?, cells.next()?))
+    });
+    rows.collect()
 }
 
 /// The check is worth something only if it notices each kind of bad text, and nothing else.
