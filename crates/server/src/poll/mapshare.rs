@@ -30,12 +30,14 @@ pub(super) const MAPSHARE: Provider = Provider {
 fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
     let name = options::text(options, "mapShare")?;
     if name.contains(['/', '?', '#', '%', '\\']) || name.starts_with('.') {
-        return Err("must have \"mapShare\", the name at the end of the URL of the MapShare page".to_owned());
+        return Err(
+            "must have \"mapShare\", the name at the end of the address of the MapShare page".to_owned()
+        );
     }
     let mut url = options::url(options.text("url").unwrap_or(BASE), guard)?;
     match url.path_segments_mut() {
         Ok(mut segments) => drop(segments.pop_if_empty().push(name)),
-        Err(()) => return Err("must be a URL that begins with https://".to_owned()),
+        Err(()) => return Err("must be an address that begins with https://".to_owned()),
     }
     Ok(url)
 }

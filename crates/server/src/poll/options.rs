@@ -19,7 +19,7 @@ pub(super) fn text<'o>(options: &'o Options, name: &str) -> Result<&'o str, Opti
 
 /// An address that the operator allows to be fetched.
 pub(super) fn url(text: &str, guard: &Guard) -> Result<Url, OptionError> {
-    let url = Url::parse(text).map_err(|_error| "must be a URL that begins with https://".to_owned())?;
+    let url = Url::parse(text).map_err(|_error| "must be an address that begins with https://".to_owned())?;
     guard.check_url(&url).map_err(|refused| format!("cannot be used: it {refused}"))?;
     Ok(url)
 }

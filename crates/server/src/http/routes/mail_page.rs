@@ -1,10 +1,9 @@
-//! The page on which a recipient unsubscribes from, resumes or confirms e-mail of an account: plain HTML and two forms,
-//! no script.
+//! The page on which a recipient ends, resumes or confirms e-mail of an account: plain HTML and two forms, no script.
 
 use http::{HeaderMap, header};
 use perigee_core::notification::MailedAccount;
 
-/// The texts of the page in one language; `{account}` is replaced by the name of the account.
+/// The texts of the page in one language; `{account}` is replaced.
 #[derive(Clone, Copy)]
 pub struct PageText {
     language: &'static str,
@@ -15,9 +14,9 @@ pub struct PageText {
     end: &'static str,
     resume: &'static str,
     confirm: &'static str,
-    /// Shown if the link was not issued by this server.
+    /// Shown for a link that this server did not create.
     pub no_link: &'static str,
-    /// Shown if the form has no known choice.
+    /// Shown if the form has no known value.
     pub unclear: &'static str,
 }
 
@@ -25,29 +24,29 @@ const ENGLISH: PageText = PageText {
     language: "en",
     title: "E-mails from {account}",
     active: "You receive e-mails from {account}, including alerts.",
-    ended: "You no longer receive e-mails from {account}, not even for critical alerts.",
-    asked: "{account} wants to send you e-mails. You receive none until you confirm.",
+    ended: "You no longer receive e-mails from {account}, not even about critical alerts.",
+    asked: "{account} wants to send you e-mails. No e-mails are sent until you confirm.",
     end: "Unsubscribe",
-    resume: "Receive e-mails again",
+    resume: "Subscribe again",
     confirm: "Confirm",
     no_link: "This link is not valid. Open the complete link from an e-mail that you received.",
-    unclear: "The request is incomplete. Open the link again and use a button on the page.",
+    unclear: "The request is incomplete. Open the link again and use a button of the page.",
 };
 const SPANISH: PageText = PageText {
     language: "es",
     title: "Correos de {account}",
-    active: "Recibe correos de {account}, incluidas las alertas.",
+    active: "Recibe correos de {account}, entre ellos alertas.",
     ended: "Ya no recibe correos de {account}, ni siquiera de alertas críticas.",
     asked: "{account} quiere enviarle correos. No recibirá ninguno hasta que confirme.",
-    end: "Cancelar la suscripción",
-    resume: "Volver a recibir correos",
+    end: "Darse de baja",
+    resume: "Volver a recibirlos",
     confirm: "Confirmar",
     no_link: "Este enlace no es válido. Abra el enlace completo de un correo que haya recibido.",
-    unclear: "La solicitud está incompleta. Abra de nuevo el enlace y use un botón de la página.",
+    unclear: "La petición está incompleta. Abra de nuevo el enlace y use un botón de la página.",
 };
 
 impl PageText {
-    /// The texts in Spanish if that is the first language of the browser, else in English.
+    /// The texts in the language that the browser prefers; English if it is not available.
     pub fn of(headers: &HeaderMap) -> Self {
         let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         if wanted.is_some_and(|wanted| wanted.trim_start().to_ascii_lowercase().starts_with("es")) {
@@ -59,17 +58,17 @@ impl PageText {
 }
 
 impl PageText {
-    /// Whether these are the Spanish texts.
+    /// Whether it is in Spanish.
     pub fn is_spanish(self) -> bool {
         self.language == SPANISH.language
     }
 }
 
-/// Writes the HTML of the page.
+/// Writes the page.
 pub struct MailPage;
 
 impl MailPage {
-    /// The page with the current state of the recipient and the buttons to change it.
+    /// The state of the subscription, and the buttons that change it.
     pub fn of(say: PageText, account: &MailedAccount, confirms: bool) -> String {
         let name = escape(&account.name);
         let put = |text: &str| text.replace("{account}", &name);
@@ -83,7 +82,7 @@ impl MailPage {
         whole(say, &put(say.title), &format!("<p role=\"status\">{}</p>\n{buttons}", put(state)))
     }
 
-    /// The page with an error.
+    /// A page that shows a problem.
     pub fn problem(say: PageText, problem: &str) -> String {
         whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
@@ -100,7 +99,7 @@ fn whole(say: PageText, title: &str, body: &str) -> String {
     page(say.language, title, body)
 }
 
-/// A page with this title as heading and this body, both HTML.
+/// A page of one heading and this body, both HTML.
 pub(super) fn page(language: &str, title: &str, body: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
