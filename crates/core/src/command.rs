@@ -85,8 +85,7 @@ command_kinds! {
     GetDeviceStatus = "getDeviceStatus";
     /// Answers with its name.
     DeviceIdentification = "deviceIdentification";
-    /// Executes any other command: the text `data` in the syntax of the protocol, or `hex`, bytes that are sent
-    /// unchanged.
+    /// Executes any other command: the text `data` in the protocol's syntax, or the bytes `hex`, unchanged.
     Custom = "custom", "data": Form::Text(Self::TEXT_MAX), "hex": Form::Text(2 * Self::TEXT_MAX);
 }
 

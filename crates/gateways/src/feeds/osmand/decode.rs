@@ -74,7 +74,8 @@ fn read_form(form: &Form) -> FeedMessage {
         (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
         (None, None) => {}
         _ => {
-            message.error = Some(DecodeError::Malformed("a latitude or longitude is missing or not a number"))
+            message.error =
+                Some(DecodeError::Malformed("a latitude or longitude is missing or not a number"));
         }
     }
     if !report.is_bare() {

@@ -247,7 +247,7 @@ async fn read_rule(app: &App, caller: &Caller, params: &mut Params) -> ApiResult
     ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("rule" = Option<String>, Query, description = "ID of a rule: list the recipients of an alert that this rule raises. Default: an alert without a rule.", example = "rul_01jc2m8k4n5p6"),
     ("severity" = Option<SeverityName>, Query, description = "Severity of the alert. Default: `critical`."),
-), responses((status = 200, description = "The recipients.", body = AlertRecipientsView)))]
+), responses((status = 200, description = "Recipients of the alert.", body = AlertRecipientsView)))]
 pub async fn list_alert_recipients(
     State(app): State<App>,
     caller: Caller,

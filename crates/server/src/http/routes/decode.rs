@@ -310,8 +310,8 @@ pub async fn decode_messages(
     let feed = read_feed(input.feed.as_deref().or(named.as_ref().map(|named| named.settings.feed.as_str())))?;
     let protocol = input.protocol.filter(|name| !name.is_empty());
     if protocol.as_deref().is_some_and(|name| find_protocol(name).is_none()) {
-        let names = PROTOCOLS.iter().map(|protocol| protocol.name);
-        return Err(refuse(problem("protocol", one_of_these("protocol", names))));
+        let accepted = PROTOCOLS.iter().map(|protocol| protocol.name);
+        return Err(refuse(problem("protocol", one_of_these("protocol", accepted))));
     }
     let model = input.model.filter(|model| !model.is_empty());
     let now = app.clock.now();

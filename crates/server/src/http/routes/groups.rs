@@ -172,7 +172,7 @@ pub async fn create_group(
 /// Returns a group with the IDs of its devices. Any user who may see the group may call this operation.
 #[utoipa::path(get, path = "/api/groups/{groupId}", tag = "groups",
     params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group.", body = GroupView)))]
+    responses((status = 200, description = "The group with this ID.", body = GroupView)))]
 pub async fn get_group(
     State(app): State<App>,
     caller: Caller,

@@ -264,7 +264,7 @@ async fn find(app: &App, caller: &Caller, id: Option<NotificationId>) -> ApiResu
 /// Returns one notification with its delivery state.
 #[utoipa::path(get, path = "/api/notifications/{notificationId}", tag = "notifications",
     params(("notificationId" = String, Path, description = "ID of the notification.", example = "ntf_01jc2m8k4n5pa")),
-    responses((status = 200, description = "The notification.", body = NotificationAnswer)))]
+    responses((status = 200, description = "The notification with this ID.", body = NotificationAnswer)))]
 pub async fn get_notification(
     State(app): State<App>,
     caller: Caller,

@@ -162,7 +162,7 @@ pub async fn list_templates(
 /// Returns the template of one kind: that of the account, or the built-in one. The caller must see the whole account.
 #[utoipa::path(get, path = "/api/templates/{kind}", tag = "templates",
     params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
-    responses((status = 200, description = "The template.", body = TemplateView)))]
+    responses((status = 200, description = "The template of this kind.", body = TemplateView)))]
 pub async fn get_template(
     State(app): State<App>,
     caller: Caller,

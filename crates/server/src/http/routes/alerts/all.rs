@@ -104,7 +104,7 @@ fn answer(caller: &Caller, alert: StoredAlert, place: Option<Reader>) -> Reply<A
     ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
     ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
     ),
-    responses((status = 200, description = "The alert.", body = AlertAnswer)))]
+    responses((status = 200, description = "The alert with this ID.", body = AlertAnswer)))]
 pub async fn get_alert(
     State(app): State<App>,
     caller: Caller,

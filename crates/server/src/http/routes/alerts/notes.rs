@@ -99,7 +99,7 @@ pub async fn list_alert_notes(
 #[utoipa::path(get, path = "/api/alerts/{alertId}/notes/{noteId}", tag = "alerts", params(
     ("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9"),
     ("noteId" = String, Path, description = "ID of the note.", example = "nte_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The note.", body = AlertNoteView)))]
+), responses((status = 200, description = "The note with this ID.", body = AlertNoteView)))]
 pub async fn get_alert_note(
     State(app): State<App>,
     caller: Caller,

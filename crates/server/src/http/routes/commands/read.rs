@@ -97,7 +97,7 @@ pub async fn list_device_commands(
 /// operation.
 #[utoipa::path(get, path = "/api/commands/{commandId}", tag = "commands",
     params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The command.", body = CommandView)))]
+    responses((status = 200, description = "The command with this ID.", body = CommandView)))]
 pub async fn get_command(
     State(app): State<App>,
     caller: Caller,

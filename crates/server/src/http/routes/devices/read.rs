@@ -102,7 +102,7 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
     ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
-    responses((status = 200, description = "The device.", body = OneDevice)))]
+    responses((status = 200, description = "The device with this ID.", body = OneDevice)))]
 pub async fn get_device(
     State(app): State<App>,
     caller: Caller,

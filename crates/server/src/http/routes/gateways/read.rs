@@ -54,7 +54,7 @@ pub async fn list_gateways(State(app): State<App>, caller: Caller, params: Param
 /// Returns a gateway with the health of its messages. Requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/gateways/{gatewayId}", tag = "gateways",
     params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway.", body = GatewayView)))]
+    responses((status = 200, description = "The gateway with this ID.", body = GatewayView)))]
 pub async fn get_gateway(
     State(app): State<App>,
     caller: Caller,

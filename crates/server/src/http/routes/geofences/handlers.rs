@@ -90,7 +90,7 @@ pub async fn create_geofence(
 /// Returns a geofence as a GeoJSON feature. Any user who may see the geofence may call this operation.
 #[utoipa::path(get, path = "/api/geofences/{geofenceId}", tag = "geofences",
     params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence.", body = GeofenceView)))]
+    responses((status = 200, description = "The geofence with this ID.", body = GeofenceView)))]
 pub async fn get_geofence(
     State(app): State<App>,
     caller: Caller,

@@ -64,7 +64,7 @@ pub async fn list_operator_accounts(
 /// operator with a console session.
 #[utoipa::path(get, path = "/api/operator/accounts/{accountId}", tag = "operator", security(("session" = [])),
     params(("accountId" = String, Path, description = "ID of the account.", example = "acc_01jc2m8k4n5p5")),
-    responses((status = 200, description = "The account.", body = OperatorAccountAnswer)))]
+    responses((status = 200, description = "The account with this ID.", body = OperatorAccountAnswer)))]
 pub async fn get_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,

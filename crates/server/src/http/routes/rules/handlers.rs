@@ -86,7 +86,7 @@ pub async fn create_rule(
 /// and with an empty `then`.
 #[utoipa::path(get, path = "/api/rules/{ruleId}", tag = "rules",
     params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule.", body = RuleView)))]
+    responses((status = 200, description = "The rule with this ID.", body = RuleView)))]
 pub async fn get_rule(
     State(app): State<App>,
     caller: Caller,

@@ -58,7 +58,7 @@ pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Param
 /// Returns one webhook, without its secret. The caller needs `admin` and must see the whole account.
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}", tag = "webhooks",
     params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The webhook.", body = WebhookView)))]
+    responses((status = 200, description = "The webhook with this ID.", body = WebhookView)))]
 pub async fn get_webhook(
     State(app): State<App>,
     caller: Caller,
