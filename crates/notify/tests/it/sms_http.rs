@@ -101,7 +101,7 @@ async fn redirects_are_not_followed() {
     let gateway = FakeGateway::answering("307 Temporary Redirect", &location, "").await;
     let delivery = attempt(settings(&gateway)).await;
     assert!(
-        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("redirects")),
+        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("redirect")),
         "{delivery:?}"
     );
     assert_eq!(elsewhere.requests.lock().unwrap().len(), 0);

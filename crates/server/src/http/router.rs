@@ -1,10 +1,12 @@
 //! Every route of the service, in one place.
 
+use std::sync::LazyLock;
+
 use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler as _;
 use axum::routing::{MethodRouter, any, get};
 use axum::{Extension, Router};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tower::util::MapRequest;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -215,9 +217,9 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 18] {
+fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
     [
-        ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(document))))),
+        ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(base_url))))),
         ("/api/docs", get(documents::get_reference)),
         ("/api/docs/", get(documents::redirect_to_reference)),
         ("/api/docs/{file}", get(documents::get_reference_file)),
@@ -247,19 +249,26 @@ fn beside_the_api(document: &Value) -> [(&'static str, MethodRouter<App>); 18] {
     ]
 }
 
+/// The document of the API without the address of a server. It is the same for every router, and making it takes longer than
+/// the rest of a start.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
+    let (_, api) = operations().split_for_parts();
+    document(api)
+});
+
 /// The document of the API as served under this address.
 pub fn api_document(base_url: &str) -> Value {
-    let (_, api) = operations().split_for_parts();
-    document(api, base_url)
+    let mut document = DOCUMENT.clone();
+    document["servers"] = json!([{ "url": base_url }]);
+    document
 }
 
 /// The router of the whole service, with all layers.
 pub fn router(app: App) -> Router {
-    let (operations, api) = operations().split_for_parts();
-    let document = document(api, &app.base_url.to_string());
+    let (operations, _) = operations().split_for_parts();
     let described =
-        document["paths"].as_object().into_iter().flat_map(|paths| paths.keys().map(String::as_str));
-    let beside = beside_the_api(&document);
+        DOCUMENT["paths"].as_object().into_iter().flat_map(|paths| paths.keys().map(String::as_str));
+    let beside = beside_the_api(&app.base_url.to_string());
     let fixed = described.chain(beside.iter().map(|(path, _)| *path));
     let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
     let inner = beside
@@ -270,7 +279,7 @@ pub fn router(app: App) -> Router {
                 .layer(Extension(Console::new(&app.base_url, &app.layers.direct_origins(&app.config.map)))),
         )
         .layer(axum::middleware::from_fn_with_state(
-            Framing { app: app.clone(), known: KnownOperations::of(&document) },
+            Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
             frame,
         ))
         .with_state(app);

@@ -224,7 +224,7 @@ async fn bad_receivers_are_tried_again(engine: Engine) {
         (Reply::Status(500, ""), json!(500), "answered 500"),
         (Reply::Status(302, "location: http://127.0.0.1:1/\r\n"), json!(302), "not followed"),
         (Reply::Hang, Value::Null, "within 1 seconds"),
-        (Reply::Close, Value::Null, "broke"),
+        (Reply::Close, Value::Null, "closed before"),
     ];
     for (attempts, (reply, status, error)) in bad_days.into_iter().enumerate() {
         sink.tell(reply.clone());

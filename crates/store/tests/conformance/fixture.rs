@@ -4,7 +4,7 @@ use perigee_core::account::{Account, AccountSettings, NewAccount};
 use perigee_core::actor::{Actor, Origin, Scope, Via};
 use perigee_core::audit::{AuditEntry, AuditFilter};
 use perigee_core::event::Event;
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::id::{DeviceId, GroupId, IdSource};
 use perigee_core::idempotency::IdempotencyKey;
 use perigee_core::page::PageRequest;
 use perigee_core::privilege::Privileges;
@@ -20,6 +20,8 @@ use perigee_store::{Database, Engine, Value, params};
 pub(crate) struct Fixture {
     pub(crate) store: Database,
     scratch: Scratch,
+    /// Gives every row that a case writes itself another id.
+    ids: IdSource,
 }
 
 /// An account and its owner.
@@ -59,8 +61,8 @@ impl Tenant {
 
 impl Fixture {
     pub(crate) async fn new(engine: Engine) -> Self {
-        let scratch = Scratch::new(engine).await;
-        Self { store: scratch.open().await, scratch }
+        let scratch = Scratch::migrated(engine).await;
+        Self { store: scratch.open().await, scratch, ids: IdSource::default() }
     }
 
     /// Ends the store and begins again with what it kept.
@@ -112,7 +114,7 @@ impl Fixture {
 
     /// A device row, for cases that are not about devices.
     pub(crate) async fn device(&self, tenant: &Tenant, expires: Option<Timestamp>) -> DeviceId {
-        let (account, id, now) = (tenant.account.id, DeviceId::random(self.now()), self.now());
+        let (account, id, now) = (tenant.account.id, DeviceId::new(&self.ids, self.now()), self.now());
         self.sql(
             "INSERT INTO device (account_id, id, revision, name, tags, expires, licensed, critical_reserve,
                  search, creation, last_modified)
@@ -125,7 +127,7 @@ impl Fixture {
 
     /// A group row with these devices, for cases that are not about groups.
     pub(crate) async fn group(&self, tenant: &Tenant, devices: &[DeviceId]) -> GroupId {
-        let (account, id, now) = (tenant.account.id, GroupId::random(self.now()), self.now());
+        let (account, id, now) = (tenant.account.id, GroupId::new(&self.ids, self.now()), self.now());
         self.sql(
             "INSERT INTO device_group (account_id, id, revision, name, search, creation, last_modified)
              VALUES (?1, ?2, 1, 'group', 'group', ?3, ?3)",

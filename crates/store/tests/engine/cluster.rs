@@ -241,5 +241,5 @@ async fn a_commit_that_hangs_is_answered_in_time() {
     );
     database.ping().await.expect("reading goes on");
     let other = cluster.connect().await;
-    assert_eq!(cancel_waits(&other).await, 3);
+    assert_eq!(cancel_waits(&other).await, 2);
 }

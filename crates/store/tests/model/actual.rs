@@ -19,7 +19,7 @@ pub(crate) struct Actual {
 
 impl Actual {
     pub(crate) async fn new(engine: Engine) -> Self {
-        let scratch = Scratch::new(engine).await;
+        let scratch = Scratch::migrated(engine).await;
         let store = scratch.open().await;
         let new = NewAccount {
             settings: AccountSettings {

@@ -23,7 +23,7 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     pub(crate) async fn new(count: usize) -> Self {
-        let scratch = Scratch::new(Engine::Postgres).await;
+        let scratch = Scratch::migrated(Engine::Postgres).await;
         let mut all = Vec::new();
         for _ in 0..count {
             all.push(scratch.open().await);

@@ -26,9 +26,10 @@ const ENTITY_TAGS: &str = r#"^(\*|(W/)?"[!#-+\--~]*"(, ?(W/)?"[!#-+\--~]*")*)$"#
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// Finishes a document made from the handlers.
-pub(super) fn finish(document: &mut Value, base_url: &str) {
+pub(super) fn finish(document: &mut Value) {
     document["openapi"] = json!("3.1.0");
-    document["servers"] = json!([{ "url": base_url }]);
+    // Where it stands among the members; the address follows when it is served.
+    document["servers"] = json!([]);
     document["components"]["securitySchemes"] = json!({
         "token": {
             "type": "http", "scheme": "bearer", "bearerFormat": "JWT",

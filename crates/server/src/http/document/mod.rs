@@ -63,11 +63,11 @@ use super::reply::Envelope;
 )]
 struct Whole;
 
-/// The document of these operations, as served under this address.
-pub fn document(operations: utoipa::openapi::OpenApi, base_url: &str) -> Value {
+/// The document of these operations, without the address of a server.
+pub fn document(operations: utoipa::openapi::OpenApi) -> Value {
     let mut whole = Whole::openapi();
     whole.merge(operations);
     let mut document = serde_json::to_value(&whole).unwrap_or_default();
-    finish::finish(&mut document, base_url);
+    finish::finish(&mut document);
     document
 }

@@ -1,13 +1,12 @@
 //! The OpenAPI document, and the reference page that displays it.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use http::HeaderMap;
 use rust_embed::RustEmbed;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
@@ -16,6 +15,7 @@ use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;
+use crate::http::router::api_document;
 
 /// The embedded files of the reference page.
 #[derive(RustEmbed)]
@@ -32,17 +32,25 @@ static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
     compressed_files::<Reference>(|name| if name == INDEX { Keep::Never } else { Keep::Long })
 });
 
-/// The OpenAPI document as it is served, serialised and hashed once.
+/// The OpenAPI document as it is served, serialised and hashed when it is first requested.
 #[derive(Clone, Debug)]
-pub struct ApiDocument(Arc<CompressedFile>);
+pub struct ApiDocument {
+    base_url: String,
+    file: Arc<OnceLock<CompressedFile>>,
+}
 
 impl ApiDocument {
-    /// Serialises and hashes the document once, for all requests.
-    pub fn new(document: &Value) -> Self {
-        let content = document.to_string().into_bytes();
-        let hash = Sha256::digest(&content).into();
-        let plain = EmbeddedFile::new("openapi.json", content.into(), hash, Keep::Never);
-        Self(Arc::new(CompressedFile::new(plain)))
+    /// The document as served under this address.
+    pub fn new(base_url: &str) -> Self {
+        Self { base_url: base_url.to_owned(), file: Arc::default() }
+    }
+
+    fn file(&self) -> &CompressedFile {
+        self.file.get_or_init(|| {
+            let content = api_document(&self.base_url).to_string().into_bytes();
+            let hash = Sha256::digest(&content).into();
+            CompressedFile::new(EmbeddedFile::new("openapi.json", content.into(), hash, Keep::Never))
+        })
     }
 }
 
@@ -52,7 +60,7 @@ pub async fn get_openapi(
     headers: HeaderMap,
     preconditions: Preconditions,
 ) -> Response {
-    document.0.answer(&headers, &preconditions).await
+    document.file().answer(&headers, &preconditions).await
 }
 
 /// Answers with the reference page.

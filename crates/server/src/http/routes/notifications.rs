@@ -133,11 +133,11 @@ pub struct NotificationList {
     next_cursor: Option<String>,
 }
 
-/// One notification.
+/// Response with one notification.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneNotification)]
 pub struct NotificationAnswer {
-    /// The notification.
+    /// The requested notification.
     notification: NotificationView,
 }
 

@@ -73,8 +73,10 @@ impl BodySchema {
             let optional = range.properties.into_iter().map(|(name, schema)| (name, or_null(schema)));
             object.properties.extend(optional);
         } else {
-            let ignored: RefOr<Schema> =
-                ObjectBuilder::new().schema_type(SchemaType::AnyValue).description(Some("Ignored.")).into();
+            let ignored: RefOr<Schema> = ObjectBuilder::new()
+                .schema_type(SchemaType::AnyValue)
+                .description(Some("Ignored in this request."))
+                .into();
             object.properties.extend(RANGE_ENDS.map(|name| (name.to_owned(), ignored.clone())));
         }
         RefOr::T(Schema::Object(object))
@@ -90,12 +92,12 @@ impl BodySchema {
             let one = ObjectBuilder::new()
                 .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
                 .max_properties(Some(0))
-                .description(Some("Ignored."));
+                .description(Some("Ignored in this request."));
             object.properties.insert(kind.one.to_owned(), one.into());
             let many = ArrayBuilder::new()
                 .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
                 .max_items(Some(0))
-                .description(Some("Ignored."));
+                .description(Some("Ignored in this request."));
             object.properties.insert(kind.many.to_owned(), many.into());
         }
         range

@@ -27,7 +27,7 @@ impl TestApp {
 
     /// A service with other settings.
     pub(crate) async fn with(engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
-        let scratch = Scratch::new(engine).await;
+        let scratch = Scratch::migrated(engine).await;
         let store = scratch.open().await;
         let mut config = default_config();
         change(&mut config);

@@ -125,11 +125,11 @@ pub type SeverityName = Word<Severity>;
 /// A channel, as the API describes it.
 pub type ChannelName = Word<Channel>;
 
-/// One alert.
+/// Response with one alert.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneAlert)]
 pub struct AlertAnswer {
-    /// The alert.
+    /// The requested alert.
     pub(super) alert: AlertView,
 }
 

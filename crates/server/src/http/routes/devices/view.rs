@@ -205,7 +205,7 @@ pub enum DeviceStatusName {
 /// Answer with one device.
 #[derive(Serialize, ToSchema)]
 pub struct OneDevice {
-    /// The device.
+    /// The requested device.
     #[schema(value_type = DeviceView)]
     pub(super) device: DeviceView,
 }

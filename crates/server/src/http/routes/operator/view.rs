@@ -34,7 +34,7 @@ pub struct OperatorAccountList {
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneOperatorAccount)]
 pub struct OperatorAccountAnswer {
-    /// The account.
+    /// The requested account.
     pub(super) account: OperatorAccountView,
 }
 

@@ -182,7 +182,7 @@ fn unknown_arrays_and_objects_have_a_code_of_their_own() {
             &with(&json!({ "extra": value })),
             "unknown-member",
             "/7/extra",
-            "\"extra\" is not a known member; one that is kept as an attribute must be a string, a number or a boolean.",
+            "\"extra\" is not a known member. As an attribute, it must be a string, a number or a boolean.",
         );
     }
     refuses(
