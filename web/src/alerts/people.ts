@@ -1,6 +1,6 @@
 // The names of users, for those who may see them.
-import { api, ok } from '../api/client'
-import { session } from '../session.svelte'
+import { api, ok } from '$lib/api/client'
+import { session } from '$lib/access/session.svelte'
 
 const names = new Map<string, Promise<string | null>>()
 

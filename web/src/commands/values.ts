@@ -1,5 +1,5 @@
 // The values of a command as a form holds them: text by name, and back.
-import type { Schemas } from '../api/client'
+import type { Schemas } from '$lib/api/client'
 
 export type Command = Schemas['Command']
 export type CommandType = Schemas['CommandType']

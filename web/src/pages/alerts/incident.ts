@@ -1,6 +1,6 @@
 // The timeline of an incident: what happened to an alert and who was told, in order of time.
-import type { Alert } from '../../alerts/names'
-import type { Schemas } from '../../api/client'
+import type { Alert } from '$lib/alerts/names'
+import type { Schemas } from '$lib/api/client'
 
 export type Message = Schemas['Notification']
 export type Note = Schemas['AlertNote']

@@ -1,5 +1,5 @@
 // Devices in a CSV file: read with any of the usual separators, checked before anything is sent.
-import type { Schemas } from '../../api/client'
+import type { Schemas } from '$lib/api/client'
 
 type DeviceInput = Schemas['DeviceInput']
 

@@ -1,8 +1,8 @@
 // A rule in plain words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
 // “Speed limit exceeded”, critical." Everything it needs is given, so that it says the same in tests.
-import type { Schemas } from '../../api/client'
-import type { MessagesUnder, t } from '../../i18n/index.svelte'
-import type { UnitSystem } from '../../preferences.svelte'
+import type { Schemas } from '$lib/api/client'
+import type { MessagesUnder, t } from '$lib/i18n/index.svelte'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
 import { kindOf, type Condition, type Crossing } from './conditions'
 import { weekdays as week } from './ruleForm'
 import { toUser, unitOf, type Quantity } from './units'

@@ -1,8 +1,8 @@
 // A rule as form values, conversion from and to the API, and the API's errors by field.
-import type { Schemas } from '../../api/client'
-import { weekdayValues } from '../../api/schema'
-import type { UnitSystem } from '../../preferences.svelte'
-import { nobody, thenForm, thenInput, type ThenForm } from '../../recipients/people'
+import type { Schemas } from '$lib/api/client'
+import { weekdayValues } from '$lib/api/schema'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
+import { nobody, thenForm, thenInput, type ThenForm } from '$lib/notifications/recipients/people'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
 import { fromUser, toUser } from './units'
 
