@@ -1,4 +1,4 @@
-// How a person likes to see things. Kept in the browser, so that the first page already looks right.
+// Language, units, theme and time zone of the user. Kept in the browser, so that the first page is drawn with them.
 export type Language = 'en' | 'es'
 export type UnitSystem = 'metric' | 'imperial' | 'nautical'
 export type Theme = 'system' | 'light' | 'dark'

@@ -1,4 +1,4 @@
-// What changed between two versions of a thing, as the API takes it: a JSON Merge Patch (RFC 7396).
+// What changed between two versions of a resource, as the API takes it: a JSON Merge Patch (RFC 7396).
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

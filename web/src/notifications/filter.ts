@@ -1,4 +1,4 @@
-// The filter of the messages page, from and to its address.
+// The filter of the notifications page, from and to its address.
 import type { Schemas } from '$lib/api/client'
 import { channelValues, notificationStateValues } from '$lib/api/schema'
 

@@ -1,4 +1,4 @@
-// A paged list of e-mails and SMS, with resending.
+// A paged list of notifications (e-mails and SMS), with resending.
 import { api, ok, type Schemas } from '$lib/api/client'
 import { t } from '$lib/i18n/index.svelte'
 import { Paged } from '$lib/ui/list/paged.svelte'

@@ -37,8 +37,8 @@ test('beginnings of numbers are read as people write them', () => {
 })
 
 test('actions and ids of the log are understood', () => {
-  expect(partsOf('device.update')).toEqual({ thing: 'device', verb: 'update' })
-  expect(partsOf('odd')).toEqual({ thing: 'odd', verb: '' })
+  expect(partsOf('device.update')).toEqual({ object: 'device', verb: 'update' })
+  expect(partsOf('odd')).toEqual({ object: 'odd', verb: '' })
   expect(['dev_1', 'grp_1', 'usr_1', 'acc_1'].map(kindOf)).toEqual(['device', 'group', 'user', 'other'])
 })
 

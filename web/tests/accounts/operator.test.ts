@@ -27,7 +27,7 @@ const well: Health = {
   connections: { open: 12, limit: 10_000 },
   lastBackup: '2026-05-02T03:00:00Z'
 }
-const told = (change: Partial<Health>, before = change): string[] => {
+const found = (change: Partial<Health>, before = change): string[] => {
   const [health, past] = [
     { ...well, ...change },
     { ...well, ...before }
@@ -36,39 +36,39 @@ const told = (change: Partial<Health>, before = change): string[] => {
 }
 
 test('a server that is well is said to be', () => {
-  expect(told({})).toEqual([])
+  expect(found({})).toEqual([])
 })
 
 test('each figure has its limits', () => {
-  expect(told({ store: { ...well.store, freeBytes: 2e9 } })).toEqual(['warn disk'])
-  expect(told({ store: { ...well.store, freeBytes: 1e8 } })).toEqual(['bad disk'])
-  expect(told({ store: { ...well.store, freeBytes: null } })).toEqual([])
+  expect(found({ store: { ...well.store, freeBytes: 2e9 } })).toEqual(['warn disk'])
+  expect(found({ store: { ...well.store, freeBytes: 1e8 } })).toEqual(['bad disk'])
+  expect(found({ store: { ...well.store, freeBytes: null } })).toEqual([])
   const spaceLow = { spaceLow: true, freeBytes: 2e10, diskBytes: 5e11 }
-  expect(told({ store: { ...well.store, ...spaceLow } })).toEqual(['warn spaceLow'])
-  expect(told({ store: { ...well.store, ...spaceLow, freeBytes: 2e9 } })).toEqual(['warn disk'])
-  expect(told({ store: { ...well.store, damagedRows: 1 } })).toEqual(['bad damaged'])
-  expect(told({ store: { ...well.store, quarantinedRows: 3 } })).toEqual(['warn quarantined'])
-  expect(told({ rulesLagSeconds: 61 })).toEqual(['warn rules'])
-  expect(told({ intake: { writes: 10, locations: 1_000 } })).toEqual(['warn intake'])
-  expect(told({ intake: { writes: 0, locations: 9_500 } })).toEqual(['bad intake'])
-  expect(told({ intake: { writes: 0, locations: 90_000 } }, {})).toEqual([])
-  expect(told({ messages: { email: { waiting: 4, oldest: '2026-05-02T11:40:00Z' }, sms: none } })).toEqual([
+  expect(found({ store: { ...well.store, ...spaceLow } })).toEqual(['warn spaceLow'])
+  expect(found({ store: { ...well.store, ...spaceLow, freeBytes: 2e9 } })).toEqual(['warn disk'])
+  expect(found({ store: { ...well.store, damagedRows: 1 } })).toEqual(['bad damaged'])
+  expect(found({ store: { ...well.store, quarantinedRows: 3 } })).toEqual(['warn quarantined'])
+  expect(found({ rulesLagSeconds: 61 })).toEqual(['warn rules'])
+  expect(found({ intake: { writes: 10, locations: 1_000 } })).toEqual(['warn intake'])
+  expect(found({ intake: { writes: 0, locations: 9_500 } })).toEqual(['bad intake'])
+  expect(found({ intake: { writes: 0, locations: 90_000 } }, {})).toEqual([])
+  expect(found({ messages: { email: { waiting: 4, oldest: '2026-05-02T11:40:00Z' }, sms: none } })).toEqual([
     'warn email'
   ])
-  expect(told({ messages: { email: none, sms: { waiting: 4, oldest: '2026-05-02T01:00:00Z' } } })).toEqual(['bad sms'])
-  expect(told({ webhooks: { waiting: 9, oldest: '2026-05-01T01:00:00Z' } })).toEqual(['warn webhooks'])
-  expect(told({ connections: { open: 96, limit: 100 } })).toEqual(['bad connections'])
+  expect(found({ messages: { email: none, sms: { waiting: 4, oldest: '2026-05-02T01:00:00Z' } } })).toEqual(['bad sms'])
+  expect(found({ webhooks: { waiting: 9, oldest: '2026-05-01T01:00:00Z' } })).toEqual(['warn webhooks'])
+  expect(found({ connections: { open: 96, limit: 100 } })).toEqual(['bad connections'])
 })
 
 test('a backup is missed only where there should be one', () => {
-  expect(told({ lastBackup: null })).toEqual(['warn noBackup'])
-  expect(told({ lastBackup: null, uptimeSeconds: 60 })).toEqual([])
-  expect(told({ lastBackup: '2026-04-01T00:00:00Z' })).toEqual(['warn backup'])
-  expect(told({ lastBackup: null, store: { ...well.store, engine: 'postgresql' } })).toEqual([])
+  expect(found({ lastBackup: null })).toEqual(['warn noBackup'])
+  expect(found({ lastBackup: null, uptimeSeconds: 60 })).toEqual([])
+  expect(found({ lastBackup: '2026-04-01T00:00:00Z' })).toEqual(['warn backup'])
+  expect(found({ lastBackup: null, store: { ...well.store, engine: 'postgresql' } })).toEqual([])
 })
 
 test('the worst comes first', () => {
-  expect(told({ rulesLagSeconds: 100, connections: { open: 99, limit: 100 } })).toEqual([
+  expect(found({ rulesLagSeconds: 100, connections: { open: 99, limit: 100 } })).toEqual([
     'bad connections',
     'warn rules'
   ])

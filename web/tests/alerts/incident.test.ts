@@ -42,7 +42,7 @@ test('what happened is in order of time', () => {
   ])
 })
 
-test('a message that was not sent is told once', () => {
+test('a notification that was not sent is listed once', () => {
   expect(kinds(timelineOf(alert, [message({ state: 'suppressed', reason: 'limit' })]))).toEqual([
     'raised',
     'ntf_1 written'

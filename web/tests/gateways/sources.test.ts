@@ -58,7 +58,7 @@ test('a position from the browser is the request of the app', () => {
   expect([query.get('lat'), query.get('lon'), query.get('timestamp')]).toEqual(['42.5', '-8.25', '1767225600'])
 })
 
-test('pasted lines are told apart: digits, objects and text', () => {
+test('pasted lines are recognised: digits, objects and text', () => {
   expect(framesOf('78 78 0D\r\n\n  *HQ,1,V1#\n{"text": "x"}\n78:78')).toBe(
     '78780D\n{"text":"*HQ,1,V1#"}\n{"text": "x"}\n7878'
   )

@@ -1,4 +1,4 @@
-// Land and sea must be told apart at a glance, by night as by day.
+// Land and sea must be distinguishable at a glance, by night as by day.
 import { expect, test } from 'vitest'
 import { palettes } from '$lib/map/basemap/palette'
 

@@ -1,4 +1,4 @@
-// Who is told, in words, and as the API takes it.
+// Who is notified, in words, and as the API takes it.
 import { expect, test } from 'vitest'
 import device from '$lib/i18n/en/device.json'
 import {
@@ -53,13 +53,13 @@ test('users, groups and webhooks are named, with the severity from which on', ()
   expect(isNobody(then)).toBe(false)
 })
 
-test('steps are told in the order of their minutes', () => {
+test('steps are described in the order of their minutes', () => {
   const step = (afterMinutes: number, recipients: RecipientForm[]) => ({ ...noPeople(), recipients, afterMinutes })
   const escalation = { steps: [step(15, [office]), step(5, [ana])], repeatMinutes: 30, repeatTimes: 10 }
   expect(describeEscalation(words, escalation)).toEqual([
     'If nobody acknowledges within 5 minutes: Ana by SMS.',
     'If nobody acknowledges within 15 minutes: office@example.com by e-mail.',
-    'Then all of these again every 30 minutes, at most 10 times.'
+    'Then everybody is notified again every 30 minutes, at most 10 times.'
   ])
   expect(escalationInput(escalation)?.steps.map(({ afterMinutes }) => afterMinutes)).toEqual([5, 15])
   expect(escalationInput({ ...escalation, repeatMinutes: null })?.repeatTimes).toBeNull()

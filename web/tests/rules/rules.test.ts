@@ -1,4 +1,4 @@
-// Rules go from the API to the form and back unchanged in every unit, and are told in plain words.
+// Rules go from the API to the form and back unchanged in every unit, and are described in plain words.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { conditionBody, conditionForm, kinds, newCondition, valueOf, type Condition } from '$lib/pages/rules/conditions'
@@ -134,18 +134,18 @@ function words(language: string, units: DescribeContext['units'] = 'metric'): De
   }
 }
 
-test('a rule is told in one sentence', () => {
-  const told = {
+test('a rule is described in one sentence', () => {
+  const rule = {
     ...rule,
     devices: [],
     conditions: [{ type: 'speed', above: 90 }],
     coolDownSeconds: 0,
     schedule: { ...rule.schedule!, timeZone: null }
   }
-  expect(describeRule(words('en'), told)).toBe(
+  expect(describeRule(words('en'), rule)).toBe(
     'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise “SpeedLimit”, critical.'
   )
-  expect(describeRule(words('es'), told)).toBe(
+  expect(describeRule(words('es'), rule)).toBe(
     'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
   expect(describeRule(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
@@ -155,7 +155,7 @@ test.each(['en', 'es'])('every kind of condition has words in %s', (language) =>
   for (const condition of every) expect(describeCondition(words(language), condition)).not.toMatch(/[{}]|undefined/)
 })
 
-test('days are told as people do', () => {
+test('days are named as people do', () => {
   const days = (...names: string[]) => describeDays(words('en'), names)
   expect(days('saturday', 'sunday')).toBe('at weekends')
   expect(days('monday', 'tuesday', 'wednesday', 'friday')).toBe('Mon–Wed, Fri')

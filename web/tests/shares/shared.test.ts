@@ -1,4 +1,4 @@
-// What a shared view remembers between two answers, and why a link shows nothing.
+// What a shared view keeps between two answers, and why a link shows nothing.
 import { expect, test } from 'vitest'
 import { endOf } from '$lib/pages/shares/linkEnd'
 import { addTrails, trailSince } from '$lib/pages/shares/trails'
@@ -11,28 +11,28 @@ const device = (name: string, minute: number, more = {}) => ({
 })
 
 test('a trail grows by what is new, in order', () => {
-  let things = addTrails([], [device('Van', 1)])
-  things = addTrails(things, [device('Van', 1)])
-  things = addTrails(things, [device('Van', 3)])
-  things = addTrails(things, [device('Van', 2)])
-  expect(things[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3])
+  let devices = addTrails([], [device('Van', 1)])
+  devices = addTrails(devices, [device('Van', 1)])
+  devices = addTrails(devices, [device('Van', 3)])
+  devices = addTrails(devices, [device('Van', 2)])
+  expect(devices[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3])
 })
 
 test('devices of one name keep their own trails', () => {
-  let things = addTrails([], [device('Van', 1), device('Van', 5)])
-  things = addTrails(things, [device('Van', 2), device('Van', 6)])
-  expect(things.map(({ trail }) => trail.map(({ latitude }) => latitude))).toEqual([
+  let devices = addTrails([], [device('Van', 1), device('Van', 5)])
+  devices = addTrails(devices, [device('Van', 2), device('Van', 6)])
+  expect(devices.map(({ trail }) => trail.map(({ latitude }) => latitude))).toEqual([
     [1, 2],
     [5, 6]
   ])
 })
 
-test('what the server tells of a trail is added to it', () => {
+test('locations that the server sends are added to the trail', () => {
   const trail = [1, 2].map((minute) => device('', minute).lastLocation)
-  let things = addTrails([], [device('Van', 3, { key: 'a', trail })])
-  things = addTrails(things, [device('Renamed', 5, { key: 'a', trail: [device('', 4).lastLocation] })])
-  expect(things[0]).toMatchObject({ key: 'a', device: { name: 'Renamed' } })
-  expect(things[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3, 4, 5])
+  let devices = addTrails([], [device('Van', 3, { key: 'a', trail })])
+  devices = addTrails(devices, [device('Renamed', 5, { key: 'a', trail: [device('', 4).lastLocation] })])
+  expect(devices[0]).toMatchObject({ key: 'a', device: { name: 'Renamed' } })
+  expect(devices[0]?.trail.map(({ latitude }) => latitude)).toEqual([1, 2, 3, 4, 5])
 })
 
 test('trails are asked for from a while before the newest on', () => {

@@ -41,7 +41,7 @@ test('calls are summed by the way in', () => {
   expect(columns(usage)).toEqual({ times: [1777593600, 1777680000], key: [1, 6], all: [6, 6] })
 })
 
-test('what became of a message is told', () => {
+test('the outcome of a delivery is shown', () => {
   const say = (key: string, values = {}) => `${key} ${JSON.stringify(values)}`
   expect(outcome(say, { state: 'delivered', attempts: 1, lastStatus: 204 })).toContain('204')
   expect(outcome(say, { state: 'waiting', attempts: 1, lastStatus: 500 })).toContain('answered {"status":500}')

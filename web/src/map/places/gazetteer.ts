@@ -1,4 +1,4 @@
-// Towns, capes, islands and ports, found by their names. The server tells which is nearest to a position.
+// Towns, capes, islands and ports, found by their names. The server finds the one nearest to a position.
 
 export type PlaceKind = 'town' | 'cape' | 'island' | 'port'
 /** As they are numbered in the file. */

@@ -1,4 +1,4 @@
-// Positions in words, as the server tells them: asked for together, and kept for the visit.
+// Places of positions, from the server: requested in batches, and cached until the page is closed.
 import { SvelteMap } from 'svelte/reactivity'
 
 /** Positions of one request; the server takes no more. */

@@ -1,4 +1,4 @@
-// The positions in words of this visit, in the user's language and units.
+// The cached places of positions, in the user's language and units.
 import { api, ok } from '$lib/api/client'
 import { preferences } from '$lib/access/preferences.svelte'
 import { PlaceNames, type PlaceReader } from './placeNames.svelte'

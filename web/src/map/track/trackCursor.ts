@@ -1,4 +1,4 @@
-// The marker that moves along a track: drawn by us, turned into the direction of travel.
+// The marker that moves along a track, turned into the direction of travel.
 import { Marker, type Map } from 'maplibre-gl'
 import type { Moment } from './trackAt'
 

@@ -1,4 +1,4 @@
-// Who is told, in words: "Ana by SMS, office@example.com by e-mail; between 18:00 and 06:00". Everything it needs is
+// Who is notified, in words: "Ana by SMS, office@example.com by e-mail; between 18:00 and 06:00". Everything it needs is
 // given, so that it says the same in tests.
 import type { Schemas } from '$lib/api/client'
 import type { t } from '$lib/i18n/index.svelte'
@@ -14,7 +14,7 @@ export interface PeopleContext {
 type Schedule = Schemas['Schedule']
 type Severity = Schemas['Severity']
 
-/** One who is told, and the hours and severity that apply. */
+/** One recipient, with the hours and severity that apply. */
 interface Told {
   who: string
   when: string
@@ -32,7 +32,7 @@ function hours({ say }: PeopleContext, schedule: Pick<Schedule, 'weekdays' | 'fr
   return `${days} ${between}`
 }
 
-function told(
+function recipientWords(
   words: PeopleContext,
   who: string,
   severity: Severity,
@@ -52,7 +52,7 @@ function all(words: PeopleContext, people: PeopleForm): Told[] {
   const { say, nameOf } = words
   return [
     ...people.recipients.map((one) =>
-      told(
+      recipientWords(
         words,
         say(`device.by.${one.channel}`, { who: one.name || one.address }),
         one.minimumSeverity,
@@ -60,10 +60,10 @@ function all(words: PeopleContext, people: PeopleForm): Told[] {
       )
     ),
     ...people.users.map((one) =>
-      told(words, say('device.by.email', { who: nameOf.user(one.id) }), one.minimumSeverity, one.schedule ?? null)
+      recipientWords(words, say('device.by.email', { who: nameOf.user(one.id) }), one.minimumSeverity, one.schedule ?? null)
     ),
     ...people.contactGroups.map((one) =>
-      told(
+      recipientWords(
         words,
         say('device.by.group', { who: nameOf.contactGroup(one.id) }),
         one.minimumSeverity,
@@ -84,7 +84,7 @@ export function describePeople(words: PeopleContext, people: PeopleForm, others:
 /** Everybody whom a rule or a place names directly. */
 export function describeThen(words: PeopleContext, then: ThenForm): string {
   const hooks = then.webhooks.map((one) =>
-    told(
+    recipientWords(
       words,
       words.say('device.by.webhook', { who: words.nameOf.webhook(one.id) }),
       one.minimumSeverity,

@@ -1,4 +1,4 @@
-// Who is told of alerts as a form holds it: addresses, users, contact groups, webhooks and the steps of an escalation.
+// Who is notified of alerts, as a form holds it: addresses, users, contact groups, webhooks and the steps of an escalation.
 import type { Schemas } from '$lib/api/client'
 import { formOf, inputOf, type RecipientForm, type RoutedWebhook } from './routing'
 
@@ -17,7 +17,7 @@ export interface StepForm extends PeopleForm {
 
 export interface EscalationForm {
   steps: StepForm[]
-  /** Null if nobody is told again. */
+  /** Null if nobody is notified again. */
   repeatMinutes: number | null
   repeatTimes: number
 }
@@ -30,7 +30,7 @@ export interface ThenForm extends PeopleForm {
 type Then = Schemas['RuleThen']
 type Escalation = Schemas['Escalation']
 
-/** How often people are told again unless a user says otherwise. */
+/** How often people are notified again by default. */
 export const usualTimes = 10
 
 export const noPeople = (): PeopleForm => ({ recipients: [], users: [], contactGroups: [] })

@@ -113,7 +113,7 @@ export class Inbox {
     }
   }
 
-  /** Puts alerts in; those that do not belong here any more go. What the server listed is not asked again. */
+  /** Puts alerts in; those that no longer match are removed. Alerts that the server listed are not checked again. */
   #merge(changed: Alert[], isListed = false): void {
     const filter = this.#filter
     if (!filter) return

@@ -1,4 +1,4 @@
-// One change to many things, some at a time, with its progress and what failed.
+// One change to many devices, some at a time, with its progress and what failed.
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
 /** Requests at the same time: enough to be quick, few enough not to slow down other users. */

@@ -3,7 +3,7 @@ import type { Schemas } from '$lib/api/client'
 
 type DeviceInput = Schemas['DeviceInput']
 
-/** The rows of a CSV file (RFC 4180). Spreadsheets also separate by semicolons or tabs: the first line tells. */
+/** The rows of a CSV file (RFC 4180). Spreadsheets also separate by semicolons or tabs: the first line decides. */
 export function parseCsv(text: string): string[][] {
   const source = text.replace(/^\ufeff/, '')
   const head = source.slice(0, source.search(/[\r\n]|$/))

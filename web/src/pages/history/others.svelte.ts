@@ -37,7 +37,7 @@ export class OtherTracks {
     }
   }
 
-  /** Cancels what is loaded and forgets everything. */
+  /** Cancels loading and removes all devices. */
   leave(): void {
     this.#leave.abort()
     this.#leave = new AbortController()

@@ -95,10 +95,10 @@ function describeMeasure(words: DescribeContext, condition: Condition, quantity:
       : say(`rules.what.${condition.type as MessagesUnder<'rules.what'>}`)
   if (condition.equals != null) return say('rules.say.equals', { what, limit: String(condition.equals) })
   const compare = condition.reached != null ? 'reached' : condition.below != null ? 'below' : 'above'
-  const told = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })
+  const comparison = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })
   return condition.clear == null
-    ? told
-    : `${told} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
+    ? comparison
+    : `${comparison} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
 }
 
 /** The days of a schedule: "on weekdays", "Mon–Wed, Fri". */

@@ -41,7 +41,7 @@ export class Editing {
   }
 
   /** The summary in words while it is edited. */
-  get told() {
+  get described() {
     const { body } = this
     return {
       ...body,

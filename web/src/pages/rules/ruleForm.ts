@@ -33,7 +33,7 @@ export interface RuleForm {
   alertName: string
   text: string
   critical: boolean
-  /** Whom it tells beside those of the device, its groups or the account. */
+  /** Recipients in addition to those of the device, its groups or the account. */
   then: ThenForm
 }
 

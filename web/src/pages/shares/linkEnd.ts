@@ -1,5 +1,5 @@
 // Why a share link shows nothing. The server answers `not-found` to every such link, so that nobody can probe for
-// links; what this page saw of the link before tells the rest.
+// links; the rest follows from what this page loaded by the link before.
 export type End = 'over' | 'revoked' | 'nothing'
 
 /** `until` is the end of the link, if it was ever open on this page. */

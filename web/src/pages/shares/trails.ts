@@ -5,7 +5,7 @@ import type { Schemas } from '$lib/api/client'
 type Device = Omit<Schemas['SharedDevice'], 'key' | 'trail'> & { key?: string; trail?: SharedPlace[] | null }
 export type SharedPlace = Schemas['SharedLocation']
 
-export interface SharedThing {
+export interface SharedDevice {
   key: string
   device: Device
   /** Oldest first. */
@@ -15,11 +15,11 @@ export interface SharedThing {
 const mostPlaces = 2_000
 
 /** The devices of a new answer, each with what was known of it before. */
-export function addTrails(before: SharedThing[], devices: Device[]): SharedThing[] {
-  const known = new Map(before.map((thing) => [thing.key, thing.trail]))
+export function addTrails(before: SharedDevice[], devices: Device[]): SharedDevice[] {
+  const known = new Map(before.map((device) => [device.key, device.trail]))
   const seen = new Map<string, number>()
   return devices.map((device) => {
-    // Two devices may have the same name: they are told apart by their order.
+    // Two devices may have the same name: they are distinguished by their order.
     const count = (seen.get(device.name) ?? 0) + 1
     seen.set(device.name, count)
     const key = device.key ?? `${count}:${device.name}`
@@ -33,8 +33,8 @@ export function addTrails(before: SharedThing[], devices: Device[]): SharedThing
 const lateness = 10 * 60_000
 
 /** From when on trails are to be asked for: everything at first, then what may be new. */
-export function trailSince(things: SharedThing[]): string {
-  const newest = Math.max(0, ...things.map(({ trail }) => Date.parse(trail.at(-1)?.dateTime ?? '1970-01-01T00:00:00Z')))
+export function trailSince(devices: SharedDevice[]): string {
+  const newest = Math.max(0, ...devices.map(({ trail }) => Date.parse(trail.at(-1)?.dateTime ?? '1970-01-01T00:00:00Z')))
   return new Date(Math.max(0, newest - lateness)).toISOString()
 }
 

@@ -1,8 +1,8 @@
-// Polls a share link, and finds out why it shows nothing any more.
+// Polls a share link, and finds out why it stopped showing positions.
 import { address, isProblem, ok, type Schemas } from '$lib/api/client'
 import { placeReader } from '$lib/map/places/places'
 import { endOf, type End } from './linkEnd'
-import { addTrails, trailSince, type SharedThing } from './trails'
+import { addTrails, trailSince, type SharedDevice } from './trails'
 
 export type State = 'loading' | 'live' | 'unreachable' | End
 type View = Schemas['SharedView']
@@ -13,7 +13,7 @@ const longestWait = 60_000
 export class SharedWatch {
   state: State = $state('loading')
   view: View | null = $state.raw(null)
-  things: SharedThing[] = $state.raw([])
+  devices: SharedDevice[] = $state.raw([])
   #timer = 0
   #wait = every
   #isClosed = false
@@ -50,7 +50,7 @@ export class SharedWatch {
       const view = await this.#fetch()
       if (this.#isClosed) return
       this.view = view
-      this.things = addTrails(this.things, view.devices)
+      this.devices = addTrails(this.devices, view.devices)
       this.#wait = every
       this.state = 'live'
     } catch (error) {
@@ -65,7 +65,7 @@ export class SharedWatch {
 
   async #fetch(): Promise<View> {
     const { language, units } = placeReader()
-    const query = new URLSearchParams({ trail: trailSince(this.things), place: 'true', language, units })
+    const query = new URLSearchParams({ trail: trailSince(this.devices), place: 'true', language, units })
     // Only the first request counts as an opening of the link.
     if (this.view) query.set('again', 'true')
     return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
