@@ -135,20 +135,20 @@ function words(language: string, units: DescribeContext['units'] = 'metric'): De
 }
 
 test('a rule is described in one sentence', () => {
-  const rule = {
+  const described = {
     ...rule,
     devices: [],
     conditions: [{ type: 'speed', above: 90 }],
     coolDownSeconds: 0,
     schedule: { ...rule.schedule!, timeZone: null }
   }
-  expect(describeRule(words('en'), rule)).toBe(
+  expect(describeRule(words('en'), described)).toBe(
     'When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise “SpeedLimit”, critical.'
   )
-  expect(describeRule(words('es'), rule)).toBe(
+  expect(describeRule(words('es'), described)).toBe(
     'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
-  expect(describeRule(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
+  expect(describeRule(words('en', 'imperial'), described)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
 })
 
 test.each(['en', 'es'])('every kind of condition has words in %s', (language) => {

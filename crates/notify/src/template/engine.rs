@@ -36,8 +36,8 @@ impl From<Error> for TemplateError {
         let quoted = quoted.filter(|text| !text.is_empty() && text.len() <= 80);
         let detail = error.detail().unwrap_or_default();
         let problem = match (error.kind(), quoted) {
-            (ErrorKind::UndefinedError, Some(text)) => format!("{text} is not known here"),
-            (ErrorKind::UndefinedError, None) => "something here is not known".to_owned(),
+            (ErrorKind::UndefinedError, Some(text)) => format!("{text} is not defined"),
+            (ErrorKind::UndefinedError, None) => "a name here is not defined".to_owned(),
             (ErrorKind::OutOfFuel, _) => "it takes too many steps".to_owned(),
             (kind, _) if detail.is_empty() => kind.to_string(),
             (_, Some(text)) => format!("{detail}, near {text}"),

@@ -209,7 +209,7 @@ fn mistakes_are_told_with_their_line() {
         let error = render(TemplateKind::AlertEmailText, source, &facts()).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    check("a\n\n{{ device.nam }}", "line 3: device.nam is not known here");
+    check("a\n\n{{ device.nam }}", "line 3: device.nam is not defined");
     check("{{ devise.name }}", "line 1");
     check("a\n{% if alert.critical %}", "line 2");
     check("{{ device.name|speed }}", "needs a number");

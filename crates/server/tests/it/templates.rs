@@ -44,7 +44,7 @@ async fn bad_templates_say_what_is_wrong(engine: Engine) {
         "Lorem ipsum dolor ".repeat(900)
     );
     let cases = [
-        ("a\n{{ device.nam }}", "line 2: device.nam is not known here"),
+        ("a\n{{ device.nam }}", "line 2: device.nam is not defined"),
         ("{% if alert.critical %}", "line 1"),
         ("{{ 'x' * 999999999 }}", "cannot be used here"),
         (

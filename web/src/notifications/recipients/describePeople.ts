@@ -60,7 +60,12 @@ function all(words: PeopleContext, people: PeopleForm): Told[] {
       )
     ),
     ...people.users.map((one) =>
-      recipientWords(words, say('device.by.email', { who: nameOf.user(one.id) }), one.minimumSeverity, one.schedule ?? null)
+      recipientWords(
+        words,
+        say('device.by.email', { who: nameOf.user(one.id) }),
+        one.minimumSeverity,
+        one.schedule ?? null
+      )
     ),
     ...people.contactGroups.map((one) =>
       recipientWords(

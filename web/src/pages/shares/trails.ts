@@ -34,7 +34,10 @@ const lateness = 10 * 60_000
 
 /** From when on trails are to be asked for: everything at first, then what may be new. */
 export function trailSince(devices: SharedDevice[]): string {
-  const newest = Math.max(0, ...devices.map(({ trail }) => Date.parse(trail.at(-1)?.dateTime ?? '1970-01-01T00:00:00Z')))
+  const newest = Math.max(
+    0,
+    ...devices.map(({ trail }) => Date.parse(trail.at(-1)?.dateTime ?? '1970-01-01T00:00:00Z'))
+  )
   return new Date(Math.max(0, newest - lateness)).toISOString()
 }
 

@@ -164,7 +164,7 @@ impl Session {
                 () = self.over.cancelled() => return,
             }
             if self.request(Pdu::EnquireLink).await.is_err() {
-                tracing::warn!("the message centre does not answer any more");
+                tracing::warn!("the message centre no longer answers");
                 self.close();
             }
         }

@@ -3,7 +3,7 @@
 use http::{HeaderMap, header};
 use perigee_core::notification::MailedAccount;
 
-/// What the page says in one language; `{account}` is put in.
+/// The texts of the page in one language; `{account}` is replaced.
 #[derive(Clone, Copy)]
 pub struct PageText {
     language: &'static str,
@@ -14,22 +14,22 @@ pub struct PageText {
     end: &'static str,
     resume: &'static str,
     confirm: &'static str,
-    /// The link was not made here.
+    /// Shown for a link that this server did not create.
     pub no_link: &'static str,
-    /// The form said nothing known.
+    /// Shown if the form has no known value.
     pub unclear: &'static str,
 }
 
 const ENGLISH: PageText = PageText {
     language: "en",
     title: "E-mails from {account}",
-    active: "You get e-mails from {account}, alerts among them.",
-    ended: "You no longer get e-mails from {account}, not even for critical alerts.",
-    asked: "{account} wants to send you e-mails. You get none until you confirm.",
-    end: "End these e-mails",
-    resume: "Get e-mails again",
+    active: "You receive e-mails from {account}, including alerts.",
+    ended: "You no longer receive e-mails from {account}, not even about critical alerts.",
+    asked: "{account} wants to send you e-mails. No e-mails are sent until you confirm.",
+    end: "Unsubscribe",
+    resume: "Subscribe again",
     confirm: "Confirm",
-    no_link: "This link is not valid. Open the link of a mail you received, whole.",
+    no_link: "This link is not valid. Open the complete link from an e-mail that you received.",
     unclear: "The request is incomplete. Open the link again and use a button of the page.",
 };
 const SPANISH: PageText = PageText {
@@ -38,15 +38,15 @@ const SPANISH: PageText = PageText {
     active: "Recibe correos de {account}, entre ellos alertas.",
     ended: "Ya no recibe correos de {account}, ni siquiera de alertas críticas.",
     asked: "{account} quiere enviarle correos. No recibirá ninguno hasta que confirme.",
-    end: "Dejar de recibirlos",
+    end: "Darse de baja",
     resume: "Volver a recibirlos",
     confirm: "Confirmar",
-    no_link: "Este enlace no es válido. Abra entero el enlace de un correo que haya recibido.",
-    unclear: "No está claro qué desea. Abra de nuevo el enlace y use un botón de la página.",
+    no_link: "Este enlace no es válido. Abra el enlace completo de un correo que haya recibido.",
+    unclear: "La petición está incompleta. Abra de nuevo el enlace y use un botón de la página.",
 };
 
 impl PageText {
-    /// In the language the browser likes best, of those there are.
+    /// The texts in the language that the browser prefers; English if it is not available.
     pub fn of(headers: &HeaderMap) -> Self {
         let wanted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         if wanted.is_some_and(|wanted| wanted.trim_start().to_ascii_lowercase().starts_with("es")) {
@@ -68,7 +68,7 @@ impl PageText {
 pub struct MailPage;
 
 impl MailPage {
-    /// What holds, and the buttons that change it.
+    /// The state of the subscription, and the buttons that change it.
     pub fn of(say: PageText, account: &MailedAccount, confirms: bool) -> String {
         let name = escape(&account.name);
         let put = |text: &str| text.replace("{account}", &name);
@@ -82,7 +82,7 @@ impl MailPage {
         whole(say, &put(say.title), &format!("<p role=\"status\">{}</p>\n{buttons}", put(state)))
     }
 
-    /// What is wrong.
+    /// A page that shows a problem.
     pub fn problem(say: PageText, problem: &str) -> String {
         whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
