@@ -148,7 +148,7 @@ test('a rule is described in one sentence', () => {
   expect(describeRule(words('es'), described)).toBe(
     'Cuando la velocidad es superior a 90 km/h durante 30 s, de lunes a viernes de 08:00 a 18:00, para el grupo Trucks: alerta «SpeedLimit», crítica.'
   )
-  expect(describeRule(words('en', 'imperial'), described)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
+  expect(describeRule(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
 })
 
 test.each(['en', 'es'])('every kind of condition has words in %s', (language) => {
