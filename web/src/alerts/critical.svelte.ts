@@ -61,7 +61,7 @@ class CriticalAlerts {
     this.#show(isShown ? [...others, alert] : others)
   }
 
-  /** Takes note of an alert; the server records the signed-in user. */
+  /** Acknowledges an alert; the server records the signed-in user. */
   async acknowledge(alertId: string): Promise<Alert> {
     const { alert } = await ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } }))
     this.put(alert)

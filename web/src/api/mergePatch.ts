@@ -5,7 +5,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-/** Only the members that differ; one that is gone is null. */
+/** Only the members that differ; one that was removed is null. */
 export function changes<T extends object>(before: object, after: T): Partial<T> {
   const patch: Record<string, unknown> = {}
   const old = before as Record<string, unknown>

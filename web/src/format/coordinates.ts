@@ -1,4 +1,4 @@
-// Coordinates as text: decimal degrees, and degrees with minutes as charts and rescue services have them.
+// Coordinates as text: decimal degrees, and degrees with minutes as charts and rescue services write them.
 
 const decimals = 5
 /** Thousandths of a minute are about two metres. */

@@ -17,7 +17,7 @@ export const unitOfSpeed = (): string => speedUnit[preferences.units]
 /** Kilometres an hour in the user's unit, bare, for charts and fields. */
 export const speedIn = (kmh: number): number => kmh / kilometresPer[preferences.units]
 
-/** What the user wrote in their unit, in kilometres an hour. */
+/** A speed in the user's unit, converted to kilometres an hour. */
 export const speedFrom = (value: number): number => value * kilometresPer[preferences.units]
 
 export function speed(kmh: number): string {
@@ -62,7 +62,7 @@ export function hourCycle(): 'h23' | 'h12' | undefined {
   return preferences.clock === '12' ? 'h12' : undefined
 }
 
-/** Date and time with the zone, because a mail about the same may be in another one. */
+/** Date and time with the zone, because a mail about the same alert may show another zone. */
 export function dateTime(instant: string | number | Date): string {
   return new Date(instant).toLocaleString(locale(), {
     dateStyle: 'medium',

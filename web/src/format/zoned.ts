@@ -1,4 +1,4 @@
-// The wall clock of a time zone, for inputs of the browser that know of none.
+// The wall clock of a time zone, for inputs of the browser that have no zone.
 
 /** An instant as `2026-05-01T14:30` by the clock of a zone; the browser's own when none is given. */
 export function wallOf(instant: string | number, zone?: string | null): string {
@@ -21,7 +21,7 @@ export function millisOf(wall: string, zone?: string | null): number {
   // An empty field shows no time at all.
   if (Number.isNaN(wanted)) return wanted
   let instant = wanted
-  // The distance from UTC is that of the instant looked for; a second look settles changes of the clock.
+  // The offset from UTC is that of the result; a second pass corrects it near changes of the clock.
   for (let look = 0; look < 2; look++) instant += wanted - Date.parse(`${wallOf(instant, zone)}Z`)
   return instant
 }

@@ -89,7 +89,7 @@ export function optionsOf(feed: Feed, typed: Record<string, string>): Record<str
   return Object.fromEntries(filled)
 }
 
-/** What carries bytes of devices in a format of their own, which templates read. */
+/** Feeds that carry binary payloads of devices, which templates decode. */
 const withPayload = ['garmin', 'cloudloop', 'rockblock', 'globalstar', 'myriota', 'json', 'iridium']
 export const hasPayload = (source: string): boolean => withPayload.includes(source)
 
@@ -117,6 +117,6 @@ export const protocols = [
   { name: 'iridium', title: 'Iridium SBD DirectIP', port: 10800 }
 ] as const
 
-/** The name for people of what a message came by: a protocol or a feed. */
+/** The display name of the source of a message: a protocol or a feed. */
 export const sourceTitle = (name: string): string =>
   protocols.find((protocol) => protocol.name === name)?.title ?? feedOf(name).title

@@ -25,7 +25,7 @@ function textOf(value: unknown, isList: boolean | undefined): string | undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/** The form of a saved gateway. Secrets are null in the JSON: left there they stay, taken out they are removed. */
+/** The form of a saved gateway. Secrets are null in the JSON: a null keeps the secret, a missing member removes it. */
 export function gatewayFormOf(feed: Feed, { name, deviceId, options }: Saved): GatewayForm {
   const fields = feed.settings.flatMap(({ name, isList }): [string, string][] => {
     const text = textOf(options[name], isList)
@@ -37,7 +37,7 @@ export function gatewayFormOf(feed: Feed, { name, deviceId, options }: Saved): G
   return { name: name ?? '', deviceId: deviceId ?? null, settings, more }
 }
 
-/** The options of a form; a field goes before the JSON. */
+/** The options of a form; a field overrides the JSON. */
 export const gatewayOptions = (
   feed: Feed,
   form: GatewayForm,

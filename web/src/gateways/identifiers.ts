@@ -1,4 +1,4 @@
-// The names under which a device reports: one of its own, and further ones by other links.
+// The identifiers of a device: the main one, and further ones of other links.
 import type { Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']

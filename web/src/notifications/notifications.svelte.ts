@@ -8,10 +8,10 @@ import type { Filter } from './filter'
 export type Message = Schemas['Notification']
 const pageSize = 50
 
-/** Whether a message can be sent again. */
+/** Whether a notification can be sent again. */
 export const canResend = ({ state }: Message): boolean => ['suppressed', 'failed', 'unclear'].includes(state)
 
-/** The messages of a filter, newest first. */
+/** The notifications of a filter, newest first. */
 export class Messages extends Paged<Message> {
   constructor(filter: () => Filter) {
     super(async (cursor) => {

@@ -50,7 +50,7 @@ export async function linksOf(of: { deviceId?: string; groupId?: string }): Prom
 export const takeBack = (shareId: string): Promise<unknown> =>
   ok(api.DELETE('/api/shares/{shareId}', { params: { path: { shareId } } }))
 
-/** Puts a text where it can be pasted from; false when the browser does not let us. */
+/** Puts a text where it can be pasted from; false if the browser does not allow it. */
 export async function copy(text: string, field: HTMLInputElement | undefined): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

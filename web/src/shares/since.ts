@@ -1,4 +1,4 @@
-// From when a share link shows positions: what came before stays hidden.
+// The time from which a share link shows positions; earlier ones stay hidden.
 export const sinces = ['now', 'last', 'day', 'week', 'custom'] as const
 export type Since = (typeof sinces)[number]
 

@@ -3,7 +3,7 @@ import type { Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']
 type DeviceInput = Schemas['DeviceInput']
-/** What a number field holds; nothing is null or, once it was typed in and cleared, undefined. */
+/** The value of a number field: null if empty, undefined if it was typed in and cleared. */
 type Figure = number | null | undefined
 /** Settings for decoding by their names; what is not set is absent. */
 export type Decoding = Record<string, boolean | number | string | Record<string, unknown>>

@@ -18,7 +18,7 @@ export function fitted(width: number, height: number): { width: number; height: 
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
-/** A photo as it is sent; it fails if the browser cannot read the file. Drawing it anew leaves out where it was taken. */
+/** A photo as it is sent; it fails if the browser cannot read the file. Drawing it again removes its metadata. */
 export async function scaled(file: Blob): Promise<Blob> {
   const image = await createImageBitmap(file)
   const { width, height } = fitted(image.width, image.height)

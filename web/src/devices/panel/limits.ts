@@ -1,4 +1,4 @@
-// How a day's messages stand against a device's limit.
+// The notifications of a day compared with a device's limit.
 import type { Schemas } from '$lib/api/client'
 
 export interface Usage {
@@ -24,7 +24,7 @@ function stateOf(limit: number, left: number, kept: number): Usage['state'] {
   return left <= kept ? 'reserve' : 'open'
 }
 
-/** Whether nothing more can be sent today by some channel that is not forbidden anyway. */
+/** Whether the limit of an allowed channel is reached today. */
 export const isReached = ({ limits, counters }: Schemas['Device']): boolean =>
   usageOf(counters.emailsSent, limits.dailyEmailLimit, 0).state === 'reached' ||
   usageOf(counters.smsSent, limits.dailySmsLimit, 0).state === 'reached'

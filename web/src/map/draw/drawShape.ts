@@ -62,7 +62,7 @@ export const open = (ring: Position[]): Position[] => (isClosed(ring) ? ring.sli
 const close = (ring: Position[]): Position[] => [...ring, ...ring.slice(0, 1)]
 const flat = (position: Position): Position => [position[0], position[1]]
 
-/** A geofence of the API as a shape; null if it is none that we know. */
+/** A geofence of the API as a shape; null if its type is unknown. */
 export function shapeOf(geometry: Geometry, size: { radius?: number | null; width?: number | null }): Shape | null {
   const coordinates = geometry.coordinates as unknown
   switch (geometry.type) {

@@ -28,7 +28,7 @@ const wholeGlobe = 6
 
 export interface FleetLayerOptions {
   dark: boolean
-  /** Without it the devices are only looked at. */
+  /** Without it the devices cannot be picked. */
   onpick?: (id: string) => void
   /** Which devices are shown. */
   shows: (tracked: Tracked) => boolean

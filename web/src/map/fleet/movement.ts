@@ -40,7 +40,7 @@ export class Movement {
     }
   }
 
-  /** Whether anything moves; what has arrived is forgotten. */
+  /** Whether anything moves; moves that have ended are removed. */
   isMoving(now: number): boolean {
     for (const [key, { begin }] of this.#moves) if (now - begin >= duration) this.#moves.delete(key)
     return this.#moves.size > 0

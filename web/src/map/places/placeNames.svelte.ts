@@ -3,7 +3,7 @@ import { SvelteMap } from 'svelte/reactivity'
 
 /** Positions of one request; the server takes no more. */
 const most = 50
-/** Positions that are kept; then it begins anew. */
+/** The largest number of cached positions; beyond it the cache is cleared. */
 const mostKept = 5_000
 /** Milliseconds in which rows of a list that are drawn together are gathered. */
 const pause = 40
@@ -26,7 +26,7 @@ export class PlaceNames {
     return this.#known.get(keyOf(positionOf(latitude, longitude), reader)) ?? ''
   }
 
-  /** Has the words fetched, unless they are there or under way. */
+  /** Requests the place of a position, unless it is cached or requested already. */
   want(latitude: number, longitude: number, reader: PlaceReader): void {
     const at = positionOf(latitude, longitude)
     const key = keyOf(at, reader)

@@ -9,5 +9,5 @@ export const placeNames = new PlaceNames(async (at, reader) => {
   return places.map(({ text }) => text)
 })
 
-/** Who reads the words. */
+/** Language and units of the reader. */
 export const placeReader = (): PlaceReader => ({ language: preferences.language, units: preferences.units })

@@ -69,7 +69,7 @@ function courseAt(track: Track, index: number): number | null {
 const between = ({ latitude, longitude }: Track, a: number, b: number): number =>
   bearing(latitude[a]!, longitude[a]!, latitude[b]!, longitude[b]!)
 
-/** The location nearest to a place, if one is within so many metres. */
+/** The location nearest to a position, if one is within `within` metres. */
 export function nearestTo(track: Track, latitude: number, longitude: number, within: number): number | null {
   const shrink = Math.cos((latitude * Math.PI) / 180)
   let [best, least] = [-1, Number.POSITIVE_INFINITY]

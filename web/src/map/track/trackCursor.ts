@@ -31,7 +31,7 @@ export class TrackCursor {
     this.#marker = new Marker({ element: picture(), rotationAlignment: 'map' })
   }
 
-  /** Moves it to a moment; null takes it away. */
+  /** Moves the marker to a moment; null removes it. */
   show(moment: Moment | null): void {
     if (!moment) return this.remove()
     this.#marker.setLngLat([moment.longitude, moment.latitude]).setRotation(moment.course ?? 0)

@@ -15,7 +15,7 @@ type Schedule = Schemas['Schedule']
 type Severity = Schemas['Severity']
 
 /** One recipient, with the hours and severity that apply. */
-interface Told {
+interface RecipientText {
   who: string
   when: string
 }
@@ -37,7 +37,7 @@ function recipientWords(
   who: string,
   severity: Severity,
   schedule: Pick<Schedule, 'weekdays' | 'from' | 'to'> | null
-): Told {
+): RecipientText {
   const parts = [
     ...(severity === 'info' ? [] : [words.say(`device.onlySeverity.${severity}`)]),
     ...[hours(words, schedule)].filter((part) => part !== null)
@@ -48,7 +48,7 @@ function recipientWords(
 const scheduleOf = ({ anyTime, days, from, to }: RecipientForm): Pick<Schedule, 'weekdays' | 'from' | 'to'> | null =>
   anyTime ? null : { weekdays: days, from, to }
 
-function all(words: PeopleContext, people: PeopleForm): Told[] {
+function all(words: PeopleContext, people: PeopleForm): RecipientText[] {
   const { say, nameOf } = words
   return [
     ...people.recipients.map((one) =>
@@ -79,14 +79,14 @@ function all(words: PeopleContext, people: PeopleForm): Told[] {
 }
 
 /** People in words, those with the same hours together; empty if nobody is named. */
-export function describePeople(words: PeopleContext, people: PeopleForm, others: Told[] = []): string {
+export function describePeople(words: PeopleContext, people: PeopleForm, others: RecipientText[] = []): string {
   const groups = new Map<string, string[]>()
   for (const { who, when } of [...all(words, people), ...others]) groups.set(when, [...(groups.get(when) ?? []), who])
   const list = new Intl.ListFormat(words.language, { type: 'conjunction' })
   return [...groups].map(([when, who]) => (when ? `${list.format(who)}; ${when}` : list.format(who))).join(' · ')
 }
 
-/** Everybody whom a rule or a place names directly. */
+/** Everybody whom a rule or a routing names directly. */
 export function describeThen(words: PeopleContext, then: ThenForm): string {
   const hooks = then.webhooks.map((one) =>
     recipientWords(

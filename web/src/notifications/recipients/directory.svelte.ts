@@ -19,7 +19,7 @@ class Directory {
   channels: Schemas['ConsoleChannels'] | null = $state.raw(null)
   #loading: Promise<void> | null = null
 
-  /** Loads everything once. What this user may not list stays empty, and its ids stand for names. */
+  /** Loads everything once. Lists that this user may not read stay empty, and ids are shown instead of names. */
   load(): Promise<void> {
     this.#loading ??= this.reload()
     return this.#loading

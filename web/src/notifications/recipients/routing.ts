@@ -89,7 +89,7 @@ export function inputOf(form: RecipientForm): RecipientInput {
   }
 }
 
-/** A contact of a group: somebody without hours and severity, which the place that names the group sets. */
+/** A contact of a group: somebody without hours and severity, which are set where the group is named. */
 export const contactFormOf = (contact: Contact): RecipientForm =>
   formOf({ ...contact, minimumSeverity: 'info', schedule: null })
 

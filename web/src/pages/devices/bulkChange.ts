@@ -1,4 +1,4 @@
-// What a change of many devices means for one of them.
+// The patch of one device in a change of many.
 import type { Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']

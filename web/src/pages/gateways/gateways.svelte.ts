@@ -73,7 +73,7 @@ export function replaceGateway(gatewayId: string, tag: string | null, wanted: Om
 export const renewAddress = (gatewayId: string): Promise<Gateway> =>
   ok(api.POST('/api/gateways/{gatewayId}/renewAddress', { params: { path: { gatewayId } } }))
 
-/** Deletes a gateway. If messages came by it, it must be said that they stay. */
+/** Deletes a gateway. If raw messages of it are stored, `keep` must be stated. */
 export const deleteGateway = (gatewayId: string, keepsMessages: boolean): Promise<unknown> =>
   ok(
     api.DELETE('/api/gateways/{gatewayId}', {

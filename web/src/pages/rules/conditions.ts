@@ -36,7 +36,7 @@ interface Kind {
 }
 
 export interface ConditionForm {
-  /** Tells conditions apart while they are edited. */
+  /** Identifies the condition while it is edited. */
   key: number
   type: string
   compare: Compare

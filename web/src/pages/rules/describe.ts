@@ -17,7 +17,7 @@ export interface DescribeContext {
   alert: (name: string) => string
 }
 
-type Told = Pick<
+type RuleWords = Pick<
   Schemas['Rule'],
   'allDevices' | 'devices' | 'groups' | 'conditions' | 'forSeconds' | 'coolDownSeconds' | 'schedule' | 'critical'
 > & { raises?: string }
@@ -126,7 +126,7 @@ export function dayName(language: string, day: number, weekday: 'short' | 'long'
   return new Intl.DateTimeFormat(language, { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + day))
 }
 
-function describeTarget(words: DescribeContext, rule: Told): string {
+function describeTarget(words: DescribeContext, rule: RuleWords): string {
   if (rule.allDevices) return words.say('rules.say.allDevices')
   const parts: string[] = []
   if (rule.groups.length > 0) {
@@ -142,7 +142,7 @@ function describeTarget(words: DescribeContext, rule: Told): string {
 }
 
 /** The whole rule in one sentence. */
-export function describeRule(words: DescribeContext, rule: Told): string {
+export function describeRule(words: DescribeContext, rule: RuleWords): string {
   const { say, duration } = words
   const conditions = new Intl.ListFormat(words.language).format(
     rule.conditions.map((condition) => describeCondition(words, condition))

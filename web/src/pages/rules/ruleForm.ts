@@ -23,7 +23,7 @@ export interface RuleForm {
   conditions: ConditionForm[]
   forSeconds: number
   coolDownSeconds: number
-  /** Positions that are less accurate do not count for places; in the user's units. */
+  /** Less accurate positions are ignored by conditions that use the position; in the user's units. */
   accuracy: number
   scheduled: boolean
   weekdays: Weekday[]

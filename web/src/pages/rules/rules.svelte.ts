@@ -1,4 +1,4 @@
-// The rules of the account, and what the words about them need from elsewhere.
+// The rules of the account, and the names that their descriptions need.
 import { alertTitle } from '$lib/alerts/names'
 import { api, ok } from '$lib/api/client'
 import { allPages } from '$lib/api/pages'

@@ -32,7 +32,7 @@ export function addTrails(before: SharedDevice[], devices: Device[]): SharedDevi
 /** Positions may come this much later than newer ones of other devices. */
 const lateness = 10 * 60_000
 
-/** From when on trails are to be asked for: everything at first, then what may be new. */
+/** The time from which trails are requested: all of them at first, then only what may be new. */
 export function trailSince(devices: SharedDevice[]): string {
   const newest = Math.max(
     0,

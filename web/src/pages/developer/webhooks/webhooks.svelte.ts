@@ -60,14 +60,14 @@ class Webhooks {
     this.all = known ? this.all.map((other) => (other.id === webhook.id ? webhook : other)) : [...this.all, webhook]
   }
 
-  /** Makes one; its secret is answered this once. */
+  /** Creates a webhook; only this answer contains its secret. */
   async create(body: Input): Promise<string> {
     const made = await ok(api.POST('/api/webhooks', { body }))
     this.#put(made)
     return made.secret
   }
 
-  /** The present state of one, to be changed against its tag. */
+  /** The current state of a webhook with its entity tag, for a change. */
   async read(id: string): Promise<{ data: Webhook; tag: string | null }> {
     return okTagged(api.GET('/api/webhooks/{webhookId}', { params: { path: { webhookId: id } } }))
   }
