@@ -29,12 +29,15 @@ class Directory {
     await Promise.all([
       ok(api.GET('/api/console')).then(({ channels }) => (this.channels = channels)),
       seesAll() ? this.#loadPeople() : undefined,
-      managesAccount()
-        ? ok(api.GET('/api/webhooks')).then(
-            ({ webhooks }) => (this.webhooks = webhooks.map(({ id, name }) => ({ id, name: name ?? id })))
-          )
-        : undefined
+      this.loadWebhooks()
     ]).catch(() => (this.#loading = null))
+  }
+
+  /** Only who manages the account may list webhooks. They have no events, so editors load them again. */
+  async loadWebhooks(): Promise<void> {
+    if (!managesAccount()) return
+    const { webhooks } = await ok(api.GET('/api/webhooks'))
+    this.webhooks = webhooks.map(({ id, name }) => ({ id, name: name ?? id }))
   }
 
   async #loadPeople(): Promise<void> {

@@ -3,7 +3,7 @@ import { api, ok, type Schemas } from '$lib/api/client'
 
 export type DecodedMessage = Schemas['DecodedMessage']
 
-type Wanted = Omit<Schemas['DecodeInput'], 'session'> & { session?: boolean }
+export type DecodeBody = Omit<Schemas['DecodeInput'], 'session'> & { session?: boolean }
 
-export const decode = async (wanted: Wanted): Promise<DecodedMessage[]> =>
+export const decode = async (wanted: DecodeBody): Promise<DecodedMessage[]> =>
   (await ok(api.POST('/api/gateways/decode', { body: { session: false, ...wanted } }))).messages
