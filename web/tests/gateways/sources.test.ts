@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { framesOf, hexLines, isHex } from '$lib/gateways/hex'
 import { withIdentifier } from '$lib/gateways/identifiers'
 import { fieldsOfReport } from '$lib/pages/gateways/decode/report'
-import { qrCode } from '$lib/ui/qr/matrix'
+import { qrCode } from '$lib/ui/qrCode'
 
 vi.hoisted(() => vi.stubGlobal('document', { baseURI: 'https://track.example.com/p/devices' }))
 const { appLink, apps, phonePage, requestOf, secretIn, setupIn, typedIn } = await import('$lib/gateways/phone')
