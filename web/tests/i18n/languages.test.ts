@@ -28,6 +28,12 @@ test('a message with a count has both forms', () => {
   }
 })
 
+test('no message uses a word that means too much', () => {
+  // As in the guide of the API's texts: notify, visible, deleted, current, interval and retention say it exactly.
+  const vague = /\b(told|tells?|in sight|is gone|are gone|made by us|what became|any more|so much|rhythm|thing)\b/i
+  expect([...english].filter(([, text]) => vague.test(text))).toEqual([])
+})
+
 /** All source of the console, without the generated types. */
 const source = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /\.(ts|svelte)$/.test(file) && !file.includes('api/schema'))
