@@ -225,7 +225,7 @@ test('what a tracker sent is decoded field by field', async ({ page, server }) =
   await picture(page, 'decode')
   assert.deepEqual(await serious(page), [])
   await page.getByLabel('Messages, one per line').fill('rubbish')
-  await page.getByText('the first bytes tell no protocol').waitFor()
+  await page.getByText('no protocol is recognised from the first bytes').waitFor()
 })
 
 test('an owner of a satellite device is led to an address', async ({ page, server }) => {

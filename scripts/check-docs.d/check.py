@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import names
 import pages
 import signature
 from compare import difference, words
@@ -260,14 +261,14 @@ def main():
     program, work = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     given = [Path(name) for name in sys.argv[3:]]
     every = given or [Path("README.md"), *sorted(Path("docs").rglob("*.md"))]
-    failures, skipped, ran, cache = [], [], 0, {}
+    failures, skipped, ran, cache = [] if given else list(names.problems()), [], 0, {}
     document = json.loads(subprocess.run([program, "openapi"], capture_output=True, check=True).stdout)
     server = Server(program, work)
     server.start()
     follow_service(server)
     try:
         for number, path in enumerate(every):
-            failures += pages.dead_links(path, Path("."))
+            failures += names.dead_links(path) if given else []
             failures += unknown_names(program, path, document, cache)
             blocks = pages.blocks(path)
             skipped += [block for block in blocks if "skip" in block.attributes]

@@ -1,4 +1,4 @@
-"""Reads Markdown pages: their fenced blocks, the commands and paths they name, and the files they link to."""
+"""Reads Markdown pages: their fenced blocks, and the commands and operations they name."""
 
 import re
 import shlex
@@ -47,15 +47,6 @@ def prose(page):
     """The page without its blocks, line by line, with numbers."""
     text = FENCE.sub(lambda match: "\n" * match[0].count("\n"), page.read_text(encoding="utf-8"))
     return enumerate(text.split("\n"), 1)
-
-
-def dead_links(page, root):
-    """Links to files of the repository that are not there."""
-    for number, line in prose(page):
-        for target in LINK.findall(line):
-            path = target.partition("#")[0]
-            if path and "://" not in target and not target.startswith("mailto:") and not (page.parent / path).exists():
-                yield f"{page}:{number}: there is no {path}"
 
 
 def named_commands(page):

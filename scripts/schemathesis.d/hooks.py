@@ -45,7 +45,7 @@ UNSTATED = {
 FREE_FORM = {"values", "options", "geometry", "attributes", "accessoriesAttributes"}
 
 # Rules of any member: to a schema 5.0 is as whole as 5 however it is written, and null is as good as a position.
-UNSTATED_RULES = ("written without a decimal point", "is required beside")
+UNSTATED_RULES = ("written without a decimal point", "is required beside", "is required if")
 
 # Bodies that may hold anything to the schema: whether lines are JSON, or what a patched thing is like, the server sees.
 OPAQUE_BODIES = {"application/x-ndjson", "application/json-patch+json"}

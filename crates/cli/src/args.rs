@@ -33,16 +33,16 @@ pub(crate) struct Cli {
 /// Options of every subcommand.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Common {
-    /// Read settings from this file.
+    /// File with settings.
     #[arg(long, global = true, value_name = "FILE", help_heading = "Common options")]
     pub(crate) config: Option<PathBuf>,
-    /// Keep the embedded database and other files of the service in this folder.
+    /// Folder of the embedded database and of other files of the service.
     #[arg(long, global = true, value_name = "FOLDER", help_heading = "Common options")]
     pub(crate) data: Option<PathBuf>,
-    /// Use this database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// Database to use: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long, global = true, value_name = "URL", help_heading = "Common options")]
     pub(crate) database: Option<String>,
-    /// Print the result as one JSON object.
+    /// Print the result as a JSON object.
     #[arg(long, global = true, help_heading = "Common options")]
     pub(crate) json: bool,
 }
@@ -52,12 +52,12 @@ pub(crate) struct Common {
 pub(crate) enum Command {
     /// Run the service.
     Serve(Serve),
-    /// Try the service with a simulated fleet on a temporary database, until Ctrl-C.
+    /// Run the service with a simulated fleet on a temporary database, until Ctrl-C.
     Demo(Demo),
     /// Create, change and list accounts.
     #[command(subcommand)]
     Account(AccountCommand),
-    /// Print password links, and change what only an operator can change of a user.
+    /// Print links to set a password, and change a user's operator status or second factor.
     #[command(subcommand)]
     User(UserCommand),
     /// Issue and revoke API keys, and rotate the key that signs tokens.
@@ -68,35 +68,35 @@ pub(crate) enum Command {
     Map(MapCommand),
     /// Migrate the database to this version.
     Migrate(Migrate),
-    /// Check the whole database for damage; exits with 1 if there is any.
+    /// Check the whole database for damage; exit with 1 if there is any.
     Verify,
-    /// Move damaged rows to quarantine and list what was lost and for whom; exits with 1 if damage is left.
+    /// Move damaged rows to quarantine and list what was lost, by account and device; exit with 1 if damage is left.
     Repair,
     /// Copy the embedded database to a file while the service runs.
     Backup(Backup),
-    /// Replace the embedded database by a copy, while the service is stopped.
+    /// Replace the embedded database with a copy, while the service is stopped.
     Restore(Restore),
     /// Import locations from files into a running server.
     Import(Import),
     /// Export a device's locations from a running server to a file.
     Export(Export),
-    /// Decode frames of trackers, one JSON object per line.
+    /// Decode frames of trackers and print one JSON object per frame.
     Decode(Decode),
-    /// Decode stored messages again, after a device was added or a decoder, template or mapping was corrected.
+    /// Decode stored raw messages again, after a device was added or a decoder, template or mapping was corrected.
     Reprocess(Reprocess),
-    /// Run a simulated fleet that reports to a server.
+    /// Simulate a fleet, a tracker or a provider that reports to a running server.
     Simulate(Simulate),
-    /// Test the sending of e-mail and SMS.
+    /// Send test messages by e-mail and SMS.
     #[command(subcommand)]
     Notify(NotifyCommand),
-    /// Check and print the settings.
+    /// Check and print the effective settings.
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Print the OpenAPI document of the API.
     Openapi(Openapi),
-    /// Print shell completions.
+    /// Print a completion script for a shell.
     Completions {
-        /// The shell to print completions for.
+        /// Shell to print the script for.
         shell: Shell,
     },
 }
@@ -104,13 +104,13 @@ pub(crate) enum Command {
 /// Options of `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct Demo {
-    /// Listen on this port of this machine [default: any free port].
+    /// Port to listen on, on loopback only [default: any free port].
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Number of simulated devices.
     #[arg(long, value_name = "COUNT", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) devices: u32,
-    /// Days of history that they start with.
+    /// Days of history that the devices start with.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=30))]
     pub(crate) days: u8,
     /// Seed of all random choices.
@@ -121,10 +121,10 @@ pub(crate) struct Demo {
 /// Options of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Listen on this address; port 0 means any free port.
+    /// Address and port to listen on; port 0 means any free port.
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
-    /// The URL that clients use, with a path prefix if there is one.
+    /// URL that clients use, with its path prefix if it has one.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -137,32 +137,32 @@ pub(crate) enum AccountCommand {
         /// Name of the account.
         #[arg(long)]
         name: String,
-        /// Devices that may be active at the same time.
+        /// Number of devices that may be active at the same time.
         #[arg(long)]
         licenses: u32,
-        /// E-mail address with which the owner signs in.
+        /// E-mail address of the owner, used to sign in.
         #[arg(long, value_name = "EMAIL")]
         owner_email: Email,
-        /// Time zone whose midnight starts the account's day, such as Europe/Madrid.
+        /// Time zone in which the days of the account begin, such as Europe/Madrid.
         #[arg(long, value_name = "ZONE", default_value = "UTC")]
         time_zone: Zone,
-        /// Country of the owner: an ISO 3166-1 code or an English name. Not known if left out.
+        /// Country of the owner: an ISO 3166-1 code or an English name [default: not known].
         #[arg(long, value_name = "COUNTRY")]
         owner_country: Option<Country>,
     },
-    /// Set an account's licences or retention, or repair the effects of a wrong clock.
+    /// Set the licences or the retention of an account, or reset its licence clock.
     #[command(group = ArgGroup::new("account change").required(true).multiple(true))]
     Set {
-        /// Id of the account (acc_...).
+        /// ID of the account (acc_...).
         #[arg(long, value_name = "ID")]
         account: AccountId,
-        /// Devices that may be active at the same time; not fewer than are active now.
+        /// Number of devices that may be active at the same time; at least as many as are active now.
         #[arg(long, group = "account change")]
         licenses: Option<u32>,
-        /// Days that locations are kept unless their device sets its own number, or `forever`.
+        /// Days for which locations are kept, or `forever`; a device can set its own number of days.
         #[arg(long, group = "account change", value_name = "DAYS", value_parser = retention)]
         retention_days: Option<Retention>,
-        /// Use the present time for licences again, after a clock that was far ahead was corrected.
+        /// Use the current time for licence checks again, after a clock that was far ahead was corrected.
         #[arg(long, group = "account change")]
         reset_clock: bool,
     },
@@ -170,7 +170,7 @@ pub(crate) enum AccountCommand {
     List,
 }
 
-/// Days that locations are kept; `None` is forever.
+/// Days for which locations are kept; `None` is forever.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Retention(pub(crate) Option<u32>);
 
@@ -186,20 +186,20 @@ fn retention(text: &str) -> Result<Retention, String> {
 /// `user ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum UserCommand {
-    /// Print a single-use link with which the user sets a new password.
+    /// Print a single-use link to set a new password.
     ResetPassword(Link),
-    /// Print a single-use link with which the user sets their first password.
+    /// Print a single-use link for a new user to set the first password.
     Invite(Link),
-    /// Change what only an operator can change.
+    /// Make a user an operator of this server, or remove the second factor.
     #[command(group = ArgGroup::new("change").required(true).multiple(true))]
     Set {
-        /// The user's e-mail address.
+        /// E-mail address of the user.
         #[arg(long)]
         email: Email,
-        /// Make the user an operator of this server; `--operator=false` revokes it.
+        /// Whether the user is an operator of this server; `--operator=false` revokes the operator status.
         #[arg(long, group = "change", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
         operator: Option<bool>,
-        /// `--totp=false` removes the user's second factor, if they lost it.
+        /// `--totp=false` removes the second factor of a user who lost it.
         #[arg(long, group = "change", value_name = "false", require_equals = true, value_parser = ["false"])]
         totp: Option<String>,
     },
@@ -208,10 +208,10 @@ pub(crate) enum UserCommand {
 /// Options of the commands that print links.
 #[derive(Debug, Args)]
 pub(crate) struct Link {
-    /// The user's e-mail address.
+    /// E-mail address of the user.
     #[arg(long)]
     pub(crate) email: Email,
-    /// The URL that clients use, if not in the settings.
+    /// URL that clients use, if it is not in the settings.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }
@@ -221,9 +221,9 @@ pub(crate) struct Link {
 pub(crate) enum MapCommand {
     /// Add a map: a PMTiles file, or the URL of a tile server or of a PMTiles file.
     Add(MapAdd),
-    /// List the maps of the settings and those that were added.
+    /// List the maps in the settings and those that were added.
     List,
-    /// Remove a map that was added; its file is not touched.
+    /// Remove a map that was added; a file of tiles is not deleted.
     Remove {
         /// Name of the map.
         name: String,
@@ -233,28 +233,28 @@ pub(crate) enum MapCommand {
 /// Options of `map add`.
 #[derive(Debug, Args)]
 pub(crate) struct MapAdd {
-    /// Path of a PMTiles file, its URL, or the URL of a tile server with {z}, {x} and {y}.
+    /// Path or URL of a PMTiles file, or URL of a tile server with {z}, {x} and {y}.
     #[arg(value_name = "FILE|URL")]
     pub(crate) source: String,
-    /// Name that people choose it by.
+    /// Name under which users choose the map.
     #[arg(long)]
     pub(crate) name: String,
-    /// Attribution that its licence requires; shown on the map.
+    /// Attribution that the licence of the map requires; shown on the map.
     #[arg(long, default_value = "")]
     pub(crate) attribution: String,
-    /// Draw it over any map, such as sea marks.
+    /// Draw the map over any other map, for example sea marks.
     #[arg(long)]
     pub(crate) overlay: bool,
-    /// The tile server has vector tiles in the Protomaps schema, not pictures.
+    /// The tile server has vector tiles in the Protomaps schema, not raster tiles.
     #[arg(long)]
     pub(crate) vector: bool,
-    /// The first zoom level of a tile server.
+    /// Lowest zoom level of the tile server.
     #[arg(long, default_value_t = 0, value_name = "ZOOM")]
     pub(crate) min_zoom: u8,
-    /// The last zoom level of a tile server.
+    /// Highest zoom level of the tile server.
     #[arg(long, default_value_t = 19, value_name = "ZOOM")]
     pub(crate) max_zoom: u8,
-    /// Let browsers ask the tile server themselves, instead of this server for them.
+    /// Let browsers fetch tiles from the tile server; otherwise this server fetches and caches them.
     #[arg(long)]
     pub(crate) direct: bool,
 }
@@ -262,22 +262,22 @@ pub(crate) struct MapAdd {
 /// `key ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Issue a new API key for the user and print it; the old key and its tokens stop working.
+    /// Issue a new API key for a user and print it; the old key and its tokens stop working.
     Issue {
-        /// The user's e-mail address.
+        /// E-mail address of the user.
         #[arg(long)]
         email: Email,
     },
-    /// Create a new key that signs tokens. Running servers use it within five seconds; tokens signed before stay
-    /// valid.
+    /// Create a new key that signs tokens. Running servers use it within five seconds. Tokens signed before stay valid
+    /// until they expire.
     RotateSigning {
-        /// Drop the old keys at once: every token issued so far stops working within five seconds.
+        /// Delete the old keys at once: every token issued so far stops working within five seconds.
         #[arg(long)]
         at_once: bool,
     },
-    /// Revoke the user's API key; its tokens stop working.
+    /// Revoke the user's API key; its tokens stop working within five seconds.
     Revoke {
-        /// The user's e-mail address.
+        /// E-mail address of the user.
         #[arg(long)]
         email: Email,
     },
@@ -286,19 +286,19 @@ pub(crate) enum KeyCommand {
 /// `notify ...`
 #[derive(Debug, Subcommand)]
 pub(crate) enum NotifyCommand {
-    /// Send a test message with the present settings and print the result; exits with 1 if it was not sent.
+    /// Send a test message with the current settings and print the result; exit with 1 if it was not sent.
     #[command(group = ArgGroup::new("way").required(true))]
     Test {
-        /// Send an e-mail to this address.
+        /// E-mail address to send to.
         #[arg(long, group = "way", value_name = "ADDRESS")]
         email: Option<Email>,
-        /// Send an SMS to this number, such as +34600123456.
+        /// Telephone number to send an SMS to, such as +34600123456.
         #[arg(long, group = "way", value_name = "NUMBER")]
         sms: Option<PhoneNumber>,
-        /// Send this text instead of the built-in test text.
+        /// Text to send instead of the built-in one.
         #[arg(long)]
         text: Option<String>,
-        /// Wait this many seconds for the delivery receipt of an SMS (SMPP only).
+        /// Seconds to wait for the delivery receipt of an SMS (SMPP only).
         #[arg(long, value_name = "SECONDS", requires = "sms")]
         wait_for_receipt: Option<u64>,
     },
@@ -307,10 +307,10 @@ pub(crate) enum NotifyCommand {
 /// Options of `migrate`.
 #[derive(Debug, Args)]
 pub(crate) struct Migrate {
-    /// Only print what would be done; exits with 1 if there is something to do.
+    /// Print the pending migrations and change nothing; exit with 1 if there are any.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Then distribute the tables by account over the servers of a Citus cluster. Stop all nodes before.
+    /// After the migration, distribute the tables by account over the servers of a Citus cluster. Stop all nodes first.
     #[arg(long, conflicts_with = "check")]
     pub(crate) distribute: bool,
 }
@@ -318,7 +318,7 @@ pub(crate) struct Migrate {
 /// Options of `backup`.
 #[derive(Debug, Args)]
 pub(crate) struct Backup {
-    /// The file to create. It must not exist, and appears only when it is complete.
+    /// File to create. It must not exist, and appears only when it is complete.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Copy the database even if rows are damaged; they are listed.
@@ -329,7 +329,7 @@ pub(crate) struct Backup {
 /// Options of `restore`.
 #[derive(Debug, Args)]
 pub(crate) struct Restore {
-    /// A file created by `perigee backup`.
+    /// File created by `perigee backup`.
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Restore the copy even if rows are damaged; they are listed.
@@ -340,13 +340,13 @@ pub(crate) struct Restore {
 /// Options of `decode`.
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Read lines from this file; standard input if left out or `-`.
+    /// File to read lines from [default: standard input, as with `-`].
     ///
     /// A line is a frame: hexadecimal digits, or a JSON object with `hex` or `text` and, if needed, `protocol`,
     /// `model`, `options`, `known` (whether the connection has named its device; default true) and `datagram`.
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Protocol of lines that do not name one; guessed from the bytes if left out.
+    /// Protocol of lines that do not name one [default: recognised by the first bytes].
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PROTOCOLS.iter().map(|protocol| protocol.name)))]
     pub(crate) protocol: Option<String>,
     /// Model of the device, for protocols that differ between models.
@@ -367,7 +367,7 @@ pub(crate) enum ConfigCommand {
 /// Options of `openapi`.
 #[derive(Debug, Args)]
 pub(crate) struct Openapi {
-    /// The URL that clients use, if not in the settings.
+    /// URL that clients use, if it is not in the settings.
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 }

@@ -63,7 +63,7 @@ impl Settings {
         })?;
         for (section, value) in table {
             let Value::Table(keys) = value else {
-                bail!("{shown}: \"{section}\" stands in no section; put it under one of {}", self.sections());
+                bail!("{shown}: \"{section}\" is not in a section; put it under one of {}", self.sections());
             };
             for (key, value) in keys {
                 self.set(&section, &key, value).with_context(|| shown.to_string())?;
@@ -219,7 +219,7 @@ mod tests {
         };
         check(with_file("[server]\nlisen = \"x\"\n"), "unknown setting \"server.lisen\"");
         check(with_file("[sever]\nlisten = \"x\"\n"), "unknown section \"sever\"");
-        check(with_file("listen = \"x\"\n"), "\"listen\" stands in no section");
+        check(with_file("listen = \"x\"\n"), "\"listen\" is not in a section");
         check(with_file("[server]\nlisten = \n"), "line 2");
         check(with_file("[limits]\nburst = \"many\"\n"), "burst");
         check(with_file("[limits.accounts]\nacc_0123456789abc = { burst = 5 }\n"), "requests_per_second");

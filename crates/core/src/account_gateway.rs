@@ -15,7 +15,7 @@ pub struct NewGateway {
     pub feed: String,
     /// Shown in lists; what it is for.
     pub name: Option<String>,
-    /// The device of messages that name none, such as a phone with a secret of its own.
+    /// The device of all messages, such as a phone with a secret of its own; `None` to find it by their identifiers.
     pub device: Option<DeviceId>,
     /// Settings of the feed as a JSON object, as text.
     pub options: String,
@@ -31,7 +31,7 @@ pub struct NewGateway {
 pub struct GatewaySettings {
     /// Shown in lists; what it is for.
     pub name: Option<String>,
-    /// The device of messages that name none.
+    /// The device of all messages; `None` to find it by their identifiers.
     pub device: Option<DeviceId>,
     /// Settings of the feed as a JSON object, as text.
     pub options: String,

@@ -1,4 +1,4 @@
-//! Commands to devices: what they are, and what becomes of them.
+//! Commands to devices: their types, values and states.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ enum Form {
 
 macro_rules! command_kinds {
     ($(#[doc = $description:literal] $variant:ident = $name:literal $(, $value:literal: $form:expr)*;)+) => {
-        /// What a device is told to do.
+        /// The type of a command: what the device shall do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CommandKind {
             $(#[doc = $description] $variant,)+
@@ -51,19 +51,19 @@ command_kinds! {
     PositionSingle = "positionSingle";
     /// Reports its position every `frequency` seconds.
     PositionPeriodic = "positionPeriodic", "frequency": Form::Whole(1, 86_400);
-    /// Stops reporting by itself.
+    /// Stops periodic reports.
     PositionStop = "positionStop";
-    /// Stops the engine. Needs `confirm`.
+    /// Stops the engine. Requires `confirm`.
     EngineStop = "engineStop";
-    /// Lets the engine run again. Needs `confirm`.
+    /// Allows the engine to run again. Requires `confirm`.
     EngineResume = "engineResume";
-    /// Switches the output `index` on (`data` 1) or off (`data` 0).
+    /// Switches the output `index` on (`data` is 1) or off (`data` is 0).
     OutputControl = "outputControl", "index": Form::Whole(1, 8), "data": Form::Whole(0, 1);
-    /// Restarts itself.
+    /// Restarts.
     RebootDevice = "rebootDevice";
-    /// Shows a text to the driver.
+    /// Shows the text `message` to the driver.
     Message = "message", "message": Form::Text(500);
-    /// Sends an SMS to `phone`.
+    /// Sends the text `message` as SMS to `phone`.
     SendSms = "sendSms", "phone": Form::Text(30), "message": Form::Text(160);
     /// Takes a photo with the camera `index` and uploads it.
     RequestPhoto = "requestPhoto", "index": Form::Whole(0, 16);
@@ -71,21 +71,21 @@ command_kinds! {
     AlarmArm = "alarmArm";
     /// Disarms its alarm.
     AlarmDisarm = "alarmDisarm";
-    /// Switches its SOS button on or off.
+    /// Switches its SOS button on or off, by `enable`.
     AlarmSos = "alarmSos", "enable": Form::Flag;
-    /// Sets a telephone number that it calls on SOS.
+    /// Sets the telephone number `phone` that it calls on SOS.
     SosNumber = "sosNumber", "index": Form::Whole(0, 10), "phone": Form::Text(30);
     /// Sets its odometer to `data` metres.
     SetOdometer = "setOdometer", "data": Form::Whole(0, 4_294_967_295);
-    /// Reports to another server.
+    /// Reports to another server, `server` and `port`, from now on.
     SetConnection = "setConnection", "server": Form::Text(100), "port": Form::Whole(1, 65_535);
-    /// Tells its versions.
+    /// Answers with its versions.
     GetVersion = "getVersion";
-    /// Tells its state.
+    /// Answers with its status.
     GetDeviceStatus = "getDeviceStatus";
-    /// Tells its name.
+    /// Answers with its name.
     DeviceIdentification = "deviceIdentification";
-    /// Anything else: `data` in the protocol's own words, or `hex`, the bytes that are sent as they are.
+    /// Executes any other command: the text `data` in the protocol's syntax, or the bytes `hex`, unchanged.
     Custom = "custom", "data": Form::Text(Self::TEXT_MAX), "hex": Form::Text(2 * Self::TEXT_MAX);
 }
 
@@ -103,7 +103,7 @@ impl CommandKind {
         self.forms().iter().map(|(name, _)| *name)
     }
 
-    /// Whether this value must be given. Cameras and numbers to call are counted from the first if it is left out.
+    /// Whether this value must be given. Without `index`, the first camera or telephone number is meant.
     fn requires(self, name: &str) -> bool {
         match self {
             Self::Custom => false,
@@ -112,12 +112,12 @@ impl CommandKind {
         }
     }
 
-    /// Whether somebody could be hurt, so that a person has to confirm it.
+    /// Whether the command could hurt somebody, so that a person has to confirm it.
     pub const fn needs_confirmation(self) -> bool {
         matches!(self, Self::EngineStop | Self::EngineResume)
     }
 
-    /// Values that every protocol which has the kind can write; tells whether a protocol has it.
+    /// Values that every protocol with this kind can encode, to find out whether a protocol has the kind.
     pub fn sample(self) -> Map<String, Value> {
         let value = |(name, form): &(&str, Form)| {
             let value = match form {
@@ -141,7 +141,7 @@ impl CommandKind {
                 names.push("devicePassword");
                 return Err(ValueError::new(
                     name,
-                    format!("is not a value of this command, which takes {}", names.join(", ")),
+                    format!("is not a value of this command, which accepts {}", names.join(", ")),
                 ));
             };
             form.read(value).map_err(|problem| ValueError::new(name, problem))?;
@@ -192,7 +192,7 @@ impl Form {
     }
 }
 
-/// Why a value of a command is not taken.
+/// The reason for which a value of a command is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} {problem}")]
 pub struct ValueError {
@@ -208,7 +208,7 @@ impl ValueError {
     }
 }
 
-/// How far a command is.
+/// The state of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CommandState {
     /// It waits for its device to connect.
@@ -247,7 +247,7 @@ impl CommandState {
 /// A command to be queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
-    /// What the device is told to do.
+    /// What the device shall do.
     pub kind: CommandKind,
     /// Its values as a JSON object, as text.
     pub values: String,
@@ -262,13 +262,13 @@ pub struct Command {
     pub id: CommandId,
     /// The account of the device.
     pub account: AccountId,
-    /// The device that is told.
+    /// The device that the command is for.
     pub device: DeviceId,
-    /// What it is told to do.
+    /// What the device shall do.
     pub kind: CommandKind,
     /// Its values as a JSON object, as text.
     pub values: String,
-    /// How far it is.
+    /// How far the command has come.
     pub state: CommandState,
     /// The user who gave it; `None` for the operator.
     pub created_by: Option<UserId>,
@@ -295,7 +295,7 @@ impl Command {
     pub const KEPT_MAX: u32 = 1_000;
     /// Characters of an answer or an error that are stored.
     pub const ANSWER_MAX: usize = 1_000;
-    /// What a device says later than this after a command is no answer to it, in milliseconds: ten minutes.
+    /// A message of a device later than this after a command is no answer to it, in milliseconds: ten minutes.
     pub const ANSWER_WITHIN_MS: i64 = 10 * 60 * 1000;
     /// The longest time to a deadline, in seconds: 30 days.
     pub const DEADLINE_MAX_S: i64 = 30 * 24 * 60 * 60;
@@ -303,7 +303,7 @@ impl Command {
     pub const DEADLINE_S: i64 = 24 * 60 * 60;
 }
 
-/// What becomes of a command that was taken out of the queue.
+/// The outcome for a command that was taken out of the queue and not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEnd {
     /// It cannot be sent; the text says why.

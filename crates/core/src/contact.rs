@@ -1,4 +1,4 @@
-//! Contacts: people who are told of alerts and need not be users, and named groups of them.
+//! Contacts: people who are notified of alerts and need not be users, and named groups of them.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,7 @@ pub struct ContactGroup {
 pub struct ContactGroupSettings {
     /// Shown where the group is named, for example "Night watch".
     pub name: String,
-    /// Who is told when the group is, in the order of the client.
+    /// Contacts to notify, in the order of the client.
     pub contacts: Vec<Contact>,
 }
 

@@ -10,7 +10,7 @@ pub enum StoreError {
     #[error("{0} not found")]
     NotFound(Kind),
     /// The object was changed since the revision that the caller read.
-    #[error("{0} was changed meanwhile")]
+    #[error("{0} was changed in the meantime")]
     RevisionMismatch(Kind),
     /// A value that must be unique is in use.
     #[error("{0} is taken")]
@@ -24,24 +24,24 @@ pub enum StoreError {
         /// How many devices are active now.
         used: u32,
     },
-    /// The device is expired and takes no data.
-    #[error("device {0} is expired")]
+    /// The device has expired and accepts no data.
+    #[error("device {0} has expired")]
     DeviceExpired(DeviceId),
     /// The user has created as many devices as allowed (`adminDevices`).
     #[error("the user may create at most {0} devices")]
     AdminDevicesExhausted(u32),
     /// The change would leave the account without an active owner.
-    #[error("the account would be left without an owner")]
+    #[error("the account would have no active owner")]
     LastOwner,
-    /// Something else refers to the object, so it cannot be deleted.
+    /// Another object refers to the object, so it cannot be deleted.
     #[error("{0} is in use")]
     InUse(Kind),
-    /// The caller can see the object, but it also concerns things outside the caller's scope, so it cannot be
-    /// changed.
-    #[error("{0} reaches beyond the asker's scope")]
+    /// The caller can see the object, but it also concerns devices outside the caller's scope, so the caller cannot
+    /// change it.
+    #[error("{0} also concerns devices outside the caller's scope")]
     OutOfReach(Kind),
     /// The account has reached the maximum number of these objects.
-    #[error("no more than {most} of {kind}")]
+    #[error("the maximum of {most} of {kind} is reached")]
     TooMany {
         /// The kind of object.
         kind: Kind,
@@ -49,7 +49,7 @@ pub enum StoreError {
         most: u32,
     },
     /// The geofences of the account would have more positions in all than an account may have.
-    #[error("no more than {0} positions of geofences")]
+    #[error("the maximum of {0} positions of geofences is reached")]
     TooManyPositions(u32),
     /// The input refers to an object that the account does not have.
     #[error("{kind} {id} does not exist")]
@@ -62,14 +62,14 @@ pub enum StoreError {
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
-    /// The message was already sent and is not sent twice.
-    #[error("the notification was sent")]
+    /// The notification was already sent and is not sent twice.
+    #[error("the notification was already sent")]
     AlreadySent,
     /// The command is no longer queued, so it cannot be cancelled.
     #[error("the command is {}", .0.name())]
     NotQueued(CommandState),
-    /// The cursor points to something that is no longer stored.
-    #[error("the cursor points before what is kept")]
+    /// The cursor points to events that are no longer stored.
+    #[error("the cursor points to events that are no longer stored")]
     CursorExpired,
     /// The store is not available; nothing was changed, and a retry is safe.
     #[error("the store is unavailable")]
@@ -96,15 +96,15 @@ pub enum Kind {
     Device,
     /// A named set of devices.
     Group,
-    /// A stored position of a device.
+    /// A stored report of a device's position.
     Location,
     /// A stored alert of a device.
     Alert,
-    /// What a person wrote about an alert.
+    /// A note that a person wrote about an alert.
     AlertNote,
     /// A public link to a device or group.
     Share,
-    /// A message to one person.
+    /// A message to one recipient by one channel.
     Notification,
     /// The routing of alerts for a device, a group or an account.
     AlertRouting,
@@ -118,11 +118,11 @@ pub enum Kind {
     Webhook,
     /// A delivery to a webhook.
     Delivery,
-    /// A named group of people who are told of alerts.
+    /// A named set of recipients of alerts.
     ContactGroup,
     /// The watch list of a user.
     WatchList,
-    /// What a user chose for the console.
+    /// The preferences of a user for the console.
     Preferences,
     /// A rule that raises alerts.
     Rule,
@@ -130,15 +130,15 @@ pub enum Kind {
     Geofence,
     /// An address to which a satellite network or a phone sends messages.
     Gateway,
-    /// A message of a tracker or a satellite network.
+    /// A raw message of a tracker or a satellite network.
     Message,
     /// A command to a device.
     Command,
     /// A photo or another file that a device uploaded.
     File,
-    /// A session, link or key that proves who somebody is.
+    /// A session, link or key that proves the identity of a user.
     Credential,
-    /// What operators should look at.
+    /// A notice for operators of the server.
     Notice,
 }
 
@@ -153,7 +153,7 @@ impl Kind {
             Self::Location => "location",
             Self::Alert => "alert",
             Self::AlertNote => "alert note",
-            Self::Share => "share",
+            Self::Share => "share link",
             Self::Notification => "notification",
             Self::AlertRouting => "alert routing",
             Self::Messaging => "notification settings",
@@ -167,7 +167,7 @@ impl Kind {
             Self::Rule => "rule",
             Self::Geofence => "geofence",
             Self::Gateway => "gateway",
-            Self::Message => "message",
+            Self::Message => "raw message",
             Self::Command => "command",
             Self::File => "file",
             Self::Credential => "credential",

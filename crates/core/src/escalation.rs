@@ -1,4 +1,4 @@
-//! Escalation: who is told next of a critical alert that nobody acknowledges, and when.
+//! Escalation: who is notified next of a critical alert that nobody acknowledges, and when.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +10,24 @@ use crate::time::Timestamp;
 pub struct Escalation {
     /// The steps, by their minutes; at least one.
     pub steps: Vec<EscalationStep>,
-    /// How the people of all steps are told again after the last one; `None` tells nobody again.
+    /// How the recipients of all steps are notified again after the last one; `None` for no repetition.
     pub repeat: Option<EscalationRepeat>,
 }
 
-/// People who are told if the alert is still not acknowledged.
+/// Recipients who are notified if the alert is still not acknowledged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EscalationStep {
     /// Minutes after the alert was received.
     pub after_minutes: u32,
-    /// Addresses that are told.
+    /// Recipients by address.
     pub recipients: Vec<Recipient>,
-    /// Users of the account who are told.
+    /// Users of the account to notify.
     pub users: Vec<RoutedUser>,
-    /// Contact groups that are told.
+    /// Contact groups to notify.
     pub contact_groups: Vec<RoutedContacts>,
 }
 
-/// Telling everybody again.
+/// Repeated notification of all steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EscalationRepeat {
     /// Minutes between two rounds, the first of them after the last step.
@@ -41,11 +41,11 @@ impl Escalation {
     pub const STEPS_MAX: usize = 10;
     /// The longest wait for a step or between two rounds, in minutes: a day.
     pub const MINUTES_MAX: u32 = 1_440;
-    /// Rounds of telling everybody again at most.
+    /// Maximum number of rounds that notify everybody again.
     pub const TIMES_MAX: u32 = 50;
 
-    /// When turn `turn` is due, for an alert received at `start`. Turns count from 0: first the steps, then the rounds
-    /// that tell everybody again; `None` after the last of them.
+    /// When turn `turn` is due, for an alert received at `start`. Turns count from 0: first the steps, then the
+    /// rounds that notify everybody again; `None` after the last of them.
     pub fn due(&self, turn: u32, start: Timestamp) -> Option<Timestamp> {
         let index = usize::try_from(turn).unwrap_or(usize::MAX);
         if let Some(step) = self.steps.get(index) {
@@ -58,7 +58,8 @@ impl Escalation {
         Some(start.plus_seconds(60 * minutes))
     }
 
-    /// The steps whose people are told in this turn: one, or all of them in a round that tells everybody again.
+    /// The steps whose recipients are notified in this turn: one, or all of them in a round that notifies everybody
+    /// again.
     pub fn told_in(&self, turn: u32) -> &[EscalationStep] {
         let index = usize::try_from(turn).unwrap_or(usize::MAX);
         match self.steps.get(index) {

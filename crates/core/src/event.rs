@@ -32,7 +32,7 @@ macro_rules! event_kinds {
                 }
             }
 
-            /// One sentence that says what happened, for the API's document.
+            /// One sentence about the cause of such events, for the OpenAPI document.
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$variant => $description,)+
@@ -40,7 +40,7 @@ macro_rules! event_kinds {
                 .trim()
             }
 
-            /// The kind of thing that `Event::subject` names.
+            /// The kind of object that `Event::subject` names.
             pub const fn subject(self) -> Subject {
                 match self {
                     $(Self::$variant => Subject::$subject,)+
@@ -55,33 +55,33 @@ event_kinds! {
     LocationCreated = "location.created", Location;
     /// An alert was stored.
     AlertCreated = "alert.created", Alert;
-    /// Somebody acknowledged an alert.
+    /// An alert was acknowledged.
     AlertAcknowledged = "alert.acknowledged", Alert;
-    /// The position of an alert was added, because a later fix of its emergency arrived.
+    /// An alert got a position, because a later location of its emergency arrived.
     AlertUpdated = "alert.updated", Alert;
-    /// An alert that lasts, such as an SOS, ended.
+    /// A lasting alert, such as an SOS, ended.
     AlertEnded = "alert.ended", Alert;
-    /// A device was added.
+    /// A device was created.
     DeviceCreated = "device.created", Device;
-    /// A device was changed.
+    /// A device was updated.
     DeviceUpdated = "device.updated", Device;
     /// A device was deleted, with its history.
     DeviceDeleted = "device.deleted", Device;
-    /// A device expires within the account's days of notice.
+    /// A device expires within the `expiryNoticeDays` of the account.
     DeviceExpiring = "device.expiring", Device;
     /// A device expired and freed its licence.
     DeviceExpired = "device.expired", Device;
-    /// An expired device was extended and takes a licence again.
+    /// An expired device was reactivated and uses a licence again.
     DeviceReactivated = "device.reactivated", Device;
     /// A device reports again, or for the first time.
     DeviceOnline = "device.online", Device;
-    /// A device is late: it has not reported for about two of its intervals.
+    /// A device is late: it has not reported for about two reporting intervals.
     DeviceLate = "device.late", Device;
-    /// A device is offline: it has not reported for about six of its intervals.
+    /// A device is offline: it has not reported for about six reporting intervals.
     DeviceOffline = "device.offline", Device;
-    /// A command to a device was queued.
+    /// A command was queued for a device.
     CommandQueued = "command.queued", Command;
-    /// A command was sent to its device.
+    /// A command was sent to a device.
     CommandSent = "command.sent", Command;
     /// A device answered a command.
     CommandAnswered = "command.answered", Command;
@@ -93,37 +93,37 @@ event_kinds! {
     LimitEmailReached = "limit.email.reached", Device;
     /// A device reached its daily limit of SMS.
     LimitSmsReached = "limit.sms.reached", Device;
-    /// A device could not become active because no licence was free; told once a day.
+    /// A device could not become active because no licence was free. Recorded at most once a day.
     LicenseExhausted = "license.exhausted", Account;
-    /// A group was added.
+    /// A group was created.
     GroupCreated = "group.created", Group;
-    /// A group was changed.
+    /// A group was updated.
     GroupUpdated = "group.updated", Group;
     /// A group was deleted.
     GroupDeleted = "group.deleted", Group;
-    /// A user was added.
+    /// A user was created.
     UserCreated = "user.created", User;
-    /// A user was changed.
+    /// A user was updated.
     UserUpdated = "user.updated", User;
-    /// A user was removed.
+    /// A user was deleted.
     UserDeleted = "user.deleted", User;
     /// A webhook was switched off because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
-    /// An SOS came from a device that is not registered, or whose licence is expired.
+    /// An SOS arrived from a device that is not registered or has expired.
     SosUnregistered = "sos.unregistered", Account;
-    /// A gateway was added.
+    /// A gateway was created.
     GatewayCreated = "gateway.created", Gateway;
-    /// A gateway was changed.
+    /// A gateway was updated.
     GatewayUpdated = "gateway.updated", Gateway;
     /// A gateway was deleted.
     GatewayDeleted = "gateway.deleted", Gateway;
-    /// A gateway is late: no message came for about two of its usual intervals, or its provider does not answer.
+    /// A gateway is late: no message arrived for about two of its usual intervals, or its provider does not answer.
     FeedLate = "feed.late", Gateway;
-    /// A gateway refused requests that were not signed as set, or its provider refused ours; told once an hour.
+    /// A gateway or its provider refused requests because of wrong credentials. Recorded at most once an hour.
     FeedRefused = "feed.refused", Gateway;
 }
 
-/// The kind of thing that an event happened to.
+/// The kind of object that an event concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// A location, which is stored in the log itself.
@@ -138,11 +138,11 @@ pub enum Subject {
     Group,
     /// A user, read from the store with the event.
     User,
-    /// The account; only its id is told.
+    /// The account; events have only its ID.
     Account,
-    /// A webhook; only its id is told.
+    /// A webhook; events have only its ID.
     Webhook,
-    /// A gateway; only its id is told.
+    /// A gateway; events have only its ID.
     Gateway,
 }
 

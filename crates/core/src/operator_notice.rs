@@ -1,9 +1,9 @@
-//! What operators of the server should look at.
+//! Notices to operators: accounts that need their attention.
 
 use crate::id::{AccountId, NoticeId};
 use crate::time::Timestamp;
 
-/// What a notice is about.
+/// The kind of a notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeKind {
     /// An account reached its ceiling of e-mails; the subject is the date.
@@ -35,7 +35,7 @@ impl NoticeKind {
 pub struct OperatorNotice {
     /// Assigned by the service; later ones have larger ids.
     pub id: NoticeId,
-    /// The account that it is about.
+    /// The account that the notice is about.
     pub account: AccountId,
     /// Name of that account.
     pub account_name: String,
@@ -43,7 +43,7 @@ pub struct OperatorNotice {
     pub kind: NoticeKind,
     /// The date or identifier, by kind.
     pub subject: String,
-    /// When it was written.
+    /// When the notice was created.
     pub created: Timestamp,
 }
 

@@ -1,43 +1,43 @@
-//! How much room messages take that are kept as they came, by who sent them.
+//! Storage that raw messages use, by gateway and device.
 
 use crate::id::{AccountId, DeviceId, GatewayId};
 
-/// When a message is stored beside what it says.
+/// When a raw message is stored, in addition to the locations that were read from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// In any case.
     #[default]
     Always,
-    /// If it is read and says something that was not stored before.
+    /// If it was read and stored something new.
     IfUsed,
-    /// Not at all; what it says is stored.
+    /// Never; only what was read from it is stored.
     Never,
 }
 
-/// Messages of one gateway or device, kept and not kept.
+/// Raw messages of one gateway or device, stored and not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawUsage {
-    /// The account that they were stored for.
+    /// The account that the messages belong to.
     pub account: AccountId,
-    /// The gateway that they came by; `None` for a listener.
+    /// The gateway that received the messages; `None` for a listener.
     pub gateway: Option<GatewayId>,
-    /// The device that sent them; `None` if it is not known, or if they came by a gateway.
+    /// The device that sent the messages; `None` if it is unknown, or if they came by a gateway.
     pub device: Option<DeviceId>,
-    /// Messages that were kept.
+    /// Number of messages that were stored.
     pub kept: u64,
-    /// Their bytes.
+    /// Size of the stored messages, in bytes.
     pub kept_bytes: u64,
-    /// Bytes of those that stored nothing new: duplicates, tests, and those that cannot be read or whose device is unknown or
-    /// expired.
+    /// Size of the messages that stored nothing new, in bytes: duplicates, tests, unreadable ones, and those whose device
+    /// is unknown or expired.
     pub unused_bytes: u64,
-    /// Messages that were not kept because of a quota or a full disk. What they say was stored.
+    /// Number of messages that were not stored because of a quota or a full disk. Their locations were stored.
     pub dropped: u64,
-    /// Their bytes.
+    /// Size of the messages that were not stored, in bytes.
     pub dropped_bytes: u64,
 }
 
 impl RawUsage {
-    /// Days that usage is known for.
+    /// Days for which usage is kept.
     pub const DAYS: i64 = 30;
     /// Gateways and devices that a list gives at most.
     pub const LISTED_MAX: u32 = 100;

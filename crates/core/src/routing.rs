@@ -1,4 +1,4 @@
-//! Alert routing: who is told of the alerts of a device, set on the device, on its groups or on the account.
+//! Alert routing: who is notified of the alerts of a device, set on the device, on its groups or on the account.
 
 use std::fmt;
 use std::str::FromStr;
@@ -91,7 +91,7 @@ pub struct Language(String);
 
 /// The error for a text that is not a language tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a language such as en or pt-BR")]
+#[error("must be a language tag such as en or pt-BR")]
 pub struct ParseLanguageError;
 
 impl Language {
@@ -162,7 +162,7 @@ pub struct Preferences {
     pub language: Language,
 }
 
-/// A person who is told of alerts.
+/// A person who is notified of alerts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recipient {
     /// Channel and address of the recipient.
@@ -186,7 +186,7 @@ pub struct RoutedWebhook {
     pub schedule: Option<Schedule>,
 }
 
-/// A user of the account who is told of alerts by e-mail, in the language, units and time zone of their console.
+/// A user of the account who is notified of alerts by e-mail, in the language, units and time zone of their console.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutedUser {
     /// A user of the same account.
@@ -197,7 +197,7 @@ pub struct RoutedUser {
     pub schedule: Option<Schedule>,
 }
 
-/// A contact group that is told of alerts.
+/// A contact group that is notified of alerts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoutedContacts {
     /// A contact group of the same account.
@@ -209,7 +209,7 @@ pub struct RoutedContacts {
 }
 
 /// The routing set on one device, group, account or rule. If set on a device, group or account and empty, nobody is
-/// told; that of a rule adds to it.
+/// notified; that of a rule adds to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRouting {
     /// Recipients by e-mail and SMS.

@@ -1,4 +1,4 @@
-//! Watch lists: which alerts users choose to be told of themselves, beside the routings that others set.
+//! Watch lists: the alerts that users choose to be notified of, in addition to the routings that others set.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,20 +8,20 @@ use crate::schedule::Schedule;
 use crate::severity::Severity;
 use crate::time::Timestamp;
 
-/// What one user wants to be told of by e-mail, in the language and time zone of their console.
+/// The alerts that a user wants to be notified of by e-mail, in the language and time zone of their console.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchList {
-    /// Whether they are told at all.
+    /// Whether the list is in use.
     pub enabled: bool,
-    /// Whether they are told of every device that they can see.
+    /// Whether it covers every device that the user can see.
     pub all_devices: bool,
-    /// Devices they are told of, ascending by id.
+    /// Devices that it covers, ascending by id.
     pub devices: Vec<DeviceId>,
-    /// Groups of whose devices they are told, ascending by id.
+    /// Groups whose devices it covers, ascending by id.
     pub groups: Vec<GroupId>,
     /// Only alerts of this severity or higher.
     pub minimum_severity: Severity,
-    /// Hours in which they are told; `None` for always.
+    /// Hours in which the user is notified; `None` for always.
     pub schedule: Option<Schedule>,
 }
 
@@ -79,7 +79,7 @@ mod tests {
         assert!(named(&[device], &[]).covers(device, &[]));
         assert!(named(&[], &[group]).covers(device, &[group]));
         assert!(!named(&[], &[group]).covers(device, &[]));
-        assert!(!WatchList::default().covers(device, &[]), "nobody is told without having asked");
+        assert!(!WatchList::default().covers(device, &[]), "nobody is notified without having asked");
         assert!(WatchList { enabled: true, ..WatchList::default() }.covers(device, &[]));
     }
 }

@@ -108,7 +108,7 @@ pub enum DeliveryState {
     Waiting,
     /// The receiver answered with a 2xx status.
     Delivered,
-    /// Given up; not retried any more.
+    /// Not retried.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! The page of alarm codes in the documentation, made from the tables that decoders read.
+//! The page of alarm codes in the documentation, made from the tables that decoders use.
 
 use std::fmt::Write as _;
 
@@ -16,12 +16,12 @@ use crate::protocol::PROTOCOLS;
 const HEAD: &str = "\
 # Alarm codes
 
-What each alarm code of a protocol or feed raises. This page is made from the tables that the decoders read: change those, then run
-`UPDATE_DOCS=1 cargo test -p perigee-gateways --all-features --test golden alarm_document`.
+Alarm codes of each protocol and feed, and the alerts that they raise. This page is made from the tables that the decoders use:
+change those, then run `UPDATE_DOCS=1 cargo test -p perigee-gateways --all-features --test golden alarm_document`.
 
-A row with models counts for these; a row without counts for all others. `SOSButton` is critical. The steps of an emergency of
-satellite feeds and phones are one alert `SOSButton` with a beginning and an end. Codes that are not listed raise nothing and are
-kept as readings. What [rules](../api/rules.md) raise comes in addition.
+A row with models applies to these models; a row without models applies to all others. `SOSButton` is critical. The steps of an
+emergency of satellite feeds and phones are one alert `SOSButton` with a beginning and an end. Codes that are not listed raise no
+alert and are stored as readings. [Rules](../api/rules.md) can raise further alerts.
 ";
 
 /// The page, in Markdown.
@@ -31,7 +31,7 @@ pub fn alarm_document() -> String {
     for protocol in PROTOCOLS {
         section(&mut page, protocol.name, protocol.makers, protocol.alarms, &[]);
     }
-    page.push_str("\n## Words\n\nWhat phones, mappings and templates write.\n");
+    page.push_str("\n## Words\n\nAlarm words of phones, mappings and templates.\n");
     write_codes(&mut page, &WORDS);
     page.push_str("\n## Feeds\n");
     for feed in FEEDS {
@@ -44,13 +44,11 @@ fn section(page: &mut String, name: &str, title: &str, tables: &[AlarmTable], pr
     // Writing to a String cannot fail.
     let _ = writeln!(page, "\n### {name}\n\n{title}.");
     if tables.is_empty() && preset.is_empty() {
-        page.push_str("\nNo code of its own: events are settings of the device. Use a rule.\n");
+        page.push_str("\nThis protocol or feed has no alarm codes: the device's settings define its events. Use a rule.\n");
     }
     for table in tables {
         if table.field == WORDS.field {
-            page.push_str(
-                "\nThe [words](#words), where its messages or their mapping or template have them.\n",
-            );
+            page.push_str("\nThe [words](#words), if messages, a mapping or a template contain them.\n");
         } else {
             write_codes(page, table);
         }

@@ -8,7 +8,7 @@ use crate::decoded::Options;
 use crate::hex::parse_hex;
 use crate::protocol::Protocol;
 
-/// What a device is told to do.
+/// A command: what a device shall do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// What kind, such as `engineStop` or `custom`.
@@ -33,11 +33,11 @@ pub struct Target<'a> {
 /// Why a command cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
-    /// The protocol has no such command.
-    #[error("this protocol has no such command")]
+    /// The protocol does not support the command.
+    #[error("the protocol does not support this command")]
     Unsupported,
     /// A parameter is missing.
-    #[error("the command needs {0}")]
+    #[error("the value {0} is missing")]
     Missing(&'static str),
     /// A parameter is not as it must be.
     #[error("{0}")]
@@ -64,7 +64,7 @@ impl Command {
     pub fn integer(&self, name: &'static str) -> Result<i64, EncodeError> {
         let value = self.values.get(name).ok_or(EncodeError::Missing(name))?;
         let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
-        number.ok_or(EncodeError::Invalid("a number was expected"))
+        number.ok_or(EncodeError::Invalid("the value must be a whole number"))
     }
 
     /// Whether a parameter is `true`.

@@ -191,39 +191,39 @@ impl From<Result<Decoded, DecodeError>> for Decoded {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// It ends before its last field.
-    #[error("the frame ends too early")]
+    #[error("the message ends before its last field")]
     Short,
-    /// Its checksum is another. A listener neither stores nor acknowledges such a frame: the device sends it again.
-    #[error("the checksum is {sent:#06x} but the bytes give {computed:#06x}")]
+    /// Its checksum is wrong. A listener neither stores nor acknowledges such a frame: the device sends it again.
+    #[error("the checksum of the frame is {sent:#06x}, but that of its bytes is {computed:#06x}")]
     Checksum {
         /// As in the frame.
         sent: u16,
         /// Of the frame's bytes.
         computed: u16,
     },
-    /// A part is not as the protocol says.
-    #[error("not as the protocol says: {0}")]
+    /// A part does not conform to the protocol.
+    #[error("the message is malformed: {0}")]
     Malformed(&'static str),
     /// Decoding would take more memory or work than one request may.
-    #[error("the request has more than is decoded at a time; send it in parts")]
+    #[error("the request has too much content to be decoded at once; send it in parts")]
     TooLarge,
-    /// The protocol has no such message, or it is not read.
-    #[error("message type {0:#x} is not known")]
+    /// The protocol has no message of this type, or it is not supported.
+    #[error("the message type {0:#x} is unknown")]
     UnknownType(u32),
-    /// It names no device and neither did the connection.
-    #[error("the connection has not named its device")]
+    /// Neither the message nor the connection identifies a device.
+    #[error("the connection has not identified its device")]
     Unidentified,
-    /// The device has a password, and the connection has not given it. It names no device from then on.
+    /// The device has a password, and the connection has not given it. The connection has no device from then on.
     #[error("the password is not the one in the settings of the device")]
     Password,
-    /// It is encrypted for somebody else. The sender is told, and the message is kept as it came.
+    /// It is encrypted, and the server has no key. The sender gets this error, and the raw message is stored.
     #[error("the message is encrypted: remove the encryption key in the app, and use HTTPS instead")]
     Encrypted,
-    /// A latitude or longitude is out of range; no location is made of it.
-    #[error("a position is not on Earth: its latitude or longitude is out of range")]
+    /// A latitude or longitude is out of range; no location is stored for it.
+    #[error("a position is invalid: its latitude or longitude is out of range")]
     NotOnEarth,
-    /// No protocol was given and the bytes tell none.
-    #[error("the first bytes tell no protocol; name one")]
+    /// No protocol was given, and none is recognised from the bytes.
+    #[error("no protocol is recognised from the first bytes; give the protocol")]
     UnknownProtocol,
 }
 
@@ -231,6 +231,12 @@ pub enum DecodeError {
 pub trait Decoder: Send {
     /// Reads one frame as it leaves the framer.
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded;
+
+    /// Identifiers in the beginning of a frame whose rest has not arrived. None for protocols whose devices log in by a short
+    /// frame first.
+    fn identifiers_of_beginning(&self, _beginning: &[u8]) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Bytes that it keeps of files and messages whose parts have not all arrived.
     fn held_bytes(&self) -> usize {

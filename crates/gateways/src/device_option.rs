@@ -1,4 +1,4 @@
-//! The settings that a device can have for decoding and commands: one statement each.
+//! The decoding settings of a device: name, values, protocols and meaning of each.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::protocol::Protocol;
 use crate::setting::{SettingError, member_path};
 use crate::template::Template;
 
-/// What values an option takes.
+/// The values that an option accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionKind {
     /// True or false.
@@ -51,11 +51,11 @@ const TEMPLATE_MAX: usize = 8 * 1024;
 pub struct DeviceOption {
     /// As in the API and in configuration files.
     pub name: &'static str,
-    /// What values it takes.
+    /// The values that the option accepts.
     pub kind: OptionKind,
-    /// Protocols and feeds that know it.
+    /// Protocols and feeds that use it.
     pub protocols: &'static [&'static str],
-    /// What it changes, as a sentence.
+    /// Meaning, in full sentences; part of the API document.
     pub meaning: &'static str,
 }
 
@@ -82,77 +82,97 @@ pub const DEVICE_OPTIONS: &[DeviceOption] = &[
         "timeZoneMinutes",
         OptionKind::Whole(-ZoneWatch::ZONE_MAX_MINUTES, ZoneWatch::ZONE_MAX_MINUTES),
         WITH_ZONE,
-        "Minutes by which the device's clock is ahead of UTC, for devices that send local time.",
+        "Offset of the device's clock from UTC, in minutes; positive if the clock is ahead. For devices that send local time.",
     ),
     option(
         "password",
         OptionKind::Text(64),
         &["wialon-ips", "queclink"],
-        "Wialon IPS: the password with which the device must log in. Queclink: the password in commands.",
+        "Password of the device. With wialon-ips, the device must log in with it; with queclink, commands contain it.",
     ),
     option(
         "ack",
         OptionKind::Flag,
         &["queclink", "h02"],
-        "Whether every report is acknowledged, for devices that are set to wait for it.",
+        "Whether the server acknowledges every report, for devices that are configured to wait for it.",
     ),
     option(
         "extended",
         OptionKind::Flag,
         &["teltonika"],
-        "Whether records have elements of 16 bytes, as some older models send them.",
+        "Whether records of the device contain elements of 16 bytes, as those of some older models do.",
     ),
     option(
         "hbm",
         OptionKind::Whole(0, 2),
         &["suntech"],
-        "Whether lines end with engine hours and battery: 1, and with the cell: 2.",
+        "Optional fields at the end of a line: 0 for none, 1 for hour meter and backup battery, 2 for these and the cell.",
     ),
-    option("adc", OptionKind::Flag, &["suntech"], "Whether lines have three analogue inputs after those."),
-    option("rpm", OptionKind::Flag, &["suntech"], "Whether lines have the engine's speed after those."),
-    option("temperature", OptionKind::Flag, &["suntech"], "Whether lines end with temperature sensors."),
+    option(
+        "adc",
+        OptionKind::Flag,
+        &["suntech"],
+        "Whether the fields of `hbm` are followed by three analogue inputs.",
+    ),
+    option(
+        "rpm",
+        OptionKind::Flag,
+        &["suntech"],
+        "Whether the fields of `hbm` and `adc` are followed by the engine speed.",
+    ),
+    option(
+        "temperature",
+        OptionKind::Flag,
+        &["suntech"],
+        "Whether lines end with the values of temperature sensors.",
+    ),
     option(
         "universal",
         OptionKind::Flag,
         &["suntech"],
-        "Whether commands have the form of units with report maps.",
+        "Whether commands are encoded for models with report maps.",
     ),
     option(
         "alternative",
         OptionKind::Flag,
         &["gt06", "tk103"],
-        "Whether commands have the other form that some models of the protocol take.",
+        "Whether commands are encoded in the alternative form that some models of the protocol require.",
     ),
     option(
         "language",
         OptionKind::Flag,
         &["gt06"],
-        "Whether commands carry a language, as newer models want.",
+        "Whether commands contain a language, as newer models require.",
     ),
-    option("jt808-2019", OptionKind::Flag, &["jt808"], "Whether commands have the header of 2019."),
+    option(
+        "jt808-2019",
+        OptionKind::Flag,
+        &["jt808"],
+        "Whether commands have the header of the 2019 edition of JT/T 808.",
+    ),
     option(
         "payload",
         OptionKind::Word(PAYLOAD_KINDS),
         WITH_PAYLOAD,
-        "How the payload of satellite messages is read; by the model, or by what the bytes look like, unless set.",
+        "Format of the payload of satellite messages. If not set, it is chosen by the model of the device, or else recognised from the bytes.",
     ),
     option(
         "format",
         OptionKind::Format,
         WITH_PAYLOAD,
-        "The order of the parameters in payloads of a T622, in hexadecimal digits.",
+        "Order of the parameters in payloads of a T622: hexadecimal numbers separated by commas, such as `01,02,03`.",
     ),
     option(
         "template",
         OptionKind::Template,
         WITH_PAYLOAD,
-        "A binary template that reads the payload of satellite messages, unless `payload` says otherwise.",
+        "Binary template by which the payload of satellite messages is decoded, unless `payload` has another value than `template`. At most 8192 bytes as JSON.",
     ),
     option(
         "speedUnit",
         OptionKind::Word(SPEED_UNITS),
         &["rockblock"],
-        "The unit of the speeds that the provider decoded; knots unless set.",
+        "Unit of the speeds in messages that the provider has decoded. Default: `knots`.",
     ),
 ];
 
@@ -162,7 +182,7 @@ pub fn find_option(name: &str) -> Option<&'static DeviceOption> {
 }
 
 impl DeviceOption {
-    /// Reads a value; the error says what it must be, and which part of it is wrong.
+    /// Reads a value. The error says what is accepted, and has the path of the wrong part.
     pub fn read(&self, value: &Json) -> Result<DecodingValue, SettingError> {
         let read = match (self.kind, value) {
             (OptionKind::Flag, Json::Bool(flag)) => Some(DecodingValue::Flag(*flag)),
@@ -189,7 +209,7 @@ impl DeviceOption {
     }
 }
 
-/// Reads the settings of a device. A setting that is null is not set. Each error has the place of its value.
+/// Reads the settings of a device. A setting that is null is not set. Each error has the path of its value.
 pub fn read_decoding(members: &Map<String, Json>) -> Result<Decoding, Vec<SettingError>> {
     let (mut decoding, mut errors) = (Decoding::new(), Vec::new());
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
@@ -199,14 +219,15 @@ pub fn read_decoding(members: &Map<String, Json>) -> Result<Decoding, Vec<Settin
             Some(Err(error)) => errors.push(error.below(&path)),
             None => {
                 let names: Vec<&str> = DEVICE_OPTIONS.iter().map(|option| option.name).collect();
-                let problem = format!("is not an option of devices; there are {}", names.join(", "));
+                let problem = format!("is not a decoding setting; the settings are {}", names.join(", "));
                 errors.push(SettingError::new(path, problem));
             }
         }
     }
     let reads_template = decoding.get("payload") == Some(&DecodingValue::Text("template".to_owned()));
     if reads_template && !members.contains_key("template") {
-        errors.push(SettingError::new("/payload", "needs \"template\" beside it"));
+        errors
+            .push(SettingError::new("/payload", "is \"template\", which requires the setting \"template\""));
     }
     if errors.is_empty() { Ok(decoding) } else { Err(errors) }
 }
@@ -222,7 +243,8 @@ fn overlay(members: &mut Map<String, Json>, own: &Decoding, is_used: impl Fn(&st
     }
 }
 
-/// Whether feeds know an option. Others are of trackers only; a `password` for example would replace that of a gateway.
+/// Whether feeds know an option. Other options are of trackers only: a `password` of a device, for example, would
+/// replace that of a gateway.
 fn is_of_feeds(name: &str) -> bool {
     let is_feed = |name: &&str| crate::feed::find_feed(name).is_some();
     find_option(name).is_some_and(|option| option.protocols.iter().any(is_feed))

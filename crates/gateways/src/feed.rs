@@ -182,20 +182,20 @@ impl FeedReply {
     }
 }
 
-/// Why a request is refused.
+/// The reason for which a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// The feed's settings ask for it.
+    /// A part that the options of the gateway require is missing.
     #[error("the request has no {0}")]
     Missing(&'static str),
-    /// It is there but is not the right one.
+    /// A part that the options of the gateway require is wrong.
     #[error("the {0} is wrong")]
     Wrong(&'static str),
     /// User and password by HTTP Basic are missing or wrong, as the text says.
     #[error("the user and password (HTTP Basic) are {0}")]
     Basic(&'static str),
-    /// The feed's own settings are not usable; an operator has to correct them.
-    #[error("the feed's setting {0} is not valid")]
+    /// An option of the gateway is not usable; a user has to correct it.
+    #[error("the option {0} of the gateway is invalid")]
     Setting(&'static str),
 }
 

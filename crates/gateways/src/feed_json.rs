@@ -63,6 +63,6 @@ mod tests {
         let all = feed_json(feed, &decoded, 2);
         assert_eq!(all.len(), 3);
         assert_eq!((&all[0]["sos"], all[0]["reports"].as_array().unwrap().len()), (&json!("cancel"), 2));
-        assert_eq!(all[2]["error"], json!("the frame ends too early"));
+        assert_eq!(all[2]["error"], json!("the message ends before its last field"));
     }
 }

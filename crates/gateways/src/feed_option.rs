@@ -1,4 +1,4 @@
-//! The settings that gateways of a feed can have, and the check of settings before they are stored.
+//! The options that gateways of a feed can have, and the check of options before they are stored.
 
 use serde_json::{Map, Value as Json};
 
@@ -13,17 +13,17 @@ use crate::template::Template;
 const TEXT_MAX: usize = 500;
 /// Characters of a public key; one of 8192 bits in PEM has about 1,500.
 const KEY_MAX: usize = 4_000;
-/// Devices whose history one gateway asks for.
+/// Devices whose history one gateway fetches.
 const IMEIS_MAX: usize = 500;
 
-/// What values a setting takes.
+/// The values that an option accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum FeedOptionKind {
     /// A text of one line.
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A text that passes a check, and what it must be otherwise.
+    /// A text that passes a check, and what is accepted, for the error.
     Checked(fn(&str) -> bool, &'static str),
     /// A list of IMEIs.
     Imeis,
@@ -31,16 +31,16 @@ pub enum FeedOptionKind {
     Mapping,
     /// A binary template.
     Template,
-    /// Settings of single devices by identifier.
+    /// Options of single devices, by identifier.
     Devices,
 }
 
-/// A setting that a gateway of a feed can have.
+/// An option that a gateway of a feed can have.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedOption {
     /// As in `options` of a gateway.
     pub name: &'static str,
-    /// What values it takes.
+    /// The values that the option accepts.
     pub kind: FeedOptionKind,
     /// Whether a gateway must have it.
     pub required: bool,
@@ -106,7 +106,7 @@ fn check_imeis(value: &Json, path: &str) -> Vec<SettingError> {
     let Some(list) = list else {
         return vec![SettingError::new(
             path,
-            format!("must be a list of 1 to {IMEIS_MAX} texts of 15 digits"),
+            format!("must be an array of 1 to {IMEIS_MAX} IMEIs, each a string of 15 digits"),
         )];
     };
     let is_imei = |value: &Json| {
@@ -116,12 +116,14 @@ fn check_imeis(value: &Json, path: &str) -> Vec<SettingError> {
             .is_some_and(|text| text.len() == 15 && text.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let wrong = list.iter().enumerate().filter(|(_, imei)| !is_imei(imei));
-    wrong.map(|(at, _)| SettingError::new(format!("{path}/{at}"), "must be a text of 15 digits")).collect()
+    wrong
+        .map(|(at, _)| SettingError::new(format!("{path}/{at}"), "must be an IMEI, a string of 15 digits"))
+        .collect()
 }
 
 fn check_devices(value: &Json, path: &str, feed: &Feed) -> Vec<SettingError> {
     let Some(devices) = value.as_object() else {
-        return vec![SettingError::new(path, "must be an object of identifiers of devices")];
+        return vec![SettingError::new(path, "must be an object with options by identifier of a device")];
     };
     let mut errors = Vec::new();
     for (identifier, settings) in devices {
@@ -152,7 +154,10 @@ fn check_members(
     }
     let has = |name: &str| members.get(name).is_some_and(|value| !value.is_null());
     if members.get("payload").and_then(Json::as_str) == Some("template") && !has("template") {
-        errors.push(SettingError::new(member_path(path, "payload"), "needs \"template\" beside it"));
+        errors.push(SettingError::new(
+            member_path(path, "payload"),
+            "is \"template\", which requires the option \"template\"",
+        ));
     }
     errors
 }
@@ -160,9 +165,9 @@ fn check_members(
 fn unknown<'n>(feed: &Feed, known: impl Iterator<Item = &'n str>) -> String {
     let known: Vec<&str> = known.collect();
     if known.is_empty() {
-        return format!("is not an option here; the feed {} has none", feed.name);
+        return format!("is not an option of the feed {}, which has no options", feed.name);
     }
-    format!("is not an option here; the feed {} has {}", feed.name, known.join(", "))
+    format!("is not an option of the feed {}; the options are {}", feed.name, known.join(", "))
 }
 
 /// Checks options for a feed, of which some may be missing.
@@ -170,7 +175,8 @@ pub fn check_given_options(feed: &Feed, options: &Map<String, Json>) -> Vec<Sett
     check_members(feed, options, "", |_| true)
 }
 
-/// Checks the options of a gateway of this feed. Each error has the place of its value; none means that they are usable.
+/// Checks the options of a gateway of this feed. Each error has the path of its value. The options are usable if there
+/// is none.
 pub fn check_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingError> {
     let mut errors = check_given_options(feed, options);
     let has = |name: &str| options.get(name).is_some_and(|value| !value.is_null());
@@ -181,15 +187,18 @@ pub fn check_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingErr
     }
     if knows("user") && has("user") != has("password") {
         let (missing, given) = if has("user") { ("password", "user") } else { ("user", "password") };
-        errors.push(SettingError::new(member_path("", missing), format!("is required beside \"{given}\"")));
+        errors.push(SettingError::new(
+            member_path("", missing),
+            format!("is required together with \"{given}\""),
+        ));
     }
     if knows("apiKey") && !has("apiKey") && !has("user") && !has("password") {
-        errors.push(SettingError::new("/apiKey", "is required, or \"user\" and \"password\""));
+        errors.push(SettingError::new("/apiKey", "is required unless \"user\" and \"password\" are given"));
     }
     errors
 }
 
-/// HTTP Basic, of feeds whose check is [`crate::basic_check`].
+/// Credentials of HTTP Basic, for feeds whose check is [`crate::basic_check`].
 pub(crate) const BASIC: &[FeedOption] =
     &[option("user", FeedOptionKind::Text), option("password", FeedOptionKind::Text)];
 
@@ -204,19 +213,19 @@ pub(crate) const PAYLOAD: &[FeedOption] = &[
     option("template", FeedOptionKind::Template).per_device(),
 ];
 
-/// What the setting `format` must be.
-pub(crate) const FORMAT_FORM: &str = "a list of parameters such as 01,02,03,04,05";
+/// What the option `format` accepts.
+pub(crate) const FORMAT_FORM: &str = "a list of hexadecimal parameters such as 01,02,03,04,05";
 
 pub(crate) const MAPPING: &[FeedOption] = &[option("mapping", FeedOptionKind::Mapping)];
 
 pub(crate) const TOKEN: &[FeedOption] = &[option("token", FeedOptionKind::Text)];
 
 pub(crate) const ROCKBLOCK: &[FeedOption] = &[
-    option("key", FeedOptionKind::Checked(is_key, "an RSA public key in PEM, or its DER in base64")),
+    option("key", FeedOptionKind::Checked(is_key, "an RSA public key in PEM, or in DER encoded as base64")),
     option("speedUnit", FeedOptionKind::Word(SPEED_UNITS)).per_device(),
 ];
 
-/// Units of the setting `speedUnit`.
+/// Values of the option `speedUnit`.
 pub(crate) const SPEED_UNITS: &[&str] = &["knots", "km/h"];
 
 pub(crate) const HISTORY: &[FeedOption] = &[
@@ -228,7 +237,7 @@ pub(crate) const HISTORY: &[FeedOption] = &[
 pub(crate) const MAP_SHARE: &[FeedOption] = &[
     option(
         "mapShare",
-        FeedOptionKind::Checked(is_map_share, "the name at the end of the address of the MapShare page"),
+        FeedOptionKind::Checked(is_map_share, "the name at the end of the URL of the MapShare page"),
     )
     .required(),
     option("password", FeedOptionKind::Text),
@@ -238,7 +247,7 @@ pub(crate) const MAP_SHARE: &[FeedOption] = &[
 pub(crate) const SHARED_PAGE: &[FeedOption] = &[
     option(
         "feedId",
-        FeedOptionKind::Checked(is_feed_id, "letters and digits, as in the address of the shared page"),
+        FeedOptionKind::Checked(is_feed_id, "letters, digits and hyphens, as in the URL of the shared page"),
     )
     .required(),
     option("password", FeedOptionKind::Text),

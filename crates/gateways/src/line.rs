@@ -77,7 +77,9 @@ impl LineDecoder {
     fn try_decode(&mut self, line: &str, now: Timestamp) -> Result<(&'static Protocol, Decoded), String> {
         let line = parse_line(line)?;
         let protocol = match line.protocol.as_ref().or(self.defaults.protocol.as_ref()) {
-            Some(name) => find_protocol(name).ok_or_else(|| format!("there is no protocol {name:?}"))?,
+            Some(name) => {
+                find_protocol(name).ok_or_else(|| format!("the protocol {name:?} does not exist"))?
+            }
             None => sniff(&line.bytes).0.ok_or_else(|| DecodeError::UnknownProtocol.to_string())?,
         };
         let mut fresh = Session { decoder: (protocol.decoder)(), identifier: None, model: None };
@@ -124,7 +126,7 @@ fn parse_line(line: &str) -> Result<Line, String> {
     let bytes = match (text("hex"), text("text")) {
         (Some(hex), _) => parse_hex(&hex).ok_or("\"hex\" must be hexadecimal digits")?,
         (None, Some(text)) => text.into_bytes(),
-        (None, None) => return Err("a JSON object needs \"hex\" or \"text\"".to_owned()),
+        (None, None) => return Err("a JSON object must have \"hex\" or \"text\"".to_owned()),
     };
     let (protocol, model) = (text("protocol"), text("model"));
     let known = members.get("known").and_then(Json::as_bool);

@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
     /// Reads a big-endian number of this many bytes, at most eight.
     pub fn uint(&mut self, width: usize) -> Result<u64, DecodeError> {
         if width > 8 {
-            return Err(DecodeError::Malformed("a number of more than eight bytes"));
+            return Err(DecodeError::Malformed("a number has more than eight bytes"));
         }
         Ok(self.take(width)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         let byte = self.u8()?;
         let (tens, ones) = (byte >> 4, byte & 0x0f);
         if tens > 9 || ones > 9 {
-            return Err(DecodeError::Malformed("not a decimal digit"));
+            return Err(DecodeError::Malformed("a character is not a decimal digit"));
         }
         Ok(tens * 10 + ones)
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-/// Why a setting is not usable.
+/// The reason for which a setting is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {problem}", if .path.is_empty() { "it" } else { .path.as_str() })]
 pub struct SettingError {
@@ -64,10 +64,10 @@ impl<'a> Members<'a> {
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// The text of a member; none when it is absent.
+    /// The text of a member, if it is there.
     pub fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, SettingError> {
         self.take(name)
-            .map(|value| value.as_str().ok_or_else(|| self.wrong(name, "must be a text")))
+            .map(|value| value.as_str().ok_or_else(|| self.wrong(name, "must be a string")))
             .transpose()
     }
 
@@ -78,7 +78,7 @@ impl<'a> Members<'a> {
             .transpose()
     }
 
-    /// Yes or no; missing is no.
+    /// A boolean; false if it is missing.
     pub fn flag(&mut self, name: &'static str) -> Result<bool, SettingError> {
         self.take(name).map_or(Ok(false), |value| {
             value.as_bool().ok_or_else(|| self.wrong(name, "must be true or false"))
@@ -108,7 +108,7 @@ impl<'a> Members<'a> {
             },
             _ => value.as_u64(),
         };
-        let problem = "must be a whole number that is not negative, or a text such as \"0x1f\"";
+        let problem = "must be a whole number from 0, or a string such as \"0x1f\"";
         number.map(Some).ok_or_else(|| self.wrong(name, problem))
     }
 
@@ -129,7 +129,7 @@ impl<'a> Members<'a> {
             None => Ok(&[]),
             Some(Json::Array(members)) if members.len() <= most => Ok(members),
             Some(Json::Array(_)) => Err(self.wrong(name, format!("must have at most {most} members"))),
-            Some(_) => Err(self.wrong(name, "must be a list")),
+            Some(_) => Err(self.wrong(name, "must be an array")),
         }
     }
 
@@ -138,11 +138,12 @@ impl<'a> Members<'a> {
         self.object
     }
 
-    /// Refuses members that were not asked for, so that a typing error is found.
+    /// Refuses members that were not read, so that a typing error is found.
     pub fn end(self) -> Result<(), SettingError> {
         match self.object.keys().find(|name| !self.taken.contains(&name.as_str())) {
             Some(unknown) => {
-                Err(self.wrong(unknown, format!("is not known; known are {}", self.taken.join(", "))))
+                Err(self
+                    .wrong(unknown, format!("is not known; the known members are {}", self.taken.join(", "))))
             }
             None => Ok(()),
         }

@@ -73,9 +73,9 @@ impl FrameBuffer {
         self.bytes.drain(..length);
     }
 
-    /// Bytes of an unfinished frame.
-    pub const fn waiting(&self) -> usize {
-        self.bytes.len()
+    /// The beginning of a frame whose rest has not arrived.
+    pub fn unfinished(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// Bytes that were part of no frame so far.

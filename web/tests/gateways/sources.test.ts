@@ -95,9 +95,11 @@ test('every field of a report is shown, where and when first', () => {
 
 test('the protocols offered are those of the server', async () => {
   const { protocols } = await import('$lib/gateways/feeds')
-  const table = readFileSync('../docs/commands/decode.md', 'utf8')
-  const documented = /`--protocol NAME` \| (.*?);/.exec(table)?.[1]?.match(/[\w-]+/g)
-  expect(protocols.map(({ name }) => name).sort()).toEqual(documented?.sort())
+  const table = readFileSync('../docs/trackers/README.md', 'utf8')
+  const rows = [...table.matchAll(/^\| \[`([\w-]+)`\].*\| (\d+) \|/gm)]
+  const documented = rows.map(([, name, port]) => ({ name, port: Number(port) }))
+  const byPort = (a: { port: number }, b: { port: number }) => a.port - b.port
+  expect(protocols.map(({ name, port }) => ({ name, port })).sort(byPort)).toEqual(documented.sort(byPort))
 })
 
 test('a gateway comes back from its form as it was, and its secrets stay', async () => {

@@ -63,9 +63,7 @@ impl Api {
             (None, Some(user_name), Some(api_key)) => {
                 Credential::Key { user_name: user_name.clone(), api_key: api_key.clone() }
             }
-            _ => bail!(
-                "say as whom: --user-name and --api-key (or PERIGEE_API_KEY), or --token (or PERIGEE_TOKEN)"
-            ),
+            _ => bail!("give --user-name and --api-key (or PERIGEE_API_KEY), or --token (or PERIGEE_TOKEN)"),
         };
         if !matches!(remote.url.scheme(), "http" | "https") {
             bail!("{} is not the URL of a server; it must begin with http:// or https://", remote.url);

@@ -13,7 +13,7 @@ pub(crate) struct Remote {
     /// URL of the server, with its path prefix if it has one.
     #[arg(long, env = "PERIGEE_URL", default_value = "http://127.0.0.1:8080", help_heading = "Server")]
     pub(crate) url: Url,
-    /// E-mail address of the user.
+    /// E-mail address of the user to sign in as.
     #[arg(long, env = "PERIGEE_USER_NAME", value_name = "EMAIL", help_heading = "Server")]
     pub(crate) user_name: Option<String>,
     /// API key of the user. Prefer the environment variable: other users can see command lines.
@@ -26,7 +26,7 @@ pub(crate) struct Remote {
         help_heading = "Server"
     )]
     pub(crate) api_key: Option<SecretString>,
-    /// A token instead of a user name and an API key.
+    /// API token, instead of a user name and an API key.
     #[arg(
         long,
         env = "PERIGEE_TOKEN",
@@ -35,7 +35,7 @@ pub(crate) struct Remote {
         help_heading = "Server"
     )]
     pub(crate) token: Option<SecretString>,
-    /// Trust the certificates in this PEM file instead of the public ones.
+    /// PEM file with certificate authorities to trust instead of the public ones.
     #[arg(long, value_name = "FILE", help_heading = "Server")]
     pub(crate) ca: Option<PathBuf>,
 }
@@ -74,19 +74,19 @@ impl FileFormat {
 /// Options of `import`.
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The files to import, one after the other.
+    /// Files to import, one after the other.
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The device they belong to, by id or identifier.
+    /// Device that the locations belong to, by ID or identifier.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: String,
-    /// Format of the files, if not clear from their names.
+    /// Format of the files [default: by the extension of the file name].
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// How many locations one request carries.
+    /// Locations per request.
     #[arg(long, value_name = "COUNT", default_value_t = 500, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) batch: u16,
-    /// Start from the beginning even if an earlier run was interrupted.
+    /// Start from the beginning, even if an earlier run was interrupted and could be continued.
     #[arg(long)]
     pub(crate) fresh: bool,
     /// Which server to call, and the credentials for it.
@@ -97,22 +97,22 @@ pub(crate) struct Import {
 /// Options of `reprocess`.
 #[derive(Debug, Args)]
 pub(crate) struct Reprocess {
-    /// The messages to decode again, by their ids; all that match the options below if none is given.
+    /// IDs of the raw messages to decode again [default: all that match the options below].
     #[arg(value_name = "MESSAGE")]
     pub(crate) messages: Vec<String>,
-    /// Only messages of this device, by id, identifier or name.
+    /// Only raw messages of this device, by ID, identifier or name.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: Option<String>,
-    /// Only messages that came by this protocol or feed, such as garmin.
+    /// Only raw messages of this protocol or feed, such as garmin.
     #[arg(long, value_name = "NAME")]
     pub(crate) source: Option<String>,
-    /// Only messages of which this became, such as unparsable or unknownDevice.
+    /// Only raw messages with this result, such as unparsable or unknownDevice.
     #[arg(long, value_name = "RESULT")]
     pub(crate) result: Option<String>,
-    /// Only messages that were received at this instant or later.
+    /// Only raw messages received at this time or later, such as 2026-05-01T00:00:00Z.
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Timestamp>,
-    /// Decode every message that is kept; asked for where no option says which.
+    /// Decode every stored raw message again; required if no other option selects messages.
     #[arg(long, conflicts_with_all = ["device", "source", "result", "from", "messages"])]
     pub(crate) all: bool,
     /// Which server to call, and the credentials for it.
@@ -123,22 +123,22 @@ pub(crate) struct Reprocess {
 /// Options of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct Export {
-    /// The device, by id or identifier.
+    /// Device whose locations are exported, by ID or identifier.
     #[arg(long, value_name = "DEVICE")]
     pub(crate) device: String,
-    /// First instant to export, such as 2026-05-01T00:00:00Z.
+    /// Fix time of the first location to export, such as 2026-05-01T00:00:00Z [default: from the beginning].
     #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<Timestamp>,
-    /// Last instant to export.
+    /// Fix time of the last location to export [default: up to the newest].
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<Timestamp>,
-    /// Format to write; by default that of the file name's extension, else ndjson.
+    /// Format to write [default: by the extension of the file name, otherwise ndjson].
     #[arg(long, value_enum)]
     pub(crate) format: Option<FileFormat>,
-    /// Also tell where each location is, in words, in the language and units of your preferences.
+    /// Also write the place of each location in words, in the language and units of the user's preferences.
     #[arg(long)]
     pub(crate) place: bool,
-    /// Write to this file, which appears only when it is complete; standard output if left out.
+    /// File to write, which appears only when it is complete [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Which server to call, and the credentials for it.
@@ -151,7 +151,7 @@ pub(crate) struct Export {
 pub(crate) enum Speedup {
     /// This many times as fast as real time.
     Times(f64),
-    /// As fast as the server accepts it.
+    /// As fast as the server accepts locations.
     Unlimited,
 }
 
@@ -170,58 +170,58 @@ impl std::str::FromStr for Speedup {
 /// Options of `simulate`.
 #[derive(Debug, Args)]
 pub(crate) struct Simulate {
-    /// Report for this one existing device, by id or identifier, every three seconds until Ctrl-C or for `--seconds`.
+    /// Report for this existing device, by ID or identifier, every three seconds until Ctrl-C or for `--seconds`.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["devices", "create_devices", "speedup", "rate", "start", "dry_run"])]
     pub(crate) device: Option<String>,
-    /// Be one tracker of this protocol, over a real socket: gt06, teltonika, queclink, jt808, h02, gps103, tk103, suntech,
+    /// Simulate one tracker of this protocol, over a real socket: gt06, teltonika, queclink, jt808, h02, gps103, tk103, suntech,
     /// meitrack, ruptela, wialon-ips or calamp.
     #[arg(long, value_name = "PROTOCOL", requires = "to", conflicts_with_all = ["device", "feed"])]
     pub(crate) protocol: Option<String>,
-    /// Be the provider of this feed, with its retries, duplicates and delays: garmin, directip, cloudloop, globalstar, spot,
-    /// zoleo, osmand or owntracks.
+    /// Simulate the provider of this feed, with its retries, duplicates and delays: garmin, directip, cloudloop, globalstar,
+    /// spot, zoleo, osmand or owntracks.
     #[arg(long, value_name = "FEED", requires = "to", conflicts_with = "device")]
     pub(crate) feed: Option<String>,
-    /// Where `--protocol` (HOST:PORT) or `--feed` (the gateway's URL; HOST:PORT for directip) sends to.
+    /// Address to send to: HOST:PORT for `--protocol` and for the feed directip, the gateway's URL for other feeds.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Identifier of the tracker of `--protocol` or `--feed`, decimal digits. The server must have a device with it, or the
-    /// gateway of the feed must name one.
+    /// Identifier of the tracker of `--protocol` or `--feed`, in decimal digits. The server must have a device with this
+    /// identifier, or the gateway of the feed must name a device.
     #[arg(long, value_name = "DIGITS", default_value = "356938035643809")]
     pub(crate) identifier: String,
     /// Seconds between two records of `--protocol` or `--feed`.
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) every: u32,
-    /// The tracker of `--protocol` is out of reach for this long after every tenth record.
+    /// Seconds for which the tracker of `--protocol` is disconnected after every tenth record.
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=86_400))]
     pub(crate) outage: u32,
-    /// How many devices are simulated.
+    /// Number of simulated devices.
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) devices: u32,
-    /// How much time is simulated, in seconds.
+    /// Length of the simulation, in seconds of simulated time.
     #[arg(long, default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..=315_360_000))]
     pub(crate) seconds: u32,
-    /// Speed relative to real time; `max` for as fast as the server accepts it.
+    /// Speed relative to real time; `max` sends as fast as the server accepts.
     #[arg(long, value_name = "TIMES|max", default_value = "1")]
     pub(crate) speedup: Speedup,
-    /// At most this many locations per second.
+    /// Largest number of locations per second [default: no limit].
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rate: Option<u32>,
     /// Seed of all random choices.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Start of simulated time; default now, or with `--speedup max` so that it ends now.
+    /// Start of simulated time [default: now, or with `--speedup max` such that the simulation ends now].
     #[arg(long, value_name = "TIME")]
     pub(crate) start: Option<Timestamp>,
     /// Create the devices that do not exist.
     #[arg(long)]
     pub(crate) create_devices: bool,
-    /// At most this many locations per request.
+    /// Largest number of locations per request.
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(crate) batch: u16,
-    /// Requests sent at the same time.
+    /// Number of requests sent at the same time.
     #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) connections: u16,
-    /// Print what would be sent, one line per location, and send nothing.
+    /// Print the locations that would be sent, one per line, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Which server to call, and the credentials for it.

@@ -114,7 +114,7 @@ struct Licenses {
 struct Changed {
     account_id: String,
     licenses: Licenses,
-    /// Days that locations are kept; null is forever.
+    /// Days for which locations are kept; null is forever.
     retention_days: Option<u32>,
     /// If the clock was reset: the later time that licence checks had used.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,16 +124,18 @@ struct Changed {
 impl Answer for Changed {
     fn in_words(&self) -> String {
         let Licenses { total, used, free } = self.licenses;
-        let told = format!(
+        let summary = format!(
             "account {} has {total} licences: {used} used, {free} free\nlocations are kept {}",
             self.account_id,
             kept(self.retention_days)
         );
         match &self.clock_was_at {
             Some(ahead) => {
-                format!("{told}\nlicence checks had used the time {ahead}; they use the present time again")
+                format!(
+                    "{summary}\nlicence checks had used the time {ahead}; they use the current time again"
+                )
             }
-            None => told,
+            None => summary,
         }
     }
 }
@@ -211,7 +213,7 @@ struct Overview {
     name: String,
     time_zone: String,
     licenses: Licenses,
-    /// Days that locations are kept; null is forever.
+    /// Days for which locations are kept; null is forever.
     retention_days: Option<u32>,
     users: u32,
     creation: String,

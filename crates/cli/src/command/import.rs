@@ -26,7 +26,7 @@ pub(crate) async fn run(common: &Common, options: Import) -> Result<ExitCode> {
     let mut report = Report::default();
     for file in &options.files {
         let format = options.format.or_else(|| format_of(file)).ok_or_else(|| {
-            anyhow!("cannot tell the format of {} from its name; give it with --format", file.display())
+            anyhow!("the extension of {} is no known format; give the format with --format", file.display())
         })?;
         let source = Source { api: &api, options: &options, file, format };
         let imported = source.import(&mut report).await;

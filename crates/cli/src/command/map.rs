@@ -128,7 +128,7 @@ fn add(config: &Config, options: MapAdd) -> Result<Added> {
 fn list(config: &Config) -> Result<Listed> {
     let added = AddedLayers::read(&config.store.data).with_context(|| format!("cannot read {FILE}"))?;
     let all = config.map.layers.iter().chain(&added.layers).cloned();
-    // A layer whose file is gone must still be listed, so that it can be removed.
+    // A layer whose file was deleted must still be listed, so that it can be removed.
     let shown = all.map(|settings| match Layer::open(settings.clone()) {
         Ok(layer) => Shown::of(&layer),
         Err(problem) => {
@@ -171,7 +171,7 @@ struct Removed {
 impl Answer for Removed {
     fn in_words(&self) -> String {
         format!(
-            "removed {}; restart the service to show the change. The file of tiles was not touched.",
+            "removed {}; restart the service to apply the change. A file of tiles was not deleted.",
             self.name
         )
     }

@@ -99,7 +99,7 @@ impl Answer for Tested {
         let said = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
         let line = match self.outcome {
             "sent" => format!("sent to {}{said}", self.to),
-            "refused" => format!("not sent to {}, and would not be{said}", self.to),
+            "refused" => format!("refused: not sent to {}, and not tried again{said}", self.to),
             "later" => format!("not sent to {}; the service would try again{said}", self.to),
             _ => format!("may or may not have been sent to {}{said}", self.to),
         };

@@ -41,11 +41,9 @@ pub(super) async fn on_hangup(
         }
         match settings().and_then(|config| level.set(&config.log)) {
             Ok(()) => {
-                tracing::info!(
-                    "settings reloaded: the level of the log; every other setting needs a restart"
-                );
+                tracing::info!("settings reloaded: log.level; every other setting needs a restart");
             }
-            Err(error) => tracing::error!("settings stay as they are: {error:#}"),
+            Err(error) => tracing::error!("settings were not reloaded: {error:#}"),
         }
         match tls.as_ref().map(Tls::reload) {
             None => {}

@@ -24,7 +24,7 @@ pub(crate) async fn run(common: &Common, options: Reprocess) -> Result<()> {
         options.from.is_some(),
     ];
     if options.messages.is_empty() && !options.all && !is_named.contains(&true) {
-        bail!("say which messages: their ids, --device, --source, --result or --from, or --all");
+        bail!("select messages by their IDs, --device, --source, --result or --from, or give --all");
     }
     let api = Api::new(&options.remote)?;
     // Listed first, because decoding changes what the list would show.

@@ -24,7 +24,7 @@ fn a_copy_of_a_running_store_comes_back() {
     assert_eq!(done["bytes"].as_u64().unwrap(), std::fs::metadata(&copy).unwrap().len());
     assert_eq!(std::fs::metadata(&copy).unwrap().permissions().mode() & 0o777, 0o600);
     let twice = refusal(&data, &format!("backup {}", copy.display()));
-    assert!(twice.contains("is there already"), "{twice}");
+    assert!(twice.contains("already exists"), "{twice}");
 
     world.device("later");
     let running = refusal(&data, &format!("restore {}", copy.display()));

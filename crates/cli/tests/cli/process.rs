@@ -79,7 +79,7 @@ impl Server {
         Self { url, said, child, out }
     }
 
-    /// Tells it to stop.
+    /// Asks the process to stop.
     pub(crate) fn terminate(&self) {
         self.signal("TERM");
     }

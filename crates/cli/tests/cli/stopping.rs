@@ -1,4 +1,4 @@
-//! What becomes of accepted work and of counters when the service is told to stop.
+//! Accepted work is finished and counters are saved when the service is stopped.
 
 use std::io::{Read, Write};
 

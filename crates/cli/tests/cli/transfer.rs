@@ -155,7 +155,7 @@ fn stored_messages_are_decoded_again() {
     let still = world.answer("reprocess --source osmand", 0);
     assert_eq!(still["results"], json!({"unknownDevice": 3}));
     let refused = world.command("reprocess").output().unwrap();
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("say which messages"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("select messages by"), "{refused:?}");
     let late = world.answer("reprocess --all", 0);
     assert_eq!(late["messages"], 3);
     world.device("boat");

@@ -14,22 +14,26 @@ pub enum ShapeError {
     #[error("must have at most 100 areas")]
     TooManyAreas,
     /// More positions than [`Shape::POSITIONS_MAX`].
-    #[error("must have at most 2000 positions in all")]
+    #[error("must have at most 2000 positions in total")]
     TooManyPositions,
     /// A ring with fewer than three different positions.
-    #[error("must have rings of at least three different positions, the first one repeated at the end")]
+    #[error(
+        "must have rings of at least three different positions, with the first position repeated at the end"
+    )]
     TooFewPositions,
     /// A ring that crosses or touches itself.
-    #[error("must not cross or touch itself, nor go back along an edge")]
+    #[error("must not cross or touch itself, and must not go back along an edge")]
     SelfCrossing,
     /// A hole outside its outline, or rings that cross.
-    #[error("must have its holes inside its outline, and no two rings that cross")]
+    #[error("must have holes inside of its outline, and rings that do not cross each other")]
     HoleOutside,
     /// A radius or width out of range.
     #[error("must have a radius or width of more than 0 and at most 1000000 metres")]
     Distance,
     /// A line of one position, or with neighbours too far apart.
-    #[error("must have a line of at least two different positions, neighbours less than 15000 km apart")]
+    #[error(
+        "must have a line of at least two different positions, with less than 15000 km between neighbouring positions"
+    )]
     Line,
 }
 

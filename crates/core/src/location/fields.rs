@@ -24,48 +24,48 @@ macro_rules! reading_fields {
     ($then:ident) => {
         $then! {
             altitude: Number Altitude "altitude" ANY bit 2 column 18 "12.5" "Altitude" "metres";
-            speed: Number Speed "speed" NOT_NEGATIVE bit 0 column 16 "18.52" "Speed" "kilometres an hour";
+            speed: Number Speed "speed" NOT_NEGATIVE bit 0 column 16 "18.52" "Speed over ground" "km/h";
             course: Number Course "course" CIRCLE bit 1 column 17 "271.5"
-                "Direction of travel" "degrees from true north, 0 to under 360; 360 is read as 0";
+                "Direction of travel" "degrees clockwise from true north, from 0 to less than 360; 360 is accepted and stored as 0";
             accuracy: Number Accuracy "accuracy" NOT_NEGATIVE bit 7 column 19 "5" "Accuracy of the position" "metres";
-            valid: Flag Valid "valid" NONE bit 3 column 20 "true" "The sender's own fix flag";
-            satellites: Count Satellites "satellites" SATELLITES bit 5 column 21 "9" "Satellites used";
+            valid: Flag Valid "valid" NONE bit 3 column 20 "true" "Whether the sender marked the position as valid";
+            satellites: Count Satellites "satellites" SATELLITES bit 5 column 21 "9" "Number of satellites used for the position";
             hdop: Number Hdop "hdop" NOT_NEGATIVE bit 8 column 22 "0.9" "Horizontal dilution of precision";
-            battery: Number Battery "battery" PERCENT bit 6 column 23 "87" "Charge of the battery" "percent";
-            fuel: Number Fuel "fuel" PERCENT bit 16 column 24 "64.5" "Level of the fuel tank" "percent";
-            fuel2: Number Fuel2 "fuel2" PERCENT bit 17 column 25 "12" "Level of the second fuel tank" "percent";
-            temperature: Number Temperature "temperature" CELSIUS bit 18 column 26 "-18.2" "Temperature" "degrees Celsius";
+            battery: Number Battery "battery" PERCENT bit 6 column 23 "87" "Battery charge" "percent";
+            fuel: Number Fuel "fuel" PERCENT bit 16 column 24 "64.5" "Fuel level of the first tank" "percent";
+            fuel2: Number Fuel2 "fuel2" PERCENT bit 17 column 25 "12" "Fuel level of the second tank" "percent";
+            temperature: Number Temperature "temperature" CELSIUS bit 18 column 26 "-18.2" "Temperature at the first probe" "degrees Celsius";
             temperature2: Number Temperature2 "temperature2" CELSIUS bit 19 column 27 "4"
                 "Temperature at the second probe" "degrees Celsius";
-            sensor_time1_s: Number SensorTime1 "sensorTime1" NOT_NEGATIVE bit 22 column 28 "30" "How long sensor 1 was on" "seconds";
-            sensor_time2_s: Number SensorTime2 "sensorTime2" NOT_NEGATIVE bit 23 column 29 "30" "How long sensor 2 was on" "seconds";
-            sensor_time3_s: Number SensorTime3 "sensorTime3" NOT_NEGATIVE bit 24 column 30 "30" "How long sensor 3 was on" "seconds";
-            sensor_time4_s: Number SensorTime4 "sensorTime4" NOT_NEGATIVE bit 25 column 31 "30" "How long sensor 4 was on" "seconds";
+            sensor_time1_s: Number SensorTime1 "sensorTime1" NOT_NEGATIVE bit 22 column 28 "30" "Time for which sensor 1 was on" "seconds";
+            sensor_time2_s: Number SensorTime2 "sensorTime2" NOT_NEGATIVE bit 23 column 29 "30" "Time for which sensor 2 was on" "seconds";
+            sensor_time3_s: Number SensorTime3 "sensorTime3" NOT_NEGATIVE bit 24 column 30 "30" "Time for which sensor 3 was on" "seconds";
+            sensor_time4_s: Number SensorTime4 "sensorTime4" NOT_NEGATIVE bit 25 column 31 "30" "Time for which sensor 4 was on" "seconds";
             inactive_s: Number InactiveSeconds "inactiveSeconds" NOT_NEGATIVE bit 21 column 32 "600"
-                "How long the device has not moved" "seconds";
-            rpm: Number Rpm "rpm" NOT_NEGATIVE bit 20 column 33 "1500" "Engine speed" "revolutions a minute";
+                "Time for which the device has not moved" "seconds";
+            rpm: Number Rpm "rpm" NOT_NEGATIVE bit 20 column 33 "1500" "Engine speed" "revolutions per minute";
             mileage: Number Mileage "mileage" NOT_NEGATIVE bit 11 column 34 "120345.6" "Distance travelled" "kilometres";
             ignition: Flag Ignition "ignition" NONE bit 9 column 35 "true" "Whether the ignition is on";
-            inputs: Flags Inputs "inputs" NONE bit 14 column 64 "[true,false]" "States of the digital inputs";
-            outputs: Flags Outputs "outputs" NONE bit 15 column 65 "[false]" "States of the digital outputs";
-            warnings: Texts Warnings "warnings" NONE bit 26 column 66 r#"["LowVoltage"]"# "Names of warnings";
+            inputs: Flags Inputs "inputs" NONE bit 14 column 64 "[true,false]" "States of the digital inputs, in order; `true` for on";
+            outputs: Flags Outputs "outputs" NONE bit 15 column 65 "[false]" "States of the digital outputs, in order; `true` for on";
+            warnings: Texts Warnings "warnings" NONE bit 26 column 66 r#"["LowVoltage"]"# "Names of the warnings that the device reported with the location";
             warning_texts: Texts WarningTexts "warningTexts" NONE bit 27 column 67 r#"["Supply below 11 V"]"#
                 "Texts of the warnings, each of at most 1000 characters";
-            alerts: Texts Alerts "alerts" NONE bit 28 column 68 r#"["SpeedLimit"]"# "Names of the alerts that the location carries";
+            alerts: Texts Alerts "alerts" NONE bit 28 column 68 r#"["SpeedLimit"]"# "Names of alerts that are raised with the time and position of the location";
             alert_texts: Texts AlertTexts "alertTexts" NONE bit 29 column 69 r#"["Faster than 20 km/h"]"#
-                "Texts of the alerts, each of at most 1000 characters";
+                "Texts of the alerts, each at the index of its name in `alerts` and of at most 1000 characters";
             has_critical_alert: Flag HasCriticalAlert "hasCriticalAlert" NONE bit 30 column 36 "false"
-                "Whether one of the alerts is critical";
-            source: Source Source "source" NONE bit 12 column 37 "\"gnss\"" "How the position was found";
+                "Whether the alerts of the location are critical. `true` without `alerts` raises the alert `SOSButton`";
+            source: Source Source "source" NONE bit 12 column 37 "\"gnss\"" "Method by which the position was determined";
             attributes: Attributes Attributes "attributes" NONE bit 13 column 96 r#"{"driver":"Ana"}"#
-                "Whatever else was sent: strings, numbers and booleans, at most 200";
+                "Further readings by name, each a string, a number or a boolean; at most 200";
             accessories: Accessories AccessoriesAttributes "accessoriesAttributes" NONE bit 32 column 70
-                r#"[{"name":"Hook","state":"open"}]"# "What attached accessories sent";
+                r#"[{"name":"Hook","state":"open"}]"# "Values that attached accessories reported, one object for each accessory";
         }
     };
 }
 
-/// The other spelling of `mileage`, which clients of older systems send and read.
+/// The other spelling of `mileage`, which clients of the original API send and read.
 pub const MILEAGE_ALIAS: &str = "milleage";
 
 /// The types of readings, under the names that the table gives them. A reading that was not sent is `None` or empty.
@@ -168,7 +168,7 @@ impl Bounds {
         if (self.least..=self.most).contains(&number) { Ok(self.stored(number)) } else { Err(OutOfRange) }
     }
 
-    /// Also what was rounded up to a whole turn is no turn at all.
+    /// A number that was rounded up to a whole turn is stored as 0.
     #[inline]
     fn stored(self, number: Milli) -> Milli {
         if self.is_circle && number == self.most { self.least } else { number }
@@ -184,7 +184,7 @@ pub struct Reading {
     pub kind: Kind,
     /// The numbers it accepts, of a number.
     pub bounds: Bounds,
-    /// What it is and in which unit, as a sentence.
+    /// Meaning and unit, as a sentence.
     pub description: &'static str,
     /// An example, as JSON.
     pub example: &'static str,
@@ -195,7 +195,7 @@ macro_rules! define {
         $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
-        /// What a device may report beside its position; each is absent unless it was sent.
+        /// Readings that a device may report with its position. A reading that was not sent is `None` or empty.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(default)]
         pub struct Readings {
@@ -208,7 +208,7 @@ macro_rules! define {
         /// A field of a location in the API, in the order in which they are written.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Field {
-            /// When the fix was taken.
+            /// Time at which the position was measured.
             DateTime,
             /// Degrees north, WGS 84.
             Latitude,
@@ -218,11 +218,11 @@ macro_rules! define {
                 #[doc = concat!($what, $(", in ", $unit,)? ".")]
                 $field,
             )+
-            /// When the service received it.
+            /// Time at which the server received the location.
             ReceivedAt,
-            /// Whether it arrived late.
+            /// Whether the location was received more than ten minutes after it was measured.
             Late,
-            /// Whether its time or place can hardly be right.
+            /// Whether the time or position is implausible.
             Suspect,
         }
 
@@ -280,7 +280,7 @@ macro_rules! define {
 reading_fields!(define);
 
 impl Field {
-    /// What only the service sets: ignored when it is sent, so that what was read may be sent again.
+    /// Fields that only the server sets. They are ignored in requests, so that an answer may be sent back as it is.
     pub const READ_ONLY: [Self; 3] = [Self::ReceivedAt, Self::Late, Self::Suspect];
 
     /// The field with this name.

@@ -39,7 +39,7 @@ pub struct Location {
     pub readings: Readings,
 }
 
-/// How a position was found.
+/// Method by which a position was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FixSource {
     /// By satellite navigation, on the device.

@@ -1,4 +1,4 @@
-//! Who is told of an alert: one message for each address that the routing names, whoever names it.
+//! Who is notified of an alert: one message for each address, whichever routing names it.
 
 use super::{Audience, Channel};
 use crate::routing::Recipient;
@@ -17,7 +17,7 @@ pub struct Addressee<'r> {
     recipients: Vec<(&'r Recipient, bool)>,
 }
 
-/// Whether an addressee is told of an alert, with the recipient whose preferences apply.
+/// Whether an addressee is notified of an alert, with the recipient whose preferences apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'r> {
     /// The severity and the schedule let the message through.
@@ -36,8 +36,8 @@ impl<'r> Notice<'r> {
 }
 
 impl Audience {
-    /// The addresses that may be told of an alert raised at `now`. A schedule is read in the recipient's zone, or else
-    /// in that of the account.
+    /// The addresses that may be notified of an alert raised at `now`. A schedule is read in the recipient's zone, or
+    /// else in that of the account.
     pub fn addressees(&self, now: Timestamp, account_zone: &Zone) -> Vec<Addressee<'_>> {
         let mut addressees: Vec<Addressee<'_>> = Vec::new();
         for (_, recipient) in &self.recipients {
@@ -59,7 +59,8 @@ impl Audience {
 }
 
 impl<'r> Addressee<'r> {
-    /// Whether they are told of an alert of this severity; none when it is not severe enough for any recipient.
+    /// Whether the address is notified of an alert of this severity; `None` if it is not severe enough for any
+    /// recipient.
     pub fn notice(&self, severity: Severity) -> Option<Notice<'r>> {
         let wanted =
             || self.recipients.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);

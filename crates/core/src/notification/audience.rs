@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 use crate::watch_list::WatchList;
 use crate::zone::Zone;
 
-/// The users and contact groups that routings name by id. Those that are missing here are told nothing: users who are
+/// The users and contact groups that routings name by id. Those that are missing here are not notified: users who are
 /// deleted or not active, and deleted groups.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
@@ -63,7 +63,7 @@ impl From<RoutingHolder> for Source {
     }
 }
 
-/// Everybody who may be told of an alert. One address may be in it several times.
+/// Everybody who may be notified of an alert. One address may be in it several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audience {
     /// Recipients with what names them.

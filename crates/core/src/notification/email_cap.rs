@@ -40,7 +40,7 @@ pub enum EmailCounter {
 pub enum Urgency {
     /// Not about a critical alert.
     Ordinary,
-    /// About a critical alert of which the recipient was told before.
+    /// About a critical alert that the recipient was notified of before.
     Critical,
     /// The first about a critical alert of this device for [`Self::FIRST_AGAIN_S`] to this recipient. Alerts of the SOS
     /// button count apart from others.

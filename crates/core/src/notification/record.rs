@@ -44,7 +44,7 @@ words! {
         Sent = "sent",
         /// Not sent on purpose; see [`SuppressedReason`].
         Suppressed = "suppressed",
-        /// Not accepted, and not retried any more.
+        /// Not accepted, and not retried.
         Failed = "failed",
         /// Not known whether it was accepted. Counted as sent and not retried.
         Unclear = "unclear",
@@ -58,7 +58,7 @@ words! {
         Limit = "limit",
         /// What is left of the daily limit is reserved for critical alerts.
         CriticalReserve = "critical-reserve",
-        /// The recipient was told of the same alert a short time ago.
+        /// The recipient was notified of the same alert a short time ago.
         Repeated = "repeated",
         /// Outside the hours of the recipient's schedule.
         Schedule = "schedule",
@@ -97,9 +97,9 @@ pub struct Notification {
     pub id: NotificationId,
     /// The device it is about.
     pub device: Option<DeviceId>,
-    /// The alert it tells of; `None` for limits and reports.
+    /// The alert it is about; `None` for limits and reports.
     pub alert: Option<AlertId>,
-    /// The name of the alert or event it tells of.
+    /// The name of the alert or event it is about.
     pub name: String,
     /// Whether the alert is critical.
     pub critical: bool,

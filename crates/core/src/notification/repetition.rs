@@ -2,7 +2,7 @@
 
 use crate::time::Timestamp;
 
-/// When one recipient was last told of one kind of alert of one device.
+/// When one recipient was last notified of one kind of alert of one device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatFilter {
     /// When a message was last let through.

@@ -61,7 +61,7 @@ pub struct RuleSettings {
     pub text: Option<String>,
     /// Whether its alerts are critical.
     pub critical: bool,
-    /// Who is told of its alerts, beside those of the device, its groups or the account.
+    /// Who is notified of its alerts, in addition to the routing of the device, its groups or the account.
     #[serde(default)]
     pub routing: AlertRouting,
 }

@@ -125,7 +125,7 @@ fn every_option_of_every_feed() {
                 let errors = check_options(feed, &given);
                 let [error] = errors.as_slice() else { panic!("{name} {option}: {errors:?}") };
                 assert_eq!(error.path, format!("/{option}"));
-                assert!(error.problem.starts_with("is not an option here; the feed "), "{error}");
+                assert!(error.problem.starts_with("is not an option of the feed "), "{error}");
             }
         }
     }
@@ -152,24 +152,34 @@ fn what_is_missing_or_misspelt_is_named() {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(texts, expect, "{feed} {options}");
     };
-    let json_options = "the feed json has mapping, user, password, model, devices, payload, format, template";
+    let json_options = "the options are mapping, user, password, model, devices, payload, format, template";
     check(
         "json",
         json!({"maping": {"fields": {}}}),
-        &[&format!("/maping is not an option here; {json_options}")],
+        &[&format!("/maping is not an option of the feed json; {json_options}")],
     );
-    check("orbcomm", json!({"a": [1]}), &["/a is not an option here; the feed orbcomm has none"]);
-    check("osmand", json!({"a": [1]}), &["/a is not an option here; the feed osmand has user, password"]);
+    check("orbcomm", json!({"a": [1]}), &["/a is not an option of the feed orbcomm, which has no options"]);
+    check(
+        "osmand",
+        json!({"a": [1]}),
+        &["/a is not an option of the feed osmand; the options are user, password"],
+    );
     check("spot-feed", json!({}), &["/feedId is required by this feed"]);
-    check("zoleo", json!({"user": "u"}), &["/password is required beside \"user\""]);
-    check("zoleo", json!({"password": "u"}), &["/user is required beside \"password\""]);
+    check("zoleo", json!({"user": "u"}), &["/password is required together with \"user\""]);
+    check("zoleo", json!({"password": "u"}), &["/user is required together with \"password\""]);
     let history = json!({"url": "https://example.org", "imeis": ["300434000000001"]});
-    check("garmin-history", history, &["/apiKey is required, or \"user\" and \"password\""]);
-    check("cloudloop", json!({"payload": "template"}), &["/payload needs \"template\" beside it"]);
+    check("garmin-history", history, &["/apiKey is required unless \"user\" and \"password\" are given"]);
+    check(
+        "cloudloop",
+        json!({"payload": "template"}),
+        &["/payload is \"template\", which requires the option \"template\""],
+    );
     check(
         "cloudloop",
         json!({"devices": {"1": {"token": "x"}}}),
-        &["/devices/1/token is not an option here; the feed cloudloop has model, payload, format, template"],
+        &[
+            "/devices/1/token is not an option of the feed cloudloop; the options are model, payload, format, template",
+        ],
     );
     check("cloudloop", json!({"payload": null, "whatever": null}), &[]);
 }

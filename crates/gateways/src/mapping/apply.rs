@@ -83,8 +83,9 @@ impl Mapping {
             return Ok(());
         };
         if step.json {
-            let text =
-                value.as_str().ok_or(DecodeError::Malformed("a member with JSON in it is not a text"))?;
+            let text = value
+                .as_str()
+                .ok_or(DecodeError::Malformed("a member that contains JSON is not a string"))?;
             let inner = loose::parse(text.as_bytes(), context.budget)?;
             let mut chain = chain.clone();
             chain.push(&inner);
@@ -168,7 +169,11 @@ impl Mapping {
                 message.text = message.text.take().or(read.text);
                 message.error = read.error;
             }
-            Some(None) => message.error = Some(DecodeError::Malformed("the payload is not in its encoding")),
+            Some(None) => {
+                message.error = Some(DecodeError::Malformed(
+                    "the payload does not have the encoding that the mapping names",
+                ));
+            }
             None => {}
         }
         if message.reports.is_empty() && message.text.is_none() && message.error.is_none() {

@@ -105,7 +105,8 @@ fn read_path(text: &str, path: &str) -> Result<Path, SettingError> {
 
 /// A path or a list of paths.
 fn paths_of(value: &Json, path: &str) -> Result<Vec<Path>, SettingError> {
-    let wrong = || SettingError::new(path, format!("must be a path or a list of at most {MAX_PATHS} paths"));
+    let wrong =
+        || SettingError::new(path, format!("must be a path, or an array of at most {MAX_PATHS} paths"));
     match value {
         Json::String(text) => Ok(vec![read_path(text, path)?]),
         Json::Array(list) if list.len() <= MAX_PATHS => list
@@ -164,7 +165,7 @@ fn read_condition(setting: &Json, path: String) -> Result<Condition, SettingErro
     let (Some(test), true) = (found.pop(), found.is_empty()) else {
         return Err(members.wrong(
             "equals",
-            "must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",
+            "is required: exactly one of equals, notEquals, in, exists, atLeast and atMost must be given",
         ));
     };
     members.end()?;
@@ -215,7 +216,7 @@ fn read_source(setting: &Json, path: String) -> Result<Source, SettingError> {
     });
     source.when = read_conditions(&mut members, "when")?;
     if source.paths.is_empty() && source.value.is_none() {
-        return Err(members.wrong("path", "is missing; a constant needs value instead"));
+        return Err(members.wrong("path", "is required unless value is given"));
     }
     members.end()?;
     Ok(source)

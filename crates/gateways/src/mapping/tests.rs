@@ -78,10 +78,10 @@ fn what_is_not_there_is_told() {
         json!({"fields": {"a": "b"}}),
         "/fields/a must be a path such as /location/lat, or ^/device/id for the item above",
     );
-    check(json!({"fields": {"a": {}}}), "/fields/a/path is missing; a constant needs value instead");
+    check(json!({"fields": {"a": {}}}), "/fields/a/path is required unless value is given");
     check(
         json!({"fields": {"a": "/a"}, "when": {"path": "/x"}}),
-        "/when/equals must be given, or notEquals, in, exists, atLeast or atMost, and only one of them",
+        "/when/equals is required: exactly one of equals, notEquals, in, exists, atLeast and atMost must be given",
     );
     assert!(
         Mapping::parse(&json!({"fields": {"a": "/a"}, "identifers": "/x"}))

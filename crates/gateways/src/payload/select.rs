@@ -64,7 +64,7 @@ pub fn decode_payload(bytes: &[u8], settings: &PayloadSettings<'_>) -> Payload {
             None if record::is_records(bytes, settings.session) => read_records(bytes, settings.session),
             None => one(raw(bytes)),
         }),
-        _ => Err(DecodeError::Malformed("the setting payload is not known")),
+        _ => Err(DecodeError::Malformed("the setting payload has an unknown value")),
     };
     result.unwrap_or_else(|error| Payload { error: Some(error), ..one(raw(bytes)) })
 }
@@ -96,7 +96,7 @@ fn read_records(bytes: &[u8], session: Timestamp) -> Payload {
 fn read_template(bytes: &[u8], setting: Option<&Json>) -> Result<Payload, DecodeError> {
     let setting = setting.ok_or(DecodeError::Malformed("the device has no template"))?;
     let template = Template::parse(setting)
-        .map_err(|_detail| DecodeError::Malformed("the device's template is not valid"))?;
+        .map_err(|_detail| DecodeError::Malformed("the template of the device is invalid"))?;
     let (reports, error) = template.apply(bytes);
     Ok(Payload { reports, error, text: None })
 }

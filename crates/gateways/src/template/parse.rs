@@ -50,7 +50,7 @@ fn read_field(setting: &Json, index: usize, endian: Endian) -> Result<Field, Set
         Some(constant @ (Json::String(_) | Json::Number(_) | Json::Bool(_))) => {
             Kind::Constant(constant.clone())
         }
-        Some(_) => return Err(members.wrong("value", "must be a text, a number, true or false")),
+        Some(_) => return Err(members.wrong("value", "must be a string, a number or a boolean")),
         None => read_kind(&mut members, endian)?,
     };
     let optional = members.flag("optional")?;
@@ -134,9 +134,10 @@ fn read_condition(setting: &Json, path: String, endian: Endian) -> Result<Condit
         }
     }
     let [test] = tests[..] else {
-        return Err(
-            members.wrong("equals", "must be given, or notEquals, atLeast or atMost, and only one of them")
-        );
+        return Err(members.wrong(
+            "equals",
+            "is required: exactly one of equals, notEquals, atLeast and atMost must be given",
+        ));
     };
     members.end()?;
     Ok(Condition { number, test })

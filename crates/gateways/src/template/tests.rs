@@ -83,12 +83,15 @@ fn wrong_settings_are_told() {
     check(json!({"endian": "middle", "fields": []}), "/endian must be one of big, little");
     check(
         json!({"fields": [{"field": "a", "offset": 0, "when": {"offset": 0}}]}),
-        "/fields/0/when/equals must be given, or notEquals, atLeast or atMost, and only one of them",
+        "/fields/0/when/equals is required: exactly one of equals, notEquals, atLeast and atMost must be given",
     );
     check(
         json!({"fields": [{"field": "a", "offset": 0, "mask": 0}]}),
         "/fields/0/mask must have at least one bit",
     );
     let unknown = Template::parse(&json!({"fields": [{"field": "a", "offset": 0, "sclae": 2}]})).unwrap_err();
-    assert!(unknown.to_string().starts_with("/fields/0/sclae is not known; known are "), "{unknown}");
+    assert!(
+        unknown.to_string().starts_with("/fields/0/sclae is not known; the known members are "),
+        "{unknown}"
+    );
 }

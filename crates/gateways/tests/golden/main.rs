@@ -7,5 +7,6 @@ mod commands;
 mod compare;
 mod frames;
 mod made;
+mod protocol_table;
 mod sniff;
 mod streams;

@@ -13,7 +13,7 @@ fn frames(protocol: &Protocol, parts: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     for part in parts {
         buffer.push(part, |frame| frames.push(frame.to_vec()));
-        assert!(buffer.waiting() <= protocol.max_frame, "{} keeps too much", protocol.name);
+        assert!(buffer.unfinished().len() <= protocol.max_frame, "{} keeps too much", protocol.name);
     }
     buffer.end(|frame| frames.push(frame.to_vec()));
     frames

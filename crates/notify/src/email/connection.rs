@@ -59,7 +59,7 @@ pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result
             expect(&offer, "EHLO", &place)?;
         } else if settings.security == Security::Starttls {
             return Err(NotConnected(format!(
-                "{place} does not offer STARTTLS; set another port, or email.security as the server wants it"
+                "{place} does not offer STARTTLS; set another port, or the email.security that the server supports"
             )));
         }
     }

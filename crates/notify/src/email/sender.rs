@@ -87,14 +87,14 @@ impl EmailSender {
             place.keep(connection);
             return Err(SendOutcome::Refused {
                 reason: format!(
-                    "the mail server cannot deliver to {}: it takes only plain letters",
+                    "the mail server cannot deliver to {}: it accepts only ASCII addresses",
                     message.to
                 ),
             });
         }
         let step = self.offer(&mut connection, to, email).await;
         match step.map_err(|error| {
-            later(format!("the mail server was lost before the message was sent: {error}"))
+            later(format!("the connection to the mail server was lost before the message was sent: {error}"))
         })? {
             Step::Ready => Ok(Begun { place, connection }),
             Step::Refused(reply) => {
@@ -135,15 +135,14 @@ impl EmailSender {
         let reply = match answer.await {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => {
-                return unclear(&format!("the mail server was lost before it answered: {error}"));
+                return unclear(&format!(
+                    "the connection to the mail server was lost before it answered: {error}"
+                ));
             }
             Err(_elapsed) => return unclear("the mail server did not answer in time"),
         };
         if reply.code / 100 == 3 {
-            return unclear(&format!(
-                "the mail server gave an answer that means nothing here: {}",
-                reply.shown()
-            ));
+            return unclear(&format!("the mail server gave an unexpected answer: {}", reply.shown()));
         }
         if reply.code != 421 {
             begun.place.keep(begun.connection);
@@ -177,7 +176,7 @@ impl Sender for EmailSender {
         match timeout(self.settings.time_out, self.before_the_dot(place, message, &to, &email)).await {
             Ok(Ok(begun)) => self.after_the_dot(begun).await,
             Ok(Err(delivery)) => delivery,
-            Err(_elapsed) => later("the mail server did not take the message in time".to_owned()),
+            Err(_elapsed) => later("the mail server did not accept the message in time".to_owned()),
         }
     }
 
@@ -202,7 +201,7 @@ fn later(reason: String) -> SendOutcome {
 }
 
 fn unclear(reason: &str) -> SendOutcome {
-    SendOutcome::Unclear { reason: format!("{reason}; it may have taken the message") }
+    SendOutcome::Unclear { reason: format!("{reason}; it may have accepted the message") }
 }
 
 /// The message with dot-stuffing and a final line break (RFC 5321, section 4.5.2).

@@ -26,7 +26,7 @@ const DEPTH_MAX: usize = 100;
 pub struct TemplateError {
     /// The line, counted from 1.
     pub line: Option<usize>,
-    /// What is wrong, for whoever wrote it.
+    /// What is wrong, for the author of the template.
     pub problem: String,
 }
 
@@ -37,8 +37,8 @@ impl From<Error> for TemplateError {
         let detail = error.detail().unwrap_or_default();
         let problem = match (error.kind(), quoted) {
             (ErrorKind::UndefinedError, Some(text)) => format!("{text} is not defined"),
-            (ErrorKind::UndefinedError, None) => "a name here is not defined".to_owned(),
-            (ErrorKind::OutOfFuel, _) => "it takes too many steps".to_owned(),
+            (ErrorKind::UndefinedError, None) => "a value is not defined".to_owned(),
+            (ErrorKind::OutOfFuel, _) => "rendering takes too many steps".to_owned(),
             (kind, _) if detail.is_empty() => kind.to_string(),
             (_, Some(text)) => format!("{detail}, near {text}"),
             (_, None) => detail.to_owned(),
@@ -55,7 +55,7 @@ pub fn check(source: &str) -> Result<(), TemplateError> {
 
 fn check_length(source: &str) -> Result<(), TemplateError> {
     if source.chars().count() > TemplateKind::SOURCE_MAX {
-        let problem = format!("it is longer than {} characters", TemplateKind::SOURCE_MAX);
+        let problem = format!("the source is longer than {} characters", TemplateKind::SOURCE_MAX);
         return Err(TemplateError { line: None, problem });
     }
     Ok(())

@@ -51,7 +51,7 @@ fn add(
 
 fn known(value: &Value) -> Result<Option<&Value>, Error> {
     if value.is_undefined() {
-        return Err(Error::new(ErrorKind::UndefinedError, "there is no such value"));
+        return Err(Error::new(ErrorKind::UndefinedError, "the value is not defined"));
     }
     Ok(if value.is_none() { None } else { Some(value) })
 }
@@ -75,7 +75,10 @@ fn coordinates(reader: &Reader, value: &Value, form: Option<&str>) -> Result<Str
     let member = |name: &str| {
         let found = value.get_attr(name).ok().and_then(|member| f64::try_from(member).ok());
         found.ok_or_else(|| {
-            Error::new(ErrorKind::InvalidOperation, "this filter needs a place such as position")
+            Error::new(
+                ErrorKind::InvalidOperation,
+                "this filter needs a pair of coordinates such as position",
+            )
         })
     };
     let (latitude, longitude) = (member("latitude")?, member("longitude")?);
@@ -85,7 +88,7 @@ fn coordinates(reader: &Reader, value: &Value, form: Option<&str>) -> Result<Str
         Some("minutes") => Ok(reader.degrees_minutes(latitude, longitude)),
         Some(_) => Err(Error::new(
             ErrorKind::InvalidOperation,
-            "coordinates knows only the forms \"plain\" and \"minutes\"",
+            "the forms of coordinates are \"plain\" and \"minutes\"",
         )),
     }
 }

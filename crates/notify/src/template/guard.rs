@@ -78,11 +78,11 @@ fn shape(source: &str) -> Result<(), TemplateError> {
         if tokens > TOKENS_MAX {
             return Err(refuse(
                 span,
-                format!("more than {TOKENS_MAX} words and signs stand between two braces"),
+                format!("an expression or tag has more than {TOKENS_MAX} words and signs"),
             ));
         }
         if levels.iter().sum::<usize>() > LEVELS_MAX {
-            return Err(refuse(span, format!("if and for stand more than {LEVELS_MAX} deep in each other")));
+            return Err(refuse(span, format!("if and for are nested more than {LEVELS_MAX} levels deep")));
         }
     }
     Ok(())
@@ -109,12 +109,12 @@ fn statement(stmt: &Stmt<'_>, loops: usize) -> Result<(), TemplateError> {
         Stmt::ForLoop(repeated) => {
             let span = repeated.span();
             if loops >= LOOPS_MAX {
-                return Err(refuse(span, "loops may stand in one another twice, not deeper"));
+                return Err(refuse(span, "loops are nested more than two levels deep"));
             }
             if repeated.recursive || !is_from_the_facts(&repeated.iter) {
                 return Err(refuse(
                     span,
-                    "a loop goes over a value as it is, such as alert.attributes|items",
+                    "a loop must be over an unchanged value, such as alert.attributes|items",
                 ));
             }
             repeated.filter_expr.as_ref().map_or(Ok(()), expression)?;
@@ -131,7 +131,7 @@ fn statement(stmt: &Stmt<'_>, loops: usize) -> Result<(), TemplateError> {
 }
 
 fn unusable(span: Span, tag: &str) -> TemplateError {
-    refuse(span, format!("{{% {tag} %}} cannot be used here; there are if, for and raw"))
+    refuse(span, format!("{{% {tag} %}} cannot be used here; use if, for and raw"))
 }
 
 /// Whether an expression is a name, a field of one or the items of a map, and so no new value.
@@ -177,7 +177,7 @@ fn expression(expr: &Expr<'_>) -> Result<(), TemplateError> {
                 let known = FILTERS.join(", ");
                 return Err(refuse(
                     filter.span(),
-                    format!("{} is no filter here; there are {known}", filter.name),
+                    format!("{} is not a filter; the filters are {known}", filter.name),
                 ));
             }
             filter.expr.as_ref().map_or(Ok(()), expression)?;

@@ -74,7 +74,7 @@ impl Meter {
 
     /// The message for a text that is too long.
     pub(super) fn too_long(&self) -> String {
-        format!("what it makes is longer than {} bytes", self.output_max)
+        format!("the rendered text is longer than {} bytes", self.output_max)
     }
 
     fn spend(&self, size: u64) -> Result<(), Error> {
@@ -82,13 +82,13 @@ impl Meter {
         let used = self.used.fetch_add(cost, Ordering::Relaxed).saturating_add(cost);
         if used > self.bytes {
             let problem = format!(
-                "it reads and writes more than {} bytes; use fewer loops, filters and comparisons of long texts",
+                "rendering reads and writes more than {} bytes; use fewer loops, filters and comparisons of long texts",
                 self.bytes
             );
             return Err(Error::new(ErrorKind::InvalidOperation, problem));
         }
         if self.started.elapsed() >= self.time {
-            let problem = format!("it takes longer than {} ms", self.time.as_millis());
+            let problem = format!("rendering takes longer than {} ms", self.time.as_millis());
             return Err(Error::new(ErrorKind::InvalidOperation, problem));
         }
         Ok(())

@@ -106,7 +106,7 @@ async fn nobody_listening_or_wanting_us_is_later() {
     let (gateway, _receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message("x")).await;
     assert!(
-        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("refused us")),
+        matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("refused the connection")),
         "{delivery:?}"
     );
     assert_eq!(centre.received.lock().unwrap().len(), 0);

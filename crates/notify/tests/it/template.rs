@@ -214,12 +214,12 @@ fn mistakes_are_told_with_their_line() {
     check("a\n{% if alert.critical %}", "line 2");
     check("{{ device.name|speed }}", "needs a number");
     check("{{ alert.text|time }}", "needs a time");
-    check("{{ device|coordinates }}", "needs a place");
-    check("{{ device.name|shout }}", "shout is no filter here");
+    check("{{ device|coordinates }}", "needs a pair of coordinates");
+    check("{{ device.name|shout }}", "shout is not a filter");
     check("a\n{% set x = 1 %}", "line 2: {% set %} cannot be used here");
     check("{{ range(9) }}", "functions cannot be called");
     check("{% include 'x' %}", "line 1");
-    check("{{ device.name|safe }}", "safe is no filter here");
+    check("{{ device.name|safe }}", "safe is not a filter");
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn a_template_pays_for_the_bytes_it_reads() {
     for (name, source) in costly() {
         let error = render_within(TemplateKind::AlertEmailHtml, &source, &facts(), limits);
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("it reads and writes more than"), "{name}: {error}");
+        assert!(error.contains("rendering reads and writes more than"), "{name}: {error}");
         assert!(error.contains("line 1"), "{name}: {error}");
     }
 }
@@ -316,7 +316,7 @@ fn output_stops_where_it_is_too_long() {
             assert_eq!(result.unwrap().len(), 56_000);
         } else {
             let error = result.unwrap_err().to_string();
-            assert!(error.contains("what it makes is longer than"), "{error}");
+            assert!(error.contains("the rendered text is longer than"), "{error}");
         }
     }
 }
@@ -325,7 +325,7 @@ fn output_stops_where_it_is_too_long() {
 fn a_template_has_a_deadline() {
     let limits = Limits { time: Duration::ZERO, ..Limits::DEFAULT };
     let error = render_within(TemplateKind::AlertSms, "{{ device.name }}", &facts(), limits).unwrap_err();
-    assert!(error.to_string().contains("it takes longer than 0 ms"), "{error}");
+    assert!(error.to_string().contains("rendering takes longer than 0 ms"), "{error}");
 }
 
 #[tokio::test]

@@ -64,7 +64,7 @@ pub enum AccessError {
     #[error("the token is expired")]
     TokenExpired,
     /// The session ended, or its user is gone.
-    #[error("the session is over")]
+    #[error("the session has ended")]
     SessionOver,
     /// The address presented more bad tokens than its limit allows.
     #[error("too many bad tokens from this address")]

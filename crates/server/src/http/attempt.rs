@@ -18,8 +18,8 @@ use crate::access::Rated;
 use crate::app::App;
 use crate::budget::{Payer, Queue, Slot};
 
-/// A refusal is answered no sooner than this. A lookup that finds nobody is a little faster than one that finds
-/// somebody; this is longer than either takes, so that the time tells nothing.
+/// A refusal is answered no sooner than this. A lookup that finds no user is a little faster than one that finds a
+/// user; this is longer than either takes, so that the time does not reveal which it was.
 const REFUSED_AFTER: Duration = Duration::from_millis(25);
 
 /// The context of a request that makes an attempt. Its answer carries the limit on failures, whatever the outcome.
@@ -112,7 +112,7 @@ impl<'a> Attempt<'a> {
     pub async fn fail(mut self, via: Via, action: &'static str, login: Option<Login>, reason: &'static str) {
         self.keeps_failure = true;
         self.slot = None;
-        // Counted in memory, not in the store, so that the time does not tell whether the name exists.
+        // Counted in memory, not in the store, so that the time does not show whether the name exists.
         if let Some(login) = login {
             let now = self.app.clock.now();
             self.app.refusals.add(Refusals {
@@ -146,5 +146,5 @@ fn refuse_many(context: &RequestContext, rated: Rated) -> ApiResult<()> {
     if rated.allowance.allowed {
         return Ok(());
     }
-    Err(too_many(rated, "Too many attempts from this address failed."))
+    Err(too_many(rated, "Too many attempts from this address have failed."))
 }

@@ -1,4 +1,4 @@
-//! Finds the token or session cookie of a request and has it checked; writes what a refused client is told.
+//! Finds the token or session cookie of a request and has it checked; writes the errors of refused clients.
 
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
@@ -58,7 +58,7 @@ impl From<AccessError> for ApiError {
             ),
             AccessError::TokenExpired => challenged(
                 ErrorCode::TokenExpired,
-                "The token is expired. Get a new one from POST /api/Auth/Token.",
+                "The token has expired. Get a new one from POST /api/Auth/Token.",
             ),
             AccessError::SessionOver => session_over(),
             AccessError::TooManyBadTokens(rated) => too_many_bad_tokens(rated),
@@ -82,7 +82,7 @@ fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<(
 }
 
 fn too_many_bad_tokens(rated: Rated) -> ApiError {
-    too_many(rated, "Too many requests with a bad token came from this address.")
+    too_many(rated, "Too many requests with an invalid token came from this address.")
 }
 
 /// Whether a request brings a token or a session, valid or not.
@@ -102,7 +102,7 @@ pub fn cookie(headers: &HeaderMap) -> Option<Secret> {
         .and_then(|(_, value)| Secret::parse(value))
 }
 
-/// Refuses a change that a page of another origin sent with our cookie. Browsers send `Origin` with every change; a
+/// Refuses a change that a page of another origin sent with the session cookie. Browsers send `Origin` with every change; a
 /// request without it does not come from a browser.
 pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
     if matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS) {
@@ -119,11 +119,11 @@ pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
     }
     Err(ApiError::new(
         ErrorCode::ForeignOrigin,
-        "With a session cookie, changes are accepted only from the console's own pages. Programs should send a token.",
+        "With a session cookie, changes are accepted only from pages of the console. In a program, send a token instead.",
     ))
 }
 
-/// The session ended, or its user is gone.
+/// The error for a session that ended or whose user was deleted.
 pub fn session_over() -> ApiError {
     ApiError::new(ErrorCode::Unauthenticated, "The session has ended. Sign in again with POST /api/session.")
         .with_header(header::WWW_AUTHENTICATE, CHALLENGE)

@@ -89,8 +89,11 @@ fn vary(mut answer: Response) -> Response {
     let headers = answer.headers();
     let is_final =
         headers.contains_key(header::CONTENT_ENCODING) || headers.contains_key(header::CONTENT_RANGE);
-    let told = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"accept-encoding");
-    if !is_final && !headers.get_all(header::VARY).iter().any(told) && worthwhile().should_compress(&answer) {
+    let lists_encoding = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"accept-encoding");
+    if !is_final
+        && !headers.get_all(header::VARY).iter().any(lists_encoding)
+        && worthwhile().should_compress(&answer)
+    {
         answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept-encoding"));
     }
     answer

@@ -46,7 +46,7 @@ impl RequestContext {
         &self.0.id
     }
 
-    /// The address of the client, as told by a trusted proxy if there is one.
+    /// The address of the client, as reported by a trusted proxy if there is one.
     pub fn address(&self) -> IpAddr {
         self.0.address
     }

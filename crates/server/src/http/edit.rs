@@ -34,7 +34,7 @@ where
             outcome => return outcome.map_err(ApiError::from),
         }
     }
-    Err(unavailable("the thing was changed by others too often"))
+    Err(unavailable("the resource was changed by others too often"))
 }
 
 /// Points an unknown-reference error at the request's member: the store knows what is missing but not which member

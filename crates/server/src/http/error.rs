@@ -13,14 +13,14 @@ use crate::auth::password::PasswordError;
 use crate::budget::{Bound, Exhausted, RunError};
 use crate::ingest::IngestError;
 
-/// Why a request failed: what the client is told, and the cause for the log.
+/// Why a request failed: code and message for the client, and the cause for the log.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     /// Decides the status, and is sent as `code`.
     pub code: ErrorCode,
-    /// A sentence for a person that says what to do.
+    /// Message for the client: what is wrong, and what to do next.
     pub message: String,
-    /// Problems by JSON pointer or parameter, from validation.
+    /// Problems found by validation, each with the JSON pointer of a member or the name of a parameter.
     pub problems: Vec<Problem>,
     /// Further headers of the answer, such as `Retry-After`.
     pub headers: Vec<(HeaderName, HeaderValue)>,
@@ -155,7 +155,7 @@ impl From<Exhausted> for ApiError {
         let error = match exhausted.bound {
             Bound::Total => Self::new(
                 ErrorCode::Unavailable,
-                format!("The service is busy with other requests, and nothing was stored. Wait {wait} s and send this request again."),
+                format!("The service is busy with other requests, and nothing was stored. Wait {wait} s and send the request again."),
             )
             .with_cause(exhausted),
             Bound::Address => Self::new(
@@ -213,7 +213,7 @@ impl From<IngestError> for ApiError {
 fn too_many(kind: Kind, most: u32) -> String {
     match kind {
         Kind::Command => format!(
-            "The device has {most} queued commands, the maximum. Wait until it has connected, or cancel one."
+            "The device has {most} queued commands, the maximum. Wait until the device connects, or cancel one."
         ),
         Kind::AlertNote => format!("The alert has {most} notes, the maximum."),
         kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
@@ -226,14 +226,14 @@ impl From<StoreError> for ApiError {
             StoreError::NotFound(kind) => not_found(kind),
             StoreError::RevisionMismatch(kind) => Self::new(
                 ErrorCode::PreconditionFailed,
-                format!("The {kind} was changed in the meantime. Read it again and repeat your change."),
+                format!("The {kind} was changed in the meantime. Read it again and repeat the change."),
             ),
             StoreError::Taken(Unique::Email) => {
-                Self::new(ErrorCode::EmailTaken, "Another user has this e-mail address. Choose another one.")
+                Self::new(ErrorCode::EmailTaken, "Another user has this e-mail address. Use another address.")
             }
             StoreError::Taken(Unique::Identifier) => Self::new(
                 ErrorCode::IdentifierTaken,
-                "Another device of the account has this identifier. Choose another one, or change that device.",
+                "Another device of the account has this identifier. Use another one, or change that device.",
             ),
             StoreError::LicenseExhausted(_) => Self::new(
                 ErrorCode::LicenseExhausted,
@@ -242,12 +242,12 @@ impl From<StoreError> for ApiError {
             StoreError::LicensesInUse { used } => Self::new(
                 ErrorCode::LicensesInUse,
                 format!(
-                    "{used} licences are in use. Let devices expire or delete them first, or set at least {used}."
+                    "{used} licences are in use. Set at least {used}, or let devices expire or delete them first."
                 ),
             ),
             StoreError::DeviceExpired(_) => Self::new(
                 ErrorCode::DeviceExpired,
-                "The device is expired and accepts no data. To reactivate it, set a later expiration date, or set \"expires\" to false.",
+                "The device has expired and accepts no data. To reactivate it, set a later expiration date, or set \"expires\" to false.",
             ),
             StoreError::AdminDevicesExhausted(limit) => Self::new(
                 ErrorCode::DeviceQuotaReached,
@@ -272,12 +272,12 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::InUse(Kind::Gateway) => Self::new(
                 ErrorCode::InUse,
-                "Messages came by this gateway and are still stored. To correct its name, device or options, change it instead. To delete it, add messages=keep to the query: its messages stay and can still be reprocessed.",
+                "Raw messages that this gateway received are still stored. To correct its name, device or options, update the gateway instead. To delete the gateway, add messages=keep to the query: its raw messages stay and can still be reprocessed.",
             ),
             StoreError::InUse(kind) => Self::new(
                 ErrorCode::InUse,
                 format!(
-                    "A user sees only this {kind}. Change that user's group or deviceId, or delete the user, first."
+                    "A user is limited to this {kind}. Change that user's \"group\" or \"deviceId\", or delete the user, first."
                 ),
             ),
             StoreError::OutOfReach(kind) => forbidden(format!(
@@ -292,7 +292,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {
                 pointer: Pointer::root(),
-                detail: format!("This account has no {kind} {id}."),
+                detail: format!("The account has no {kind} {id}."),
             }]),
             StoreError::IdempotencyMismatch => Self::new(
                 ErrorCode::IdempotencyMismatch,
@@ -300,7 +300,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::AlreadySent => Self::new(
                 ErrorCode::AlreadySent,
-                "The message was sent. Only a message that was suppressed, has failed or is unclear can be sent again.",
+                "The notification was sent. Only a notification that was suppressed, has failed or is unclear can be sent again.",
             ),
             StoreError::NotQueued(CommandState::Sent | CommandState::Answered) => Self::new(
                 ErrorCode::AlreadySent,
@@ -308,11 +308,11 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::NotQueued(state) => Self::new(
                 ErrorCode::AlreadyEnded,
-                format!("The command is {}: it will not be sent and needs no cancelling.", state.name()),
+                format!("The command is {}: it will not be sent, so it cannot be cancelled.", state.name()),
             ),
             StoreError::CursorExpired => Self::new(
                 ErrorCode::CursorExpired,
-                "The cursor points to events that are no longer stored. Load everything again and continue with the new cursor.",
+                "The cursor points to events that are no longer stored. Load all data again and continue with the new cursor.",
             ),
             StoreError::Unavailable(cause) => unavailable(cause),
             StoreError::Unknown(cause) => unknown(cause),

@@ -33,106 +33,106 @@ macro_rules! codes {
 }
 
 codes! {
-    /// The body is not JSON, or holds what JSON allows and we do not, such as a member twice.
+    /// The body is not JSON, or uses a form of JSON that is not accepted, such as a repeated member.
     MalformedJson = "malformed-json", BAD_REQUEST, "The body is not valid JSON";
-    /// The body is JSON but not what is wanted here; `errors` says where.
+    /// The body is JSON but not valid for this operation. `errors` lists every problem.
     InvalidBody = "invalid-body", BAD_REQUEST, "The body is not valid";
     /// A query or path parameter is unknown or not valid.
     InvalidParameter = "invalid-parameter", BAD_REQUEST, "A parameter is not valid";
     /// A header is not valid.
     InvalidHeader = "invalid-header", BAD_REQUEST, "A header is not valid";
-    /// The request is not HTTP.
+    /// The request is not valid HTTP.
     MalformedRequest = "malformed-request", BAD_REQUEST, "The request cannot be read";
-    /// The cursor was not made by this list.
+    /// The cursor does not belong to this list.
     InvalidCursor = "invalid-cursor", BAD_REQUEST, "The cursor is not valid";
-    /// The patch is malformed or does not fit the thing.
+    /// The patch is malformed, or names a path that the resource does not have.
     InvalidPatch = "invalid-patch", BAD_REQUEST, "The patch is not valid";
-    /// No token and no session came with the request.
-    Unauthenticated = "unauthenticated", UNAUTHORIZED, "Authentication is needed";
-    /// The token is not one of ours, or its key was replaced or deleted.
+    /// The request has neither a token nor a valid session.
+    Unauthenticated = "unauthenticated", UNAUTHORIZED, "Authentication is required";
+    /// The token was not issued by this server, or its API key was replaced or revoked.
     InvalidToken = "invalid-token", UNAUTHORIZED, "The token is not valid";
-    /// The token is past its time.
-    TokenExpired = "token-expired", UNAUTHORIZED, "The token is expired";
-    /// User name, key, e-mail, password or link was refused.
+    /// The token has expired.
+    TokenExpired = "token-expired", UNAUTHORIZED, "The token has expired";
+    /// The user name, API key, e-mail address, password, code or link is not valid.
     InvalidCredentials = "invalid-credentials", UNAUTHORIZED, "The credentials are not valid";
-    /// The password was right and a code of the second factor is wanted too.
-    TotpRequired = "totp-required", UNAUTHORIZED, "A second factor is needed";
-    /// The user may see the thing but not do this.
-    Forbidden = "forbidden", FORBIDDEN, "This is not allowed";
-    /// The user was disabled.
+    /// The password is right, and a code of the second factor is required as well.
+    TotpRequired = "totp-required", UNAUTHORIZED, "A code of the second factor is required";
+    /// The caller may see the resource but may not perform this operation.
+    Forbidden = "forbidden", FORBIDDEN, "The operation is not permitted";
+    /// The user is disabled.
     UserDisabled = "user-disabled", FORBIDDEN, "The user is disabled";
-    /// The user's validity has not begun or is over.
-    UserExpired = "user-expired", FORBIDDEN, "The user is not valid at this time";
-    /// The change came from a page of another origin.
+    /// The user is not active yet, or has expired.
+    UserExpired = "user-expired", FORBIDDEN, "The user is not active at this time";
+    /// A page of another origin sent the request with a session cookie.
     ForeignOrigin = "foreign-origin", FORBIDDEN, "The request came from another origin";
-    /// Only a console session may do this, not a token.
-    SessionRequired = "session-required", FORBIDDEN, "A console session is needed";
+    /// The operation requires a console session. A token is not sufficient.
+    SessionRequired = "session-required", FORBIDDEN, "A console session is required";
     /// The resource does not exist, or the caller may not see it.
     NotFound = "not-found", NOT_FOUND, "Not found";
     /// The device has no location yet.
-    NoLocation = "no-location", NOT_FOUND, "There is no location yet";
-    /// The path exists, not with this method.
-    MethodNotAllowed = "method-not-allowed", METHOD_NOT_ALLOWED, "The method is not allowed here";
-    /// None of the accepted media types can be answered.
+    NoLocation = "no-location", NOT_FOUND, "The device has no location yet";
+    /// The path exists but does not support this method.
+    MethodNotAllowed = "method-not-allowed", METHOD_NOT_ALLOWED, "The method is not supported by this path";
+    /// None of the media types in `Accept` is available.
     NotAcceptable = "not-acceptable", NOT_ACCEPTABLE, "No acceptable media type";
-    /// The body came too slowly.
+    /// The body was not received in time.
     RequestTimeout = "request-timeout", REQUEST_TIMEOUT, "The request took too long";
-    /// Every licence of the account is used.
+    /// Every licence of the account is in use.
     LicenseExhausted = "license-exhausted", CONFLICT, "No licence is free";
     /// Another device of the account has this identifier.
     IdentifierTaken = "identifier-taken", CONFLICT, "The identifier is taken";
     /// Another user has this e-mail address.
     EmailTaken = "email-taken", CONFLICT, "The e-mail address is taken";
-    /// The device is expired and takes no data.
-    DeviceExpired = "device-expired", CONFLICT, "The device is expired";
+    /// The device has expired and accepts no data.
+    DeviceExpired = "device-expired", CONFLICT, "The device has expired";
     /// The device moves too fast for its engine to be stopped.
     DeviceMoving = "device-moving", CONFLICT, "The device moves too fast";
-    /// The device has no identifier that is proven to be its own.
+    /// The account has claims on identifiers of the device, and none of them is proven.
     ClaimUnproven = "claim-unproven", CONFLICT, "The claim on the device is not proven";
-    /// The user has made as many devices as it may.
+    /// The user has created as many devices as `adminDevices` allows.
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
-    /// The account would be left without an owner.
-    LastOwner = "last-owner", CONFLICT, "The last owner must stay";
-    /// The account has as many of these as it may.
+    /// The account would have no active owner.
+    LastOwner = "last-owner", CONFLICT, "The account needs an active owner";
+    /// The maximum number of these objects is reached.
     TooMany = "too-many", CONFLICT, "The maximum number is reached";
-    /// Some user is bound to the thing, or some rule looks at it.
+    /// A user is limited to the resource, or a rule, an alert routing or a stored message refers to it.
     InUse = "in-use", CONFLICT, "The resource is in use";
-    /// The service fetches the feed of the gateway, which has no address.
+    /// The gateway has no address, because the service fetches its feed.
     NoAddress = "no-address", CONFLICT, "The gateway has no address";
-    /// The licences cannot be fewer than are used.
+    /// The number of licences cannot be less than the number in use.
     LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";
-    /// A `test` operation of a JSON Patch failed.
-    PatchTestFailed = "patch-test-failed", CONFLICT, "A test of the patch failed";
+    /// A `test` operation of the JSON Patch failed.
+    PatchTestFailed = "patch-test-failed", CONFLICT, "A test operation of the patch failed";
     /// The first request with this idempotency key is still running.
     IdempotencyInProgress = "idempotency-in-progress", CONFLICT, "The first request is still running";
-    /// The second factor is on already, or not begun.
+    /// The second factor is already on, was not begun, or was begun again in the meantime.
     TotpConflict = "totp-conflict", CONFLICT, "The second factor is not in the right state";
-    /// The message was sent, so that it cannot be sent again; or the command was sent, so that it cannot be cancelled.
-    AlreadySent = "already-sent", CONFLICT, "It was sent already";
-    /// The command has failed, was cancelled or is expired, so that it cannot be cancelled.
-    AlreadyEnded = "already-ended", CONFLICT, "It has ended already";
-    /// The cursor points before what is still kept.
-    CursorExpired = "cursor-expired", GONE, "The cursor is expired";
-    /// `If-Match` names another revision.
+    /// The notification was sent and cannot be sent again, or the command was sent and cannot be cancelled.
+    AlreadySent = "already-sent", CONFLICT, "The notification or command was already sent";
+    /// The command has failed, was cancelled or has expired, so it cannot be cancelled.
+    AlreadyEnded = "already-ended", CONFLICT, "The command has already ended";
+    /// The cursor points to events that are no longer stored.
+    CursorExpired = "cursor-expired", GONE, "The cursor has expired";
+    /// `If-Match` does not match the current revision of the resource.
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The resource was changed in the meantime";
-    /// The body is larger than is taken here.
+    /// The body is larger than this operation accepts.
     BodyTooLarge = "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
-    /// The address is longer than is taken.
-    AddressTooLong = "address-too-long", URI_TOO_LONG, "The address is too long";
-    /// The body's media type or encoding is not taken here.
+    /// The URL is longer than 8192 bytes.
+    AddressTooLong = "address-too-long", URI_TOO_LONG, "The URL is too long";
+    /// The media type or encoding of the body is not supported.
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
-    /// The patch would take more work than its size explains.
-    PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch takes too much work";
-    /// The rate limit of the account, the address or the operation is reached.
+    /// The patch needs more work than is allowed for its size.
+    PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch needs too much work";
+    /// The rate limit of the account, the client address or the operation is exceeded.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
-    /// The user or the account has as many streams open as it may.
+    /// The user or the account has the maximum number of streams open.
     TooManyStreams = "too-many-streams", TOO_MANY_REQUESTS, "Too many streams are open";
-    /// The request line and headers are larger than is taken.
+    /// The request line and headers are larger than 64 KiB.
     HeadTooLarge = "head-too-large", REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large";
-    /// A server fault; the log has the cause under the request id.
+    /// An error of the server. The log of the server has the cause under the request ID.
     Internal = "internal", INTERNAL_SERVER_ERROR, "Something went wrong on our side";
-    /// Overloaded, or the store cannot be reached.
+    /// The service is overloaded or cannot reach its database.
     Unavailable = "unavailable", SERVICE_UNAVAILABLE, "The service is busy";
 }

@@ -17,8 +17,8 @@ pub fn hold(app: &App, payer: Payer, bytes: Vec<u8>) -> ApiResult<Bytes> {
     Ok(app.budget.answers.try_acquire(payer, bytes.capacity())?.attach(bytes))
 }
 
-/// A permit for an answer that is sent in parts of up to so many bytes, one after the other: the connection holds one that the
-/// client has not taken while the next is written.
+/// A permit for an answer that is sent in parts of up to this many bytes, one after the other: the connection holds a
+/// part that the client has not read yet while the next is written.
 pub fn hold_parts(app: &App, payer: Payer, part: usize) -> ApiResult<Permit> {
     Ok(app.budget.answers.try_acquire(payer, 2 * part)?)
 }

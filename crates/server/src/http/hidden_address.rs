@@ -16,7 +16,8 @@ pub fn is_visible(caller: &Caller, address: &str) -> bool {
         || caller.user().profile.email.as_str().eq_ignore_ascii_case(address)
 }
 
-/// The first letter of an address, or the first three characters of a number, so that two can be told apart and none used.
+/// The first letter of an address, or the first three characters of a number: enough to distinguish two, too little to
+/// use one.
 pub fn hidden(address: &str) -> String {
     let shown = if address.starts_with('+') { 3 } else { 1 };
     let start: String = address.chars().take(shown).collect();

@@ -27,20 +27,20 @@ pub const LIMIT_MAX: u32 = 10_000;
 const CHUNK: u32 = 1_000;
 
 input! {
-    /// A time range, both ends included.
+    /// Time range of which the stored items are returned, oldest first.
     pub struct RangeInput {
-        /// The beginning of the time range, inclusive.
+        /// Start of the time range, inclusive.
         from: InstantOrNever, required, example "2026-05-01T00:00:00Z";
-        /// The end of the time range, inclusive; null or empty for no end.
+        /// End of the time range, inclusive. Null or empty for no end.
         to: InstantOrNever, nullable, example "2026-05-02T00:00:00Z";
-        /// The most items to answer; the answer is paged then.
+        /// Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.
         limit: Whole<1, LIMIT_MAX>, nullable, example 1000;
-        /// Where to go on: `nextCursor` of the page before.
+        /// Cursor of the page: `nextCursor` of the previous page.
         cursor: Line<0, 1_000>, nullable;
     }
 }
 
-/// Notes what is wrong with a time range beside items. Part of one is no range, and says nothing.
+/// Reports problems of a time range that is given together with items. A range with only one end is ignored.
 pub fn check_range(fields: &mut Fields<'_>) {
     let _from = fields.when("from").nullable();
     let _to = fields.when("to").nullable();
@@ -61,13 +61,13 @@ pub struct HistoryPart {
     pub(super) request: HistoryRequest,
 }
 
-/// The order of a history.
+/// Order of a history.
 #[derive(ToSchema)]
 #[schema(as = Order, rename_all = "lowercase")]
 pub enum OrderName {
-    /// By time, oldest first; the default.
+    /// Oldest first. This is the default.
     Asc,
-    /// By time, newest first.
+    /// Newest first.
     Desc,
 }
 

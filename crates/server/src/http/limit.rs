@@ -25,12 +25,12 @@ pub fn limit_submission(limits: &RateLimits, context: &RequestContext, account: 
     if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many submissions.")) }
 }
 
-/// The error of a bucket that is empty. `what` is a sentence that says of what there were too many.
+/// The error for an empty token bucket. `what` is a sentence that says what was too many.
 pub fn too_many(rated: Rated, what: &str) -> ApiError {
     let wait = rated.allowance.wait_s;
     ApiError::new(
         ErrorCode::RateLimited,
-        format!("{what} Wait {wait} s and try again; the RateLimit headers show what is left."),
+        format!("{what} Wait {wait} s and try again. The RateLimit headers show the remaining quota."),
     )
     .with_header(RETRY_AFTER, &wait.to_string())
 }

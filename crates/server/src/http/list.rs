@@ -223,7 +223,7 @@ where
     }
 }
 
-/// How many items to fetch next, after so many took so many bytes, for a part of the usual size.
+/// Number of items to fetch next for a part of the usual size, given the size of the previous items.
 fn next_fetch_count(count: u32, bytes: usize) -> u32 {
     let each = bytes / usize::try_from(count).unwrap_or(1).max(1);
     u32::try_from(PART_BYTES / each.max(1)).unwrap_or(FETCH_MAX).clamp(1, FETCH_MAX)

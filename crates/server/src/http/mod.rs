@@ -1,4 +1,4 @@
-//! The HTTP side: routes, what they take and give, and the layers around them.
+//! The HTTP interface: routes, their requests and responses, and the layers around them.
 
 pub mod accept;
 pub mod attempt;

@@ -143,7 +143,7 @@ pub async fn resolve_names(
 
 /// The error for a name that several devices or groups have.
 fn ambiguous(name: &Value, named: Named) -> String {
-    format!("Several {} are called {name}. Use the ID of one.", named.plural())
+    format!("Several {} have the name {name}. Use the ID of one of them.", named.plural())
 }
 
 /// Reads a query parameter that names a device by id, identifier or name.
@@ -153,7 +153,7 @@ pub async fn device_param(
     params: &mut Params,
     name: &str,
 ) -> ApiResult<Option<DeviceId>> {
-    let must_be = "the id, identifier or name of a device";
+    let must_be = "the ID, identifier or name of a device";
     Ok(param(app, caller, params, name, Named::Device, must_be).await?.and_then(|id| id.parse().ok()))
 }
 
@@ -164,7 +164,7 @@ pub async fn group_param(
     params: &mut Params,
     name: &str,
 ) -> ApiResult<Option<GroupId>> {
-    let must_be = "the id or name of a group";
+    let must_be = "the ID or name of a group";
     Ok(param(app, caller, params, name, Named::Group, must_be).await?.and_then(|id| id.parse().ok()))
 }
 
@@ -187,7 +187,7 @@ async fn param(
         Some(Match::One(id)) => return Ok(Some(id)),
         Some(Match::Several) => params.refuse(name, ambiguous(&Value::from(text), named)),
         Some(Match::NotFound) | None => {
-            params.refuse(name, format!("The parameter \"{name}\" must be {must_be}; none was found."));
+            params.refuse(name, format!("The parameter \"{name}\" must be {must_be} that you may see."));
         }
     }
     Ok(None)

@@ -9,8 +9,8 @@ use super::error::{ApiResult, internal};
 use super::extract::{Caller, Params};
 use crate::app::App;
 
-/// Reads `place`, `language` and `units`. What the query leaves out is as the caller's preferences say; the language of
-/// somebody who chose none is that of their country.
+/// Reads `place`, `language` and `units`. The defaults are the caller's preferences; without a preferred language, that
+/// of the caller's country.
 pub async fn place_param(app: &App, caller: &Caller, params: &mut Params) -> ApiResult<Option<Reader>> {
     let wanted = read_flag(params);
     let given = read_reader(params);
@@ -30,7 +30,7 @@ pub fn read_reader(params: &mut Params) -> (Option<ConsoleLanguage>, Option<Unit
     )
 }
 
-/// Completes what a query said by the caller's preferences.
+/// Takes from the caller's preferences what the query leaves out.
 pub async fn reader_of(
     app: &App,
     caller: &Caller,
@@ -40,7 +40,7 @@ pub async fn reader_of(
         return Ok(Reader { language, units });
     }
     let login = app.store.find_login_by_id(caller.user_id()).await?;
-    let chosen = login.ok_or_else(|| internal("the caller is gone"))?.preferences;
+    let chosen = login.ok_or_else(|| internal("the user of the request was deleted"))?.preferences;
     let language = language.or(chosen.language);
     Ok(Reader {
         language: language.unwrap_or_else(|| ConsoleLanguage::of_country(caller.user().profile.country)),
@@ -48,7 +48,7 @@ pub async fn reader_of(
     })
 }
 
-/// A position in words, if they are wanted.
+/// The place of a position, if places are requested.
 pub fn place_of(reader: Option<Reader>, latitude: Latitude, longitude: Longitude) -> Option<String> {
     reader.and_then(|reader| describe((latitude, longitude), reader, Form::Full))
 }

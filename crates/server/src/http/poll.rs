@@ -11,8 +11,8 @@ use crate::live::{LimitReached, Poll, Wake};
 /// Seconds after which a client whose poll was refused should try again.
 const RETRY_AFTER_S: &str = "10";
 
-/// Waits until the log of the account goes on and gives the number of its last event; none when the time is over.
-/// Fails when too many polls wait already, or when the caller may not ask any more.
+/// Waits until an event is added to the log of the account and returns the number of the last event; `None` after the
+/// time limit. Fails if too many polls are waiting, or if the caller is no longer authorised.
 pub async fn wait_for_commit(app: &App, poll: &mut Poll, caller: &mut Caller) -> ApiResult<Option<i64>> {
     loop {
         match poll.wait(caller.user_id()).await.map_err(too_many_polls)? {
@@ -29,8 +29,8 @@ fn too_many_polls(reached: LimitReached) -> ApiError {
         LimitReached::Account(most) => ("The users of this account have", most),
     };
     let message = format!(
-        "{whose} {most} requests with \"wait\" under way, which is the most. Wait for one of them to be answered, or \
-         follow GET /api/stream, which serves any number of devices by one connection."
+        "{whose} {most} requests with \"wait\" open, the maximum. Wait until one of them is answered, or use \
+         GET /api/stream, which serves any number of devices over one connection."
     );
     ApiError::new(ErrorCode::RateLimited, message).with_header(RETRY_AFTER, RETRY_AFTER_S)
 }

@@ -1,4 +1,4 @@
-//! Reading in turn: histories and lists are read part by part, and each part waits for the turn of its account.
+//! Fair reads: histories and lists are read part by part, and each part waits for the turn of its account.
 
 use std::sync::Arc;
 

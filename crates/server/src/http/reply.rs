@@ -11,16 +11,16 @@ use super::error::internal;
 use super::extract::entity_tag;
 use crate::access::Usage;
 
-/// The first members of every JSON object answered.
+/// Members that every JSON response begins with.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
-    /// Always true in successful answers.
+    /// Always true in successful responses.
     success: bool,
-    /// Calls made by the account since the API was activated.
+    /// Number of API calls of the account since the API was activated.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_usage: Option<u64>,
-    /// Calls made on the account's present day.
+    /// Number of API calls of the account on the current day, in the time zone of the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_daily_usage: Option<u64>,
 }
@@ -36,7 +36,7 @@ impl Envelope {
     }
 }
 
-/// An answer with nothing in it but the envelope.
+/// A response without members other than those of every response.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct Done {}
 

@@ -32,7 +32,7 @@ const MAIL_FORM_MAX: usize = 4_096;
 /// The most bytes in the body of the form that acknowledges an alert: a name and a note, percent-encoded.
 const ALERT_FORM_MAX: usize = 16_384;
 
-/// Routes of messages to people.
+/// Routes of notification settings, overview reports, contact groups and watch lists.
 fn account_messages() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(

@@ -9,21 +9,22 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::http::input::{Member, Part, Schemas, Set, Word, input, parsed_kinds, text, words};
 use crate::http::json::{Field, Fields};
 
-/// Hours on days of the week. Hours that end before or when they begin run into the next day.
+/// Hours on days of the week. If `to` is not later than `from`, the hours end on the next day.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Schedule)]
 pub struct ScheduleView {
-    /// The days on which the hours begin.
+    /// Days of the week on which the hours begin.
     #[schema(value_type = Vec<WeekdayName>, example = json!(["monday", "friday"]))]
     weekdays: Vec<&'static str>,
-    /// The first minute, as HH:MM.
+    /// Start of the hours, inclusive, as `HH:MM`.
     #[schema(example = "08:00")]
     from: String,
-    /// The first minute after the hours, up to 24:00.
+    /// End of the hours, exclusive, as `HH:MM`, up to `24:00`.
     #[schema(example = "18:00")]
     to: String,
-    /// The IANA id of the time zone; null for the recipient's and, in a rule, for the account's.
+    /// Time zone of the hours, as an IANA identifier. Null for the time zone of the recipient or, in a rule, of the
+    /// account.
     #[schema(example = json!(null))]
     time_zone: Option<String>,
 }
@@ -32,7 +33,7 @@ words! {
     "Weekday", "A day of the week." => Weekday;
 }
 
-/// A day of the week, as the document names it.
+/// The schema of a day of the week in the OpenAPI document.
 pub type WeekdayName = Word<Weekday>;
 
 impl Member for Weekday {
@@ -58,15 +59,16 @@ parsed_kinds! {
 }
 
 input! {
-    /// Hours on days of the week. Hours that end before or when they begin run into the next day.
+    /// Hours on days of the week. If `to` is not later than `from`, the hours end on the next day.
     pub struct ScheduleInput {
-        /// The days; all unless given.
+        /// Days of the week on which the hours begin. Default: all.
         weekdays: Set<Weekday, 1, 7>, nullable, example ["monday", "friday"];
-        /// The first minute, as HH:MM.
+        /// Start of the hours, inclusive, as `HH:MM`.
         from: ClockTime, required, example "08:00";
-        /// The first minute after it, up to 24:00.
+        /// End of the hours, exclusive, as `HH:MM`, up to `24:00`.
         to: ClockTime, required, example "18:00";
-        /// Whose clock it goes by, by IANA id; the recipient's unless given.
+        /// Time zone of the hours, as an IANA identifier. Default: the time zone of the recipient or, in a rule, of the
+        /// account.
         time_zone as "timeZone": Zone, nullable, example null;
     }
 }

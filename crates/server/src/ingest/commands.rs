@@ -191,11 +191,11 @@ impl Ingest {
             options: to.options,
             now: self.now(),
         };
-        let problem = |error| format!("Not sent by {}: {error}.", to.protocol.name);
+        let problem = |error| format!("The command was not sent by {}: {error}.", to.protocol.name);
         Ok(encode_command(to.protocol, &order, &target).map_err(problem))
     }
 
-    /// The speed of the device in kilometres an hour, if it is known and above the limit for stopping its engine.
+    /// The speed of the device in km/h, if it is known and above the limit for stopping its engine.
     pub async fn speed_above_limit(&self, scope: Scope, device: DeviceId) -> Result<Option<f64>, StoreError> {
         let Some(last) = self.store.find_last_location(scope, device).await? else { return Ok(None) };
         let is_recent = last.location.time.as_millis() >= self.now().as_millis() - RECENT_MS;
@@ -206,7 +206,7 @@ impl Ingest {
     /// Why an engine is not stopped at this speed.
     pub fn too_fast(&self, speed_kmh: f64) -> String {
         format!(
-            "The device moves at {speed_kmh:.0} km/h; engines are stopped at up to {:.0} km/h. Try again when it is slower.",
+            "The device moves at {speed_kmh:.0} km/h. Engines are stopped only at up to {:.0} km/h. Send the command again when the device is slower.",
             self.engine_stop_max_kmh
         )
     }

@@ -109,7 +109,7 @@ impl Ingest {
                 self.announce(reporter.scope.account);
             }
             // It is written with a later message.
-            Err(error) => tracing::debug!(%error, "could not record what a device told"),
+            Err(error) => tracing::debug!(%error, "could not record what a device reported about itself"),
         }
     }
 

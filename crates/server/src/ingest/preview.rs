@@ -149,7 +149,7 @@ impl Ingest {
             PreviewBytes::Stored(bytes) => FeedBody::of_stored(&self.budget, account, &bytes)?,
         };
         let Some(body) = body else {
-            return Ok(preview_error(settings.feed.name, "the request is not stored in full"));
+            return Ok(preview_error(settings.feed.name, "the stored request is incomplete"));
         };
         let shown = self.preview(&body, &settings).await?;
         if !looks_for_devices {

@@ -29,7 +29,7 @@ impl Ingest {
         } else if let Some(feed) = find_feed(&message.source) {
             self.reprocess_request(feed, message).await?
         } else {
-            let error = Some("this version does not know the protocol or feed".to_owned());
+            let error = Some("this version of the server does not support the protocol or feed".to_owned());
             Some(RawMessage { result: MessageResult::Unparsable, error, ..message })
         };
         let Some(mut changed) = changed else { return Ok(None) };
@@ -108,7 +108,7 @@ impl Ingest {
         message: RawMessage,
     ) -> Result<Option<RawMessage>, IngestError> {
         let Some(request) = FeedBody::of_stored(&self.budget, message.account, &message.bytes)? else {
-            let error = Some("the request is not stored in full".to_owned());
+            let error = Some("the stored request is incomplete".to_owned());
             return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
         };
         let gateway = match message.gateway {

@@ -139,15 +139,34 @@ impl Session {
 
     /// Whether a frame may wait for its rest that has so many bytes already. A long one is kept for a known device only, and
     /// counts as the parts of files do.
-    pub(super) fn holds_frame(&mut self, bytes: usize) -> bool {
-        let long = if bytes > FRAME_BYTES { bytes } else { 0 };
+    pub(super) async fn holds_frame(&mut self, beginning: &[u8]) -> bool {
+        let long = if beginning.len() > FRAME_BYTES { beginning.len() } else { 0 };
         if long == 0 && self.held_frame.is_none() {
             return true;
+        }
+        if self.device.is_none() && long > 0 && !self.is_named_by(beginning).await {
+            return false;
         }
         self.device.as_ref().map_or(long == 0, |reporter| {
             let payer = (self.peer.ip(), reporter.scope.account);
             self.ingest.uploads().hold(&mut self.held_frame, long, payer)
         })
+    }
+
+    /// Whether the beginning of a frame names a known device, which is the connection's then.
+    async fn is_named_by(&mut self, beginning: &[u8]) -> bool {
+        let identifiers = self.decoder.identifiers_of_beginning(beginning);
+        if identifiers.is_empty() {
+            return false;
+        }
+        self.identifiers = identifiers;
+        match self.find_device().await {
+            Ok(()) => self.device.is_some(),
+            Err(error) => {
+                tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                false
+            }
+        }
     }
 
     /// Drops parts of files of an unknown device, and those for which there is no memory.

@@ -171,7 +171,7 @@ pub(super) async fn serve(
                 (None, _) => return End::NoProtocol,
             },
         };
-        if !speaker.session.holds_frame(speaker.frames.waiting()) {
+        if !speaker.session.holds_frame(speaker.frames.unfinished()).await {
             return End::Frame;
         }
         if frames.is_empty() {

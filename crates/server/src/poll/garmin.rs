@@ -35,9 +35,9 @@ fn imeis(options: &Options) -> Result<Vec<String>, OptionError> {
         .map(|imei| Some(imei.as_str()?.trim().to_owned()).filter(|imei| imei.len() == 15))
         .map(|imei| imei.filter(|imei| imei.bytes().all(|byte| byte.is_ascii_digit())))
         .collect();
-    imeis
-        .filter(|imeis| (1..=DEVICES_MAX).contains(&imeis.len()))
-        .ok_or_else(|| format!("must have \"imeis\", a list of 1 to {DEVICES_MAX} texts of 15 digits"))
+    imeis.filter(|imeis| (1..=DEVICES_MAX).contains(&imeis.len())).ok_or_else(|| {
+        format!("must have \"imeis\", an array of 1 to {DEVICES_MAX} IMEIs, each a string of 15 digits")
+    })
 }
 
 fn credentials(options: &Options) -> Result<Credentials, OptionError> {

@@ -14,7 +14,7 @@ pub(super) type OptionError = String;
 /// A text that must be there.
 pub(super) fn text<'o>(options: &'o Options, name: &str) -> Result<&'o str, OptionError> {
     let text = options.text(name).map(str::trim).filter(|text| !text.is_empty() && text.len() <= TEXT_MAX);
-    text.ok_or_else(|| format!("must have \"{name}\", a text of up to {TEXT_MAX} characters"))
+    text.ok_or_else(|| format!("must have \"{name}\", a string of at most {TEXT_MAX} characters"))
 }
 
 /// An address that the operator allows to be fetched.

@@ -153,7 +153,7 @@ impl Poller {
         let Ok(fetched) = tokio::time::timeout(limit, self.fetch(poll)).await else {
             let seconds = limit.as_secs();
             return Fetch::Failed(Failure::new(format!(
-                "The provider did not answer within {seconds} s; next time it has longer."
+                "The provider did not answer within {seconds} s. The next request waits longer."
             )));
         };
         if matches!(fetched, Fetch::Body(..)) {
@@ -166,7 +166,7 @@ impl Poller {
     /// Fetches what comes next.
     pub async fn fetch(&self, poll: &LeasedPoll) -> Fetch {
         let Some((provider, feed)) = parts(poll) else {
-            return Fetch::Failed(Failure::new("This version does not poll the feed."));
+            return Fetch::Failed(Failure::new("This version of the server does not fetch this feed."));
         };
         let options = options(poll);
         let context = self.context(poll, &options);
@@ -174,7 +174,7 @@ impl Poller {
             Ok(request) => request,
             Err(error) => {
                 return Fetch::Failed(Failure::new(format!(
-                    "The gateway cannot be polled: its options {error}."
+                    "The feed cannot be fetched: the options of the gateway {error}."
                 )));
             }
         };
@@ -202,7 +202,11 @@ impl Poller {
             Fetch::Failed(failure) => return Ok(self.failed(poll, failure, None)),
         };
         let Some((provider, feed)) = parts(poll) else {
-            return Ok(self.failed(poll, Failure::new("This version does not poll the feed."), None));
+            return Ok(self.failed(
+                poll,
+                Failure::new("This version of the server does not fetch this feed."),
+                None,
+            ));
         };
         let options = Arc::new(options(poll));
         let settings = FeedSettings { feed, options: Arc::clone(&options), at: self.clock.now() };
@@ -218,8 +222,9 @@ impl Poller {
             Err(IngestError::Store(error)) => return Err(error),
             Err(IngestError::Busy(error)) => {
                 tracing::debug!(%error, feed = feed.name, "an answer could not be decoded yet");
-                let failure =
-                    Failure::new("The server was too busy to decode the answer; it is fetched again.");
+                let failure = Failure::new(
+                    "The server was too busy to decode the answer. The answer is fetched again.",
+                );
                 return Ok(self.failed(poll, failure, None));
             }
         };
@@ -230,8 +235,10 @@ impl Poller {
         if let Some(error) = decoded.error {
             // An answer that is no list of messages is kept once, and asked for again.
             let is_first = poll.gateway.state.poll.as_ref().is_none_or(|state| state.failures == 0);
-            let failure =
-                Failure { refused: true, ..Failure::new(format!("The answer cannot be read: {error}.")) };
+            let failure = Failure {
+                refused: true,
+                ..Failure::new(format!("The answer of the provider cannot be decoded: {error}."))
+            };
             return Ok(self.failed(poll, failure, raw.filter(|_| is_first).map(|(message, _)| message)));
         }
         let step = (provider.step)(&self.context(poll, &options), &decoded);
@@ -305,15 +312,18 @@ fn too_long(provider: &Provider, context: &Context<'_>) -> Failure {
     Failure {
         cursor: (provider.shorter)(context),
         rest_s: Some(0),
-        ..Failure::new("The provider's answer is too long; a shorter time is asked for.")
+        ..Failure::new(
+            "The answer of the provider is too long. The next request is for a shorter time range.",
+        )
     }
 }
 
 fn explain(status: u16) -> String {
     match status {
         401 | 403 => format!("The provider answered {status}: check the password or key of the gateway."),
-        404 => "The provider answered 404: check the name or id in the options of the gateway.".to_owned(),
-        429 => "The provider answered 429: it was asked too often, and is asked again later.".to_owned(),
+        404 => "The provider answered 404: check the name or ID in the options of the gateway.".to_owned(),
+        429 => "The provider answered 429: there were too many requests. The next request is sent later."
+            .to_owned(),
         _ => format!("The provider answered {status}."),
     }
 }

@@ -64,7 +64,8 @@ fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
     let id = options::text(options, "feedId")?;
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
         return Err(
-            "must have a \"feedId\" of letters and digits, as in the address of the shared page".to_owned()
+            "must have a \"feedId\" of letters, digits and hyphens, as in the URL of the shared page"
+                .to_owned(),
         );
     }
     let base = options.text("url").unwrap_or(BASE).trim_end_matches('/');

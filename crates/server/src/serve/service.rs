@@ -91,7 +91,7 @@ fn as_timeout(answer: Response, version: Version) -> Response {
     let mut answer = if status == StatusCode::REQUEST_TIMEOUT {
         answer
     } else {
-        (StatusCode::REQUEST_TIMEOUT, "The request body arrived too slowly. Send the request again.\n")
+        (StatusCode::REQUEST_TIMEOUT, "The request body was not received in time. Send the request again.\n")
             .into_response()
     };
     if version < Version::HTTP_2 {
@@ -117,12 +117,12 @@ mod tests {
             (
                 (StatusCode::BAD_REQUEST, "broken").into_response(),
                 408,
-                "The request body arrived too slowly.",
+                "The request body was not received in time.",
             ),
             (
                 (StatusCode::INTERNAL_SERVER_ERROR, "").into_response(),
                 408,
-                "The request body arrived too slowly.",
+                "The request body was not received in time.",
             ),
             (own, 408, "own words"),
         ] {

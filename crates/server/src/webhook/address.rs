@@ -22,16 +22,16 @@ pub struct Guard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is not an HTTP address.
-    #[error("must be an address that begins with https://")]
+    #[error("must be a URL that begins with https://")]
     NotWeb,
     /// It is not encrypted.
-    #[error("must begin with https://; the operator allows no others")]
+    #[error("must begin with https://; the operator of the server permits no other URLs")]
     NotEncrypted,
     /// It contains a user name or password.
-    #[error("must have no user name or password in it; receivers check the signature instead")]
+    #[error("must not have a user name or password; receivers check the signature instead")]
     HasPassword,
     /// It is not on the public Internet.
-    #[error("must not be an address of a private or special network")]
+    #[error("must not be an address in a private or special network")]
     NotGlobal,
 }
 

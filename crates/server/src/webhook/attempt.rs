@@ -56,8 +56,8 @@ async fn post(
     now: Timestamp,
 ) -> Result<Response, String> {
     let url =
-        Url::parse(&webhook.settings.url).map_err(|error| format!("The address cannot be used: {error}."))?;
-    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the address {refused}."))?;
+        Url::parse(&webhook.settings.url).map_err(|error| format!("The URL cannot be used: {error}."))?;
+    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the URL {refused}."))?;
     let seconds = now.as_seconds();
     let request = client
         .http
@@ -97,16 +97,15 @@ pub(super) fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {
         if cause.downcast_ref::<NoAddress>().is_some() {
-            return "Nothing was sent: no address of the public Internet was found for this name.".to_owned();
+            return "Nothing was sent: the host name has no address on the public Internet.".to_owned();
         }
         source = cause.source();
     }
     if error.is_timeout() {
-        format!("No answer came within {} seconds.", client.timeout.as_secs())
+        format!("The receiver did not answer within {} seconds.", client.timeout.as_secs())
     } else if error.is_connect() {
-        "No connection was possible: the receiver does not answer, or its certificate is not valid."
-            .to_owned()
+        "The connection failed: the receiver does not answer, or its certificate is not valid.".to_owned()
     } else {
-        "The connection broke before an answer came.".to_owned()
+        "The connection was closed before the receiver answered.".to_owned()
     }
 }

@@ -47,9 +47,7 @@ impl Client {
         credentials: &Credentials,
         mut reserve: impl FnMut(usize) -> bool,
     ) -> Result<Fetched, String> {
-        self.guard
-            .check_url(url)
-            .map_err(|refused| format!("Nothing is fetched from there: the address {refused}."))?;
+        self.guard.check_url(url).map_err(|refused| format!("Nothing was fetched: the URL {refused}."))?;
         let request = self.http.get(url.clone());
         let request = match credentials {
             Credentials::None => request,

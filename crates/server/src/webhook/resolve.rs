@@ -18,7 +18,7 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(4);
 /// No allowed address was found. Unknown names, names of private addresses and slow lookups give the same error:
 /// users who manage webhooks must not learn which names exist in the operator's network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no address of the public Internet was found for this name")]
+#[error("the host name has no address on the public Internet")]
 pub(super) struct NoAddress;
 
 /// A resolver that drops addresses the guard refuses.

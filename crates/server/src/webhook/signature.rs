@@ -25,21 +25,21 @@ pub struct Header {
 
 pub(super) const ID_HEADER: Header = Header {
     name: "webhook-id",
-    description: "The `id` of the message, the same on every attempt: ignore one that was handled before.",
+    description: "`id` of the event, the same on every attempt. Ignore an event whose `id` was processed before.",
     pattern: "^[!-~]+$",
     example: "AAAAAAAAACoAAAAAAAAAAKh8Z1E",
 };
 pub(super) const TIMESTAMP_HEADER: Header = Header {
     name: "webhook-timestamp",
-    description: "When this attempt was made, in seconds since 1970: refuse what is older than five minutes.",
+    description: "Time of this attempt, in seconds since 1970-01-01 UTC. Refuse an attempt older than five minutes.",
     pattern: "^[0-9]+$",
     example: "1777636803",
 };
 pub(super) const SIGNATURE_HEADER: Header = Header {
     name: "webhook-signature",
     description: "`v1,` and the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>` in Base64, with the webhook's \
-        secret, which is Base64 after `whsec_`, as the key. While a secret is replaced there are two, with a space \
-        between them; one that matches is enough.",
+        secret as the key: the Base64 text after `whsec_`, decoded. While a secret is being replaced the header has two \
+        values, separated by a space; accept the request if one of them matches.",
     pattern: "^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)?$",
     example: "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
 };

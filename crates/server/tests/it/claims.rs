@@ -55,7 +55,7 @@ async fn registering_the_number_of_a_tracker_proves_nothing(engine: Engine) {
     let found = app.app.ingest.find(&identifiers).await.unwrap().unwrap();
     assert_eq!(found.device.to_string(), own);
     let line = format!("POST /api/devices/{own}/commands");
-    app.send(&victim, &line, &json!({"type": "engineStop"})).await.expect(201);
+    app.send(&victim, &line, &json!({"type": "engineStop", "confirm": true})).await.expect(201);
     let claims = app.get(&thief, &format!("/api/devices/{stolen}/claims")).await;
     assert_eq!(claims["claims"][0]["state"], "elsewhere");
 }

@@ -253,7 +253,7 @@ async fn a_number_may_be_text_and_a_queue_is_bounded(engine: Engine) {
     let more = send(&on, &format!("POST /api/devices/{device}/commands"), &body, 409).await;
     assert_eq!(more["code"], "too-many");
     let expect =
-        "The device has 100 queued commands, the maximum. Wait until it has connected, or cancel one.";
+        "The device has 100 queued commands, the maximum. Wait until the device connects, or cancel one.";
     assert_eq!(more["error"], expect);
     on.listeners.stop().await;
 }

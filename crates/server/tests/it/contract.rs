@@ -81,7 +81,7 @@ async fn everything_has_an_example() {
 async fn no_schema_is_named_like_a_constructor_of_another() {
     let document = document().await;
     let schemas = document["components"]["schemas"].as_object().unwrap();
-    // Generators for Go make a function `NewThing` for each schema `Thing`.
+    // Generators for Go make a function for each schema, with `New` before its name.
     let clashes: Vec<_> = schemas
         .keys()
         .filter(|name| name.strip_prefix("New").is_some_and(|thing| schemas.contains_key(thing)))

@@ -382,7 +382,7 @@ async fn unknown_groups_are_told_where_they_were_named(engine: Engine) {
         ] {
             let refused = app.send(&mine, &line, &body).await.expect_error(400, "invalid-body");
             assert_eq!(pointers(&refused), ["/groups"], "{line}");
-            assert_eq!(refused["error"], format!("This account has no group {group}."));
+            assert_eq!(refused["error"], format!("The account has no group {group}."));
         }
     }
     let whole = app.send(&mine, &format!("PUT /api/devices/{id}"), &json!([])).await;

@@ -102,7 +102,7 @@ async fn options_are_checked_before_anything_is_stored(engine: Engine) {
         ("json", json!({"mapping": {"fields": {"a/b": "x"}}}), "/options/mapping/fields/a~1b"),
         ("json", json!({"mapping": [1]}), "/options/mapping"),
         ("json", json!({"mapping": mapping("/at/y"), "user": "u"}), "/options/password"),
-        ("orbcomm", json!({"user": "u", "password": "p"}), "/options/password"),
+        ("spot-feed", json!({"feedId": "x", "user": "u", "password": "p"}), "/options/user"),
         ("osmand", json!({"user": "u"}), "/options/password"),
         ("osmand", json!({"a": [1]}), "/options/a"),
         (

@@ -158,10 +158,14 @@ async fn bad_geometries_say_what_to_change(engine: Engine) {
         (feature("Polygon", &json!([]), &named), "/geometry", "at least one ring"),
         (feature("Polygon", &json!({"a": 1}), &named), "/geometry", "arrays of positions"),
         (feature("Point", &json!([181, 0]), &round), "/geometry", "invalid position [181, 0]"),
-        (feature("Point", &json!(["1", 0]), &round), "/geometry", "a longitude and a latitude"),
+        (
+            feature("Point", &json!(["1", 0]), &round),
+            "/geometry",
+            "longitude, latitude and optionally altitude",
+        ),
         (feature("Point", &json!([1, 0]), &named), "/properties/radius", "required for a Point"),
         (feature("Point", &json!([1, 0]), &json!({"name": "A", "radius": -1})), "/geometry", "more than 0"),
-        (feature("Polygon", &square(), &round), "/properties/radius", "belongs to a Point alone"),
+        (feature("Polygon", &square(), &round), "/properties/radius", "accepted only for a Point"),
         (
             feature("LineString", &json!([[0, 0], [1, 1]]), &named),
             "/properties/width",

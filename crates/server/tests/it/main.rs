@@ -71,3 +71,4 @@ mod users;
 mod webhooks;
 mod who_is_told;
 mod wire;
+mod wording;

@@ -51,7 +51,7 @@ async fn bad_templates_say_what_is_wrong(engine: Engine) {
             "{% for a in label.why %}{% for b in label.why %}{{ label.why }}{% endfor %}{% endfor %}",
             "longer than",
         ),
-        (&costly, "it reads and writes more than"),
+        (&costly, "rendering reads and writes more than"),
     ];
     for (source, expect) in cases {
         for (line, body) in [

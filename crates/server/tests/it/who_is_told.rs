@@ -277,7 +277,7 @@ async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
     on.app.clock().advance_seconds(3 * 86_400 + 60);
     let late = on.post_form(&link, "name=Eva").await;
     assert_eq!(late.status, 400);
-    assert!(text_of(&late).contains("This link is expired."), "{}", text_of(&late));
+    assert!(text_of(&late).contains("This link has expired."), "{}", text_of(&late));
 }
 
 async fn a_test_message_reaches_everybody(engine: Engine) {

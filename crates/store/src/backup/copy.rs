@@ -25,7 +25,7 @@ pub enum BackupError {
     #[error("there is no store at {0}")]
     NoStore(PathBuf),
     /// The target file exists already.
-    #[error("{0} is there already; name another file or move it away")]
+    #[error("{0} already exists; name another file or move that file away")]
     Exists(PathBuf),
     /// A file could not be read or written.
     #[error("cannot use {path}")]

@@ -20,7 +20,7 @@ use crate::{Database, Row, Tx, params};
 const COLUMNS: &str = "account_id, id, device_id, kind, parameters, state, created_by, creation, deadline, protocol, \
                        sent_at, ended_at, answer, error";
 /// Written when a user takes a command out of the queue.
-const CANCELLED: &str = "It was cancelled before it was sent.";
+const CANCELLED: &str = "The command was cancelled before it was sent.";
 
 fn from_row(row: &Row) -> Result<Command> {
     let (kind, state) = (row.text("kind")?, row.text("state")?);

@@ -37,31 +37,34 @@ pub(crate) async fn fill_checksums(database: &Database) -> Result<u64> {
     Ok(filled)
 }
 
-/// Fills in some of the states after this device; gives how many, and the last of them.
+/// Fills in some of the states after this device, of one account; gives how many, and the last of them.
 async fn fill_states(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
 ) -> Result<Option<(u64, (AccountId, DeviceId))>> {
     tx.keep_device_cache_valid();
-    // Who submits does not wait for these, and writes a checksum itself.
+    let sql = "SELECT account_id, device_id FROM device_live \
+               WHERE (account_id, device_id) > (?1, ?2) AND checksum IS NULL ORDER BY account_id, device_id LIMIT 1";
+    let Some(next) = tx.query_opt(sql, params![account, device]).await? else { return Ok(None) };
+    let account = AccountId::from_i64(next.i64("account_id")?);
+    // Submissions do not wait for these: a locked row is skipped, and its submission writes the checksum.
     let (columns, lock) = (state_row::columns(tx.engine()), tx.row_lock(RowLock::SkipLocked));
     let sql = format!(
         "SELECT account_id, device_id, {columns} FROM device_live \
-         WHERE (account_id, device_id) > (?1, ?2) AND checksum IS NULL \
-         ORDER BY account_id, device_id LIMIT ?3 {lock}"
+         WHERE account_id = ?1 AND device_id >= ?2 AND checksum IS NULL ORDER BY device_id LIMIT ?3 {lock}"
     );
-    let rows = tx.query(&sql, params![account, device, ROWS_PER_JOB]).await?;
+    let rows = tx.query(&sql, params![account, next.i64("device_id")?, ROWS_PER_JOB]).await?;
     let sql = "UPDATE device_live SET checksum = ?3 WHERE account_id = ?1 AND device_id = ?2";
-    let mut last = None;
+    let mut last = (account, DeviceId::from_i64(next.i64("device_id")?));
     for row in &rows {
         let key = (AccountId::from_i64(row.i64("account_id")?), DeviceId::from_i64(row.i64("device_id")?));
         match StateRow::of(row, key.0, key.1) {
             Ok(state) => drop(tx.execute(sql, params![key.0, key.1, state.checksum()]).await?),
             Err(damaged) => tx.damage().note(&damaged),
         }
-        last = Some(key);
+        last = key;
     }
-    Ok(last.map(|last| (u64::try_from(rows.len()).unwrap_or(u64::MAX), last)))
+    Ok(Some((u64::try_from(rows.len()).unwrap_or(u64::MAX), last)))
 }
 
 async fn fill_some(tx: &Tx) -> Result<u64> {

@@ -43,10 +43,9 @@ pub(crate) fn undo(row: &Row, of_row: fn(&Row) -> Result<i64>) -> Option<Undone>
         }
     }
     // Or the checksum itself was hit.
-    let expected = of_row(row).ok();
-    if let Some(expected) = expected.filter(|expected| (expected ^ kept).count_ones() == 1) {
+    let expected = of_row(row).ok().map(Value::Int);
+    if let Some(value) = expected.filter(|expected| flipped_integers(kept).contains(expected)) {
         let position = columns.iter().position(|(column, _)| column == "checksum")?;
-        let value = Value::Int(expected);
         let of_checksum =
             Undone { column: "checksum".to_owned(), row: row.with_value(position, value.clone()), value };
         return found.is_none().then_some(of_checksum);

@@ -73,7 +73,7 @@ fn read(body: &Json, context: &FeedContext<'_>) -> FeedMessage {
         identifiers.extend(text(path).filter(|name| !identifiers.contains(name)));
     }
     if identifiers.is_empty() {
-        let error = Some(DecodeError::Malformed("the message names no device"));
+        let error = Some(DecodeError::Malformed("the message has no identifier of a device"));
         return FeedMessage { key: text("/id"), error, ..FeedMessage::default() };
     }
     let received = at("/receivedAt").and_then(date);

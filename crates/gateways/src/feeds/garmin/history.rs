@@ -15,8 +15,9 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let items = body.get("HistoryItems").or_else(|| body.get("Locations")).unwrap_or(&body);
-    let items =
-        items.as_array().ok_or(DecodeError::Malformed("the answer has no list HistoryItems or Locations"))?;
+    let items = items
+        .as_array()
+        .ok_or(DecodeError::Malformed("the answer has no array HistoryItems or Locations"))?;
     Ok(FeedDecoded::all(items.iter().map(read_item), context.budget))
 }
 
@@ -35,7 +36,7 @@ fn read_item(item: &Json) -> FeedMessage {
         other => loose::time(other),
     });
     let (Some(imei), Some(time)) = (imei, time) else {
-        let error = Some(DecodeError::Malformed("an item without IMEI or Timestamp"));
+        let error = Some(DecodeError::Malformed("an item has no IMEI or Timestamp"));
         return FeedMessage { error, ..FeedMessage::default() };
     };
     let mut report = Report { time: Some(time), ..Report::default() };

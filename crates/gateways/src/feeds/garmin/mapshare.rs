@@ -63,8 +63,8 @@ fn read_placemark(placemark: &Element) -> Option<FeedMessage> {
         report.alarm("sos");
     }
     let error = match (time, field("IMEI")) {
-        (None, _) => Some(DecodeError::Malformed("a placemark without a time")),
-        (_, None) => Some(DecodeError::Malformed("a placemark without an IMEI")),
+        (None, _) => Some(DecodeError::Malformed("a placemark has no time")),
+        (_, None) => Some(DecodeError::Malformed("a placemark has no IMEI")),
         _ => None,
     };
     Some(FeedMessage {

@@ -39,7 +39,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let events = member(&body, "Events").and_then(Json::as_array);
-    let events = events.ok_or(DecodeError::Malformed("the body has no list Events"))?;
+    let events = events.ok_or(DecodeError::Malformed("the body has no array Events"))?;
     Ok(FeedDecoded::all(events.iter().map(|event| read_event(event, context)), context.budget))
 }
 
@@ -58,7 +58,7 @@ fn read_event(event: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let code = member(event, "messageCode").and_then(loose::integer);
     let time = member(event, "timeStamp").and_then(loose::number).and_then(crate::instant::epoch);
     let (Some(imei), Some(code)) = (imei, code) else {
-        message.error = Some(DecodeError::Malformed("an event without imei or messageCode"));
+        message.error = Some(DecodeError::Malformed("an event has no imei or messageCode"));
         return message;
     };
     let text = member(event, "freeText").and_then(loose::text);

@@ -97,7 +97,7 @@ fn newer_versions_and_missing_members_are_read() {
     assert_eq!(messages[1].reports[0].get("encrypted"), Some(&Value::Flag(true)));
     assert_eq!(messages[2].text.as_deref(), Some("hi"));
     assert_eq!(messages[2].reports[0].get("mediaSize"), Some(&Value::Integer(3)));
-    assert_eq!(messages[3].error, Some(DecodeError::Malformed("an event without imei or messageCode")));
+    assert_eq!(messages[3].error, Some(DecodeError::Malformed("an event has no imei or messageCode")));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
 fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
     let mut message = FeedMessage::default();
     let Some(esn) = element.value("esn") else {
-        message.error = Some(DecodeError::Malformed("a message without esn"));
+        message.error = Some(DecodeError::Malformed("a message has no esn"));
         return message;
     };
     message.identifiers.push(esn.to_owned());
@@ -108,7 +108,7 @@ pub(super) const DEVICE: AlarmTable = AlarmTable {
 
 fn read_json(body: &Json, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let devices = body.pointer("/entry/devices").and_then(Json::as_array);
-    let devices = devices.ok_or(DecodeError::Malformed("the body has no list entry.devices"))?;
+    let devices = devices.ok_or(DecodeError::Malformed("the body has no array entry.devices"))?;
     Ok(FeedDecoded::all(devices.iter().map(read_device), context.budget))
 }
 
@@ -116,7 +116,7 @@ fn read_device(device: &Json) -> FeedMessage {
     let mut message = FeedMessage::default();
     message.identifiers.extend(device.pointer("/deviceIdentify/esn").and_then(loose::text));
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a device without esn"));
+        message.error = Some(DecodeError::Malformed("a device has no esn"));
     }
     let time = device.pointer("/deviceIdentify/unixTime").and_then(loose::time);
     let mut report = Report { time, ..Report::default() };

@@ -37,9 +37,10 @@ const BASE: Feed = Feed {
 };
 
 fn decode_own(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
-    let mapping = context.options.get("mapping").ok_or(DecodeError::Malformed("the feed has no mapping"));
+    let mapping = context.options.get("mapping").ok_or(DecodeError::Malformed("the gateway has no mapping"));
     let mapping = mapping.and_then(|setting| {
-        Mapping::parse(setting).map_err(|_detail| DecodeError::Malformed("the feed's mapping is not valid"))
+        Mapping::parse(setting)
+            .map_err(|_detail| DecodeError::Malformed("the mapping of the gateway is invalid"))
     });
     mapping.and_then(|mapping| decode_by(&mapping, request, context)).into()
 }

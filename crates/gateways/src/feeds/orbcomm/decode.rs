@@ -32,7 +32,7 @@ fn read_message(body: &Json) -> FeedMessage {
     let mut message = FeedMessage { key: body.get("ID").and_then(loose::text), ..FeedMessage::default() };
     message.identifiers.extend(body.get("MobileID").and_then(loose::text));
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a message without MobileID"));
+        message.error = Some(DecodeError::Malformed("a message has no MobileID"));
     }
     let mut report = Report { time: body.get("MessageUTC").and_then(loose::time), ..Report::default() };
     let (mut latitude, mut longitude) = (None, None);

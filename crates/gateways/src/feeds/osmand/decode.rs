@@ -19,7 +19,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
     let mut form = Form::parse(request.query.as_bytes());
     form.append(Form::parse(request.body));
     if form.is_empty() {
-        return Err(DecodeError::Malformed("neither a query nor a body")).into();
+        return Err(DecodeError::Malformed("the request has neither a query nor a body")).into();
     }
     FeedDecoded::one(read_form(&form))
 }
@@ -73,13 +73,16 @@ fn read_form(form: &Form) -> FeedMessage {
     match (latitude, longitude) {
         (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
         (None, None) => {}
-        _ => message.error = Some(DecodeError::Malformed("a latitude or longitude is missing or no number")),
+        _ => {
+            message.error =
+                Some(DecodeError::Malformed("a latitude or longitude is missing or not a number"));
+        }
     }
     if !report.is_bare() {
         message.sos = sos_of(std::slice::from_ref(&report));
         message.reports.push(report);
     } else if message.error.is_none() {
-        message.error = Some(DecodeError::Malformed("neither a place nor a reading"));
+        message.error = Some(DecodeError::Malformed("the request has neither a position nor a reading"));
     }
     message
 }

@@ -61,8 +61,8 @@ fn read_location(location: &Json) -> FeedMessage {
     let has_alarm = !report.alarms.is_empty();
     let error = match (report.place, report.time) {
         // Who asks for help without a fix is heard: the alarm is a message of its own.
-        (None, _) if !has_alarm => Some(DecodeError::Malformed("a location without coordinates")),
-        (Some(_), None) => Some(DecodeError::Malformed("a location without a time")),
+        (None, _) if !has_alarm => Some(DecodeError::Malformed("a location has no coordinates")),
+        (Some(_), None) => Some(DecodeError::Malformed("a location has no time")),
         _ => None,
     };
     let key = location.get("uuid").and_then(loose::text);

@@ -17,7 +17,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let list = body.get("locations").and_then(Json::as_array);
-    let list = list.ok_or(DecodeError::Malformed("the body has no list locations"))?;
+    let list = list.ok_or(DecodeError::Malformed("the body has no array locations"))?;
     Ok(FeedDecoded::all(list.iter().map(read_feature), context.budget))
 }
 
@@ -34,7 +34,7 @@ fn read_feature(feature: &Json) -> FeedMessage {
     let degrees = |index: usize| coordinates?.get(index).and_then(loose::number);
     match (degrees(1), degrees(0)) {
         (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
-        _ => message.error = Some(DecodeError::Malformed("a location without coordinates")),
+        _ => message.error = Some(DecodeError::Malformed("a location has no coordinates")),
     }
     report.altitude_m = number("altitude");
     report.speed_kmh = known("speed").map(|speed| speed * MPS_KMH);

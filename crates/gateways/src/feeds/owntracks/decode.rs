@@ -68,7 +68,7 @@ fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
         }
         Some("lwt" | "card" | "cmd" | "configuration" | "dump" | "beacon" | "request") => return None,
         _ => {
-            message.error = Some(DecodeError::Malformed("_type is missing or not known"));
+            message.error = Some(DecodeError::Malformed("_type is missing or unknown"));
             return Some(message);
         }
     };
@@ -81,7 +81,7 @@ fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
 
 fn place(body: &Json) -> Result<(f64, f64), DecodeError> {
     let number = |name: &str| body.get(name).and_then(loose::number);
-    number("lat").zip(number("lon")).ok_or(DecodeError::Malformed("lat or lon is missing or no number"))
+    number("lat").zip(number("lon")).ok_or(DecodeError::Malformed("lat or lon is missing or not a number"))
 }
 
 fn read_location(body: &Json) -> Result<Report, DecodeError> {
@@ -181,7 +181,7 @@ fn read_status(body: &Json) -> Result<Report, DecodeError> {
         }
     }
     if report.is_bare() {
-        return Err(DecodeError::Malformed("the status says nothing"));
+        return Err(DecodeError::Malformed("the status is empty"));
     }
     Ok(report)
 }

@@ -35,7 +35,7 @@ fn read(body: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let mut message = FeedMessage::default();
     message.identifiers.extend(member(body, &["device", "deviceId"]).and_then(loose::text));
     let Some(device) = message.identifiers.first() else {
-        message.error = Some(DecodeError::Malformed("the callback names no device"));
+        message.error = Some(DecodeError::Malformed("the callback has no identifier of a device"));
         return message;
     };
     let number = member(body, &["seqNumber", "seqNum", "seqNo"]).and_then(loose::text);

@@ -45,7 +45,7 @@ fn read_json(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeEr
     refuse(&codes, errors.len())?;
     let list = body.pointer("/response/feedMessageResponse/messages/message").or_else(|| body.get("message"));
     if list.is_none() && errors.is_empty() && body.pointer("/response/feedMessageResponse").is_none() {
-        return Err(DecodeError::Malformed("the body has no messages of SPOT"));
+        return Err(DecodeError::Malformed("the body has no SPOT messages"));
     }
     let messages = loose::list(list).iter();
     Ok(FeedDecoded::all(
@@ -71,7 +71,7 @@ fn refuse(codes: &[&str], errors: usize) -> Result<(), DecodeError> {
     if errors == 0 || codes.contains(&NO_MESSAGES) {
         return Ok(());
     }
-    Err(DecodeError::Malformed("SPOT answered with an error: check the feed's id and password"))
+    Err(DecodeError::Malformed("SPOT answered with an error: check the options feedId and password"))
 }
 
 fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
@@ -82,7 +82,7 @@ fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
         message.identifiers.extend(field(name));
     }
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a message without esn or messengerId"));
+        message.error = Some(DecodeError::Malformed("a message has no esn or messengerId"));
     }
     let seconds = number("unixTime").or_else(|| number("timeInGMTSecond")).and_then(instant::epoch);
     let text = field("dateTime").or_else(|| field("timestamp"));

@@ -8,7 +8,7 @@ pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>,
     match command.kind.as_str() {
         "custom" => parse_hex(command.text("data")?)
             .filter(|bytes| !bytes.is_empty())
-            .ok_or(EncodeError::Invalid("a custom command for this model is hexadecimal digits")),
+            .ok_or(EncodeError::Invalid("a custom command for this model must be hexadecimal digits")),
         _ => Err(EncodeError::Unsupported),
     }
 }

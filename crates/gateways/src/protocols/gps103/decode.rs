@@ -37,11 +37,11 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
         return Ok(decoded);
     }
     let body =
-        sentence.strip_prefix("imei:").ok_or(DecodeError::Malformed("a sentence begins with imei:"))?;
+        sentence.strip_prefix("imei:").ok_or(DecodeError::Malformed("a sentence must begin with imei:"))?;
     let fields = Fields::split(body, ',');
     let name = fields.get(0);
     if !is_digits(name) {
-        return Err(DecodeError::Malformed("a device's name is decimal digits"));
+        return Err(DecodeError::Malformed("the identifier of a device must consist of decimal digits"));
     }
     decoded.identifiers = vec![name.to_owned()];
     let kind = fields.get(1);

@@ -25,6 +25,6 @@ fn interval(seconds: i64) -> Result<String, EncodeError> {
         1..=59 => Ok(format!("{seconds:02}s")),
         60..=3599 => Ok(format!("{:02}m", seconds / 60)),
         3600..=359_999 => Ok(format!("{:02}h", seconds / 3600)),
-        _ => Err(EncodeError::Invalid("the interval is 1 second to 99 hours")),
+        _ => Err(EncodeError::Invalid("the interval must be from 1 second to 99 hours")),
     }
 }

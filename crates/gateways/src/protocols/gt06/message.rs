@@ -93,7 +93,7 @@ impl<'a> Message<'a> {
         let long = match reader.u16()? {
             0x7878 => false,
             0x7979 => true,
-            _ => return Err(DecodeError::Malformed("a frame begins with 7878 or 7979")),
+            _ => return Err(DecodeError::Malformed("a frame must begin with 7878 or 7979")),
         };
         let stated = if long { usize::from(reader.u16()?) } else { usize::from(reader.u8()?) };
         let kind = reader.u8()?;

@@ -16,7 +16,7 @@ impl Decoder for H02Decoder {
             Some(b'$') => read_binary(frame, context).into(),
             // Frames that begin with X have no known form.
             Some(b'X') => Decoded::nothing(),
-            _ => Err(DecodeError::Malformed("a frame begins with * or $")).into(),
+            _ => Err(DecodeError::Malformed("a frame must begin with * or $")).into(),
         };
         decoded.in_zone(context)
     }

@@ -17,7 +17,7 @@ pub(super) fn read_text(text: &str, context: &Context<'_>) -> Result<Decoded, De
     let mut decoded = match name {
         "" if context.known => Decoded::nothing(),
         _ if is_digits(name) => Decoded::identified(name),
-        _ => return Err(DecodeError::Malformed("a device's name is decimal digits")),
+        _ => return Err(DecodeError::Malformed("the identifier of a device must consist of decimal digits")),
     };
     match kind {
         "V0" | "HTBT" => {

@@ -13,6 +13,8 @@ use crate::sbd::{Estimate, Session};
 use super::encode::confirmation;
 use super::frame::REVISION;
 
+/// Bytes of the revision and the length that precede the elements.
+const LENGTH_END: usize = 3;
 const HEADER: u8 = 0x01;
 const PAYLOAD: u8 = 0x02;
 const LOCATION: u8 = 0x03;
@@ -24,6 +26,13 @@ pub(super) struct IridiumDecoder;
 impl Decoder for IridiumDecoder {
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded {
         read(frame, context).into()
+    }
+
+    fn identifiers_of_beginning(&self, beginning: &[u8]) -> Vec<String> {
+        let mut elements = Reader::new(beginning.get(LENGTH_END..).unwrap_or_default());
+        std::iter::from_fn(|| read_element(&mut elements).ok())
+            .find_map(|(kind, value)| (kind == HEADER).then(|| read_header(value).ok())?)
+            .map_or_else(Vec::new, |header| vec![header.imei])
     }
 }
 
@@ -111,7 +120,7 @@ fn read_location(value: &[u8]) -> Result<Estimate, DecodeError> {
         let (whole, minutes) = (f64::from(reader.u8()?), f64::from(reader.u16()?) / 1000.0);
         let degrees = whole + minutes / 60.0;
         if minutes >= 60.0 || degrees > most {
-            return Err(DecodeError::Malformed("the network's location is not on Earth"));
+            return Err(DecodeError::Malformed("the position of the network is out of range"));
         }
         Ok(if negative { -degrees } else { degrees })
     };
@@ -239,7 +248,10 @@ mod tests {
     fn a_damaged_location_leaves_the_payload() {
         let damaged = LOCATED.replace("022b7a26", "022bffff");
         let decoded = decode(&damaged, &Options::default());
-        assert_eq!(decoded.error, Some(DecodeError::Malformed("the network's location is not on Earth")));
+        assert_eq!(
+            decoded.error,
+            Some(DecodeError::Malformed("the position of the network is out of range"))
+        );
         assert_eq!(decoded.identifiers, ["301434061799480"]);
     }
 

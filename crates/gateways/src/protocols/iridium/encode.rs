@@ -74,7 +74,7 @@ impl MtConfirmation {
         let (revision, length) = (reader.u8()?, reader.u16()?);
         let mut reader = reader.sub(length.into())?;
         if (revision, reader.u8()?, reader.u16()?) != (REVISION, MT_CONFIRMATION, 25) {
-            return Err(DecodeError::Malformed("not a confirmation of the gateway"));
+            return Err(DecodeError::Malformed("the message is not a confirmation of the Iridium gateway"));
         }
         let client_id = reader.array()?;
         let imei = reader.text(15)?;

@@ -14,7 +14,7 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
         "positionSingle" => message(0x8201, target, &[]),
         "positionPeriodic" => {
             let seconds = u32::try_from(command.integer("frequency")?)
-                .map_err(|_range| EncodeError::Invalid("the interval is a number of seconds"))?;
+                .map_err(|_range| EncodeError::Invalid("the interval must be a number of seconds"))?;
             // One parameter: the interval of reports.
             let mut body = vec![1, 0, 0, 0, 0x29, 4];
             body.extend_from_slice(&seconds.to_be_bytes());
@@ -24,7 +24,7 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
         "message" => message(0x8300, target, &[&[0x0c], command.text("message")?.as_bytes()].concat()),
         "requestPhoto" => {
             let channel = u8::try_from(command.integer("index")?)
-                .map_err(|_range| EncodeError::Invalid("the camera is a number from 0 to 255"))?;
+                .map_err(|_range| EncodeError::Invalid("index must be from 0 to 255"))?;
             // One photo, at once, sent and not kept; 640 by 480, medium quality, neither brighter nor paler than it is.
             message(0x8801, target, &[channel, 0, 1, 0, 0, 0, 2, 5, 127, 63, 63, 127])
         }
@@ -42,7 +42,8 @@ fn custom(data: &str, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     } else if ["JC371", "JC181", "JC182", "JC450", "JC451"].into_iter().any(is) {
         message(0x8900, target, &with_kind(0xf0))
     } else {
-        parse_hex(data).ok_or(EncodeError::Invalid("a custom command for this model is hexadecimal digits"))
+        parse_hex(data)
+            .ok_or(EncodeError::Invalid("a custom command for this model must be hexadecimal digits"))
     }
 }
 
@@ -50,7 +51,7 @@ fn message(kind: u16, target: &Target<'_>, body: &[u8]) -> Result<Vec<u8>, Encod
     if body.len() > 0x3ff {
         return Err(EncodeError::Invalid("the text must have at most 1022 bytes"));
     }
-    let invalid = EncodeError::Invalid("the device's name must be digits");
+    let invalid = EncodeError::Invalid("the identifier of the device must consist of digits");
     let modern = target.options.flag("jt808-2019");
     let digits = target.identifier;
     let name = if modern {

@@ -72,14 +72,15 @@ fn without_checksum(frame: &[u8]) -> (&[u8], Option<DecodeError>) {
     let error = match sent {
         Some(sent) if sent == computed => None,
         Some(sent) => Some(DecodeError::Checksum { sent, computed }),
-        None => Some(DecodeError::Malformed("the checksum is two hexadecimal digits")),
+        None => Some(DecodeError::Malformed("the checksum must be two hexadecimal digits")),
     };
     (covered.strip_suffix(b"*").unwrap_or(covered), error)
 }
 
 impl MeitrackDecoder {
     fn read(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
-        let parts = split(frame).ok_or(DecodeError::Malformed("a frame has a name and a kind"))?;
+        let parts =
+            split(frame).ok_or(DecodeError::Malformed("a frame must have an identifier and a kind"))?;
         let mut decoded = Decoded::identified(parts.name);
         match parts.kind {
             "CCC" => {

@@ -37,7 +37,7 @@ impl Photo {
         content: &[u8],
         decoded: &mut Decoded,
     ) -> Result<(), DecodeError> {
-        let malformed = DecodeError::Malformed("a packet of a photo has a file, a total and a number");
+        let malformed = DecodeError::Malformed("a packet of a photo must have a file, a total and a number");
         let mut parts = content.splitn(4, |byte| *byte == b',');
         let mut text = || parts.next().and_then(|part| std::str::from_utf8(part).ok()).ok_or(malformed);
         let (file, total, current) = (text()?, text()?, text()?);

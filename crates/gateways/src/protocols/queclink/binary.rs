@@ -19,7 +19,7 @@ pub(super) fn read_binary(frame: &[u8]) -> Result<Decoded, DecodeError> {
         b"+EVT" | b"+BVT" => read_event(reader),
         b"+INF" | b"+BNF" => read_information(reader),
         b"+ACK" | b"+HBD" | b"+CRD" | b"+BRD" | b"+LGN" => Ok(Decoded::nothing()),
-        _ => Err(DecodeError::Malformed("a message begins with a header such as +RESP or +RSP")),
+        _ => Err(DecodeError::Malformed("a message must begin with a header such as +RESP or +RSP")),
     }
 }
 

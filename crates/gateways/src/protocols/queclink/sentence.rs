@@ -31,12 +31,12 @@ impl<'a> Sentence<'a> {
         let fields = Fields::split(text, ',');
         let header = fields.get(0);
         let kind = header.split_once(":GT").and_then(|(_, rest)| rest.get(..3));
-        let kind = kind.ok_or(DecodeError::Malformed("a message has a header such as +RESP:GTFRI"))?;
+        let kind = kind.ok_or(DecodeError::Malformed("a message must have a header such as +RESP:GTFRI"))?;
         // Old units leave the version out.
         let old = fields.get(1).len() > 10;
         let (version, identifier) = if old { ("", fields.get(1)) } else { (fields.get(1), fields.get(2)) };
         if !matches!(identifier.len(), 14 | 15) || !identifier.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(DecodeError::Malformed("a device's name has 14 or 15 digits"));
+            return Err(DecodeError::Malformed("the identifier of a device must have 14 or 15 digits"));
         }
         let total = fields.count();
         let sent_at =

@@ -13,10 +13,10 @@ use super::optional_fields::set_tail;
 pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let head = fields.take();
     let (model, kind) =
-        head.split_at_checked(5).ok_or(DecodeError::Malformed("a line begins with a model"))?;
+        head.split_at_checked(5).ok_or(DecodeError::Malformed("a line must begin with a model"))?;
     let decoded = Decoded { model: Some(model.to_owned()), ..Decoded::identified(fields.take()) };
     if !matches!(kind, "STT" | "EMG" | "EVT" | "ALT" | "UEX") {
-        return Err(DecodeError::Malformed("the kind of line is not known"));
+        return Err(DecodeError::Malformed("the kind of line is unknown"));
     }
     let mut report = Report::default();
     report.set_text("type", kind);

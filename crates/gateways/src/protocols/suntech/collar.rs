@@ -12,7 +12,7 @@ pub(super) fn read_collar(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
     fields.skip(1);
     let kind = fields.take();
     if !matches!(kind, "Location" | "Emergency" | "Alert") {
-        return Err(DecodeError::Malformed("the kind of line is not known"));
+        return Err(DecodeError::Malformed("the kind of line is unknown"));
     }
     let decoded = Decoded::identified(fields.take());
     let mut report = Report::default();
@@ -39,7 +39,7 @@ pub(super) fn read_st4(mut fields: Fields<'_>) -> Result<Decoded, DecodeError> {
     let kind = head.get(5..).unwrap_or_default();
     let decoded = Decoded::identified(fields.take());
     if !matches!(kind, "STT" | "ALT") {
-        return Err(DecodeError::Malformed("the kind of line is not known"));
+        return Err(DecodeError::Malformed("the kind of line is unknown"));
     }
     let mut report = Report::default();
     report.set_text("type", kind);

@@ -33,7 +33,7 @@ fn read_line(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> 
     let fields = Fields::split(line.trim_end_matches(['\r', '\n']), ';');
     let head = fields.get(0);
     if fields.count() < 2 || !head.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(DecodeError::Malformed("a line has a kind and a name"));
+        return Err(DecodeError::Malformed("a line must have a kind and an identifier"));
     }
     if head.starts_with("ST9") && head.len() == 5 {
         return read_collar(fields);

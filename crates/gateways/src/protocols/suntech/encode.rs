@@ -48,7 +48,7 @@ fn universal(command: &Command) -> Result<String, EncodeError> {
         "outputControl" => {
             let index = command.integer("index")?;
             if !(1..=4).contains(&index) {
-                return Err(EncodeError::Invalid("outputs are 1 to 4"));
+                return Err(EncodeError::Invalid("index must be 1 to 4"));
             }
             format!("04;{:02}", index * 2 - i64::from(is_on(command)?))
         }

@@ -18,7 +18,7 @@ pub(super) fn read_mapped(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
     let decoded = Decoded::identified(fields.take());
     if !matches!(kind, "STT" | "ALT" | "UEX" | "BLE") {
         return Ok(Decoded {
-            error: Some(DecodeError::Malformed("the kind of line is not read")),
+            error: Some(DecodeError::Malformed("the kind of line is not supported")),
             ..decoded
         });
     }

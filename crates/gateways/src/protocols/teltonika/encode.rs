@@ -40,6 +40,6 @@ pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>,
 /// `setdigout ?1` changes the second output alone.
 fn output_control(index: i64, on: bool) -> Result<String, EncodeError> {
     let before = usize::try_from(index - 1).ok().filter(|before| *before < 4);
-    let before = before.ok_or(EncodeError::Invalid("the index of an output is 1 to 4"))?;
+    let before = before.ok_or(EncodeError::Invalid("index must be 1 to 4"))?;
     Ok(format!("setdigout {}{}", "?".repeat(before), u8::from(on)))
 }

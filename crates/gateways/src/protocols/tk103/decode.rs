@@ -46,7 +46,8 @@ fn split(text: &str) -> Option<Sentence<'_>> {
 }
 
 fn read(text: &str) -> Result<Decoded, DecodeError> {
-    let sentence = split(text).ok_or(DecodeError::Malformed("a sentence has a name and a kind"))?;
+    let sentence =
+        split(text).ok_or(DecodeError::Malformed("a sentence must have an identifier and a kind"))?;
     let mut decoded = Decoded::identified(sentence.name);
     match sentence.kind {
         "BP00" if !sentence.commas => return Ok(decoded.with_reply(format!("({}AP01HSO)", sentence.name))),
@@ -55,7 +56,7 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     }
     match read_content(&sentence) {
         Some(report) => decoded.reports.push(report),
-        None => decoded.error = Some(DecodeError::Malformed("the sentence has nothing that is read")),
+        None => decoded.error = Some(DecodeError::Malformed("the sentence has no known content")),
     }
     Ok(decoded)
 }

@@ -21,7 +21,7 @@ fn usual(command: &Command) -> Result<String, EncodeError> {
         "positionSingle" => "AP00".to_owned(),
         "positionPeriodic" => {
             let seconds = u16::try_from(command.integer("frequency")?)
-                .map_err(|_large| EncodeError::Invalid("the interval is 0 to 65535 seconds"))?;
+                .map_err(|_large| EncodeError::Invalid("the interval must be from 0 to 65535 seconds"))?;
             format!("AR00{seconds:04X}0000")
         }
         "positionStop" => "AR0000000000".to_owned(),

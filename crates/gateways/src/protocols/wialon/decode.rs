@@ -46,7 +46,7 @@ impl WialonDecoder {
     }
 
     fn read_line(&mut self, line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
-        let malformed = DecodeError::Malformed("a line is #kind#content");
+        let malformed = DecodeError::Malformed("a line must have the form #kind#content");
         let mut parts = line.trim_end_matches(['\r', '\n']).splitn(3, '#');
         let (Some(front), Some(kind), Some(body)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(malformed);
@@ -95,7 +95,7 @@ fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<De
                 decoded.reports.push(report);
                 decoded.reply(format!("#A{kind}#1\r\n"));
             } else {
-                decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"));
+                decoded.error = Some(DecodeError::Malformed("a record must have ten or sixteen fields"));
                 decoded.reply(format!("#A{kind}#-1\r\n"));
             }
         }
@@ -108,7 +108,7 @@ fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<De
                     report.set("archive", true);
                     decoded.reports.push(report);
                 } else {
-                    decoded.error = Some(DecodeError::Malformed("a record has ten or sixteen fields"));
+                    decoded.error = Some(DecodeError::Malformed("a record must have ten or sixteen fields"));
                 }
             }
             // The count is of what arrived; a record that cannot be read would only be sent again.
@@ -123,7 +123,7 @@ fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<De
             decoded.reply("#AM#1\r\n");
         }
         "AM" => decoded.answer = Some(body.to_owned()),
-        _ => return Err(DecodeError::Malformed("a line is #kind#content")),
+        _ => return Err(DecodeError::Malformed("a line must have the form #kind#content")),
     }
     Ok(decoded)
 }
@@ -142,7 +142,7 @@ impl<'a> Login<'a> {
         let mut fields = names.split(';').skip(usize::from(versioned));
         let name = fields.next().unwrap_or_default();
         if name.is_empty() {
-            return Err(DecodeError::Malformed("a login needs a name"));
+            return Err(DecodeError::Malformed("a login must have an identifier"));
         }
         Ok(Self { name, password: fields.next().unwrap_or_default(), error })
     }

@@ -25,7 +25,8 @@ impl Photo {
         block: &[u8],
         decoded: &mut Decoded,
     ) -> Result<(), DecodeError> {
-        let malformed = DecodeError::Malformed("a block of a photo has a size, an index and a last index");
+        let malformed =
+            DecodeError::Malformed("a block of a photo must have a size, an index and a last index");
         let fields: Vec<&str> = line.split(';').collect();
         let [size, index, last, date, time, name, ..] = fields.as_slice() else { return Err(malformed) };
         let (Ok(size), Ok(index), Ok(last)) =

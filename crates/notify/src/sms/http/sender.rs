@@ -117,7 +117,7 @@ impl Sender for HttpGateway {
             },
             Err(error) => SendOutcome::Unclear {
                 reason: format!(
-                    "the SMS gateway did not answer, and may have taken the message: {}",
+                    "the SMS gateway did not answer, and may have accepted the message: {}",
                     cause(&error.without_url())
                 ),
             },

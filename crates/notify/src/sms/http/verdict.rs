@@ -38,7 +38,7 @@ pub(super) fn judge(settings: &HttpGatewaySettings, answer: &Answer) -> SendOutc
         200..300 => judge_success(settings, answer, reason),
         300..400 => SendOutcome::RetryLater {
             reason: format!(
-                "the SMS gateway redirects ({status}), which is not followed; set its final address"
+                "the SMS gateway answered with a redirect ({status}), which is not followed; configure its final URL"
             ),
             wait: None,
         },
@@ -75,7 +75,7 @@ fn judge_success(
         }
         Some(_) => SendOutcome::Refused { reason: reason() },
         None => SendOutcome::Unclear {
-            reason: format!("{}, which does not say whether it took the message", reason()),
+            reason: format!("{}, which does not show whether it accepted the message", reason()),
         },
     }
 }

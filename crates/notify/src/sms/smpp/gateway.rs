@@ -149,7 +149,7 @@ impl SmppGateway {
             let in_part = |reason: String| match taken {
                 0 => None,
                 _ => Some(SendOutcome::Unclear {
-                    reason: format!("the message centre took {taken} of {total} segments: {reason}"),
+                    reason: format!("the message centre accepted {taken} of {total} segments: {reason}"),
                 }),
             };
             let answer = match session.request(packet).await {
@@ -159,7 +159,7 @@ impl SmppGateway {
                     return in_part(reason.to_owned()).unwrap_or_else(|| later(reason.to_owned()));
                 }
                 Err(Lost::Unanswered) => {
-                    let reason = "the message centre did not answer, and may have taken the message";
+                    let reason = "the message centre did not answer, and may have accepted the message";
                     return SendOutcome::Unclear { reason: reason.to_owned() };
                 }
             };

@@ -35,7 +35,7 @@ pub(super) fn read(packet: &DeliverSm) -> Option<Receipt> {
         "DELIVRD" => None,
         "EXPIRED" | "DELETED" | "UNDELIV" | "REJECTD" => {
             let error = word_after(&text, "err:").map(|code| format!(", error {code}")).unwrap_or_default();
-            Some(excerpt(&format!("the message centre could not deliver it: {state}{error}"), REFERENCE))
+            Some(excerpt(&format!("the message centre could not deliver the SMS: {state}{error}"), REFERENCE))
         }
         // Not final: another receipt will follow.
         _ => return None,

@@ -69,11 +69,14 @@ impl Session {
             }
             Ok(answer) => {
                 session.close();
-                Err(format!("the message centre refused us: {}", super::verdict::name(answer.status())))
+                Err(format!(
+                    "the message centre refused the connection: {}",
+                    super::verdict::name(answer.status())
+                ))
             }
             Err(_) => {
                 session.close();
-                Err("the message centre did not answer to our bind".to_owned())
+                Err("the message centre did not answer the bind request".to_owned())
             }
         }
     }

@@ -241,7 +241,7 @@ impl Worker {
         let failed = |error: StoreError| error.to_string();
         let email = message.to.parse().map_err(|_invalid| "not an address".to_owned())?;
         let login = self.app.store.find_login(&email).await.map_err(failed)?;
-        let user = login.ok_or_else(|| "the user is gone".to_owned())?.user.id;
+        let user = login.ok_or_else(|| "the user was deleted".to_owned())?.user.id;
         let (secret, new) = self.app.new_password_link(user, purpose);
         self.app.store.create_link(&Origin::service(), new).await.map_err(failed)?;
         message.text = message.text.replace(LINK_SECRET, secret.expose());
@@ -300,7 +300,7 @@ impl Worker {
                         tracing::warn!(
                             notification = %reservation.id,
                             error = &error as &dyn std::error::Error,
-                            "could not record what became of a message"
+                            "could not record the result of sending a notification"
                         );
                         tokio::time::sleep(SETTLE_PAUSE).await;
                     }
@@ -308,7 +308,7 @@ impl Worker {
             }
         };
         if tokio::time::timeout(SETTLE_LIMIT, settle).await.is_err() {
-            tracing::error!(notification = %reservation.id, "what became of a message is not recorded");
+            tracing::error!(notification = %reservation.id, "the result of sending a notification is not recorded");
         }
     }
 

@@ -59,14 +59,15 @@ fn with_envelope(mut schema: Value, with_usage: bool) -> Value {
     let mut properties = Map::new();
     properties.insert(
         "success".to_owned(),
-        json!({ "type": "boolean", "description": "Always true here.", "example": true }),
+        json!({ "type": "boolean", "description": "Always true in successful responses.", "example": true }),
     );
     let mut required = vec![json!("success")];
     if with_usage {
         let count = |description: &str| json!({ "type": "integer", "format": "int64", "minimum": 0, "description": description, "example": 42 });
-        properties
-            .insert("apiUsage".to_owned(), count("Calls made by the account since the API was activated."));
-        properties.insert("apiDailyUsage".to_owned(), count("Calls made on the account's present day."));
+        let total = "Number of API calls of the account since the API was activated.";
+        properties.insert("apiUsage".to_owned(), count(total));
+        let daily = "Number of API calls of the account on the current day, in the time zone of the account.";
+        properties.insert("apiDailyUsage".to_owned(), count(daily));
         required.extend([json!("apiUsage"), json!("apiDailyUsage")]);
     }
     if let Some(own) = schema.get("properties").and_then(Value::as_object) {

@@ -1,4 +1,4 @@
-//! Adds what all operations share and no handler repeats: envelope, errors, security, headers and both kinds of patch.
+//! Adds to every operation what handlers do not repeat: envelope, errors, security, headers and both kinds of patch.
 
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ use super::webhooks::webhooks;
 use crate::http::error_code::ErrorCode;
 use crate::http::middleware::TOKEN_PATH;
 
-/// Says what the schemas leave out: under `application/json` either kind of patch is taken. A schema with both, an
+/// States what the schemas leave out: under `application/json` either kind of patch is accepted. A schema with both, an
 /// object and an array, makes client generators write code that does not compile.
-const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396), an object with what changes, in which null removes; \
-    or a JSON Patch (RFC 6902), an array of operations that is applied whole or not at all. As `application/json` either \
-    is taken.";
+const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396), an object with the members to change, in which null \
+    removes a value, or a JSON Patch (RFC 6902), an array of operations of which all or none are applied. Both are accepted \
+    as `application/json`.";
 
-/// A header's value with something to see in it.
+/// The value of a header with at least one visible character.
 const PRINTABLE: &str = r"^[\t -~]*[!-~][\t -~]*$";
 /// Entity tags in double quotes, or any.
 const ENTITY_TAGS: &str = r#"^(\*|(W/)?"[!#-+\--~]*"(, ?(W/)?"[!#-+\--~]*")*)$"#;
@@ -32,11 +32,11 @@ pub(super) fn finish(document: &mut Value, base_url: &str) {
     document["components"]["securitySchemes"] = json!({
         "token": {
             "type": "http", "scheme": "bearer", "bearerFormat": "JWT",
-            "description": "A token from `POST /api/Auth/Token`."
+            "description": "Bearer token from `POST /api/Auth/Token`."
         },
         "session": {
             "type": "apiKey", "in": "cookie", "name": crate::http::authenticate::SESSION_COOKIE,
-            "description": "The cookie of a console session from `POST /api/session`."
+            "description": "Cookie of a console session, set by `POST /api/session`."
         }
     });
     let mut paths = document["paths"].take();
@@ -101,14 +101,14 @@ struct Operation<'d> {
     schemas: &'d mut Value,
 }
 
-/// What an operation needs of its caller, from its `security` as the handler wrote it.
+/// The authentication that an operation requires, from the `security` of its handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
-    /// Anybody: `security(())`.
+    /// None: `security(())`.
     Open,
-    /// A console session alone: `security(("session" = []))`.
+    /// A console session: `security(("session" = []))`.
     Session,
-    /// A token or a session: nothing written.
+    /// A token or a session: no `security`.
     Any,
 }
 
@@ -128,20 +128,22 @@ impl Operation<'_> {
             self.offer_merge_patch();
         }
         self.mark_binary_bodies();
-        // Locations and alerts are told apart by what they are.
+        // Repeated locations and alerts are recognised by their content.
         let by_content = self.path.ends_with("/locations") || self.path.ends_with("/alerts");
         let creates = self.method == "post" && self.body.pointer("/responses/201").is_some();
         if creates && access == Access::Any && !by_content {
             self.add_header_parameter(
                 "Idempotency-Key",
-                "Makes sending the request again safe for 24 hours.",
+                "Unique key of the request, chosen by the client, for example a UUID. For 24 hours a repeated request with \
+                 the same key and body returns the first result and creates nothing.",
                 &json!({ "type": "string", "pattern": PRINTABLE, "maxLength": 255 }),
             );
         }
         if self.changes_a_revision(access) {
             self.add_header_parameter(
                 "If-Match",
-                "The entity tag of the revision you mean to change.",
+                "Entity tag of the revision to change, from the header `ETag`. The request fails with \
+                 `precondition-failed` if the resource has changed since.",
                 &json!({ "type": "string", "pattern": ENTITY_TAGS, "maxLength": 1000, "example": "\"r3\"" }),
             );
         }
@@ -203,7 +205,7 @@ impl Operation<'_> {
         ];
         for (status, applies) in statuses {
             let responses = &mut self.body["responses"];
-            // A handler names an error that only its own rules tell, without a body.
+            // A handler may name an error without a body; it gets the shared one.
             let is_named = |named: &Value| named.get("content").is_none();
             if responses.get(status.to_string()).map_or(applies, is_named) {
                 responses[status.to_string()] = problem_reference(status);
@@ -264,11 +266,11 @@ fn merge_patch(name: &str, schemas: &mut Value) -> String {
         object.remove("required");
         object.insert(
             "description".to_owned(),
-            json!("A JSON Merge Patch (RFC 7396): only what changes; null removes."),
+            json!("A JSON Merge Patch (RFC 7396): the members to change. Null removes a value."),
         );
     }
     for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
-        // What is left out of a patch stays as it is, whatever a whole thing would get.
+        // A member that is left out of a patch keeps its value and does not get the default.
         if let Some(property) = property.as_object_mut() {
             property.remove("default");
         }

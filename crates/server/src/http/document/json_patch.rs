@@ -36,19 +36,19 @@ fn add_schemas(schemas: &mut Value) {
     for (name, operations, member) in SCHEMAS {
         let mut schema = json!({
             "type": "object",
-            "description": format!("An operation of a JSON Patch: {}.", operations.join(", ")),
+            "description": format!("An operation of a JSON Patch (RFC 6902): {}.", operations.join(", ")),
             "required": ["op", "path"],
             "properties": {
-                "op": { "type": "string", "enum": operations, "description": "What is done at `path`." },
-                "path": pointer("A JSON pointer into the resource as GET answers it."),
+                "op": { "type": "string", "enum": operations, "description": "Operation to perform at `path`." },
+                "path": pointer("JSON pointer (RFC 6901) of the target, in the resource as GET returns it."),
             },
         });
         if let Some(member) = member {
             schema["required"] = json!(["op", "path", member]);
             schema["properties"][member] = if member == "from" {
-                pointer("Where the value is taken from.")
+                pointer("JSON pointer (RFC 6901) of the value to move or copy.")
             } else {
-                json!({ "description": "The value that is put there, or that `test` expects there." })
+                json!({ "description": "Value to add, to replace with, or that `test` expects at `path`." })
             };
         }
         schemas[name] = schema;

@@ -1,4 +1,4 @@
-//! The OpenAPI document: written beside the handlers, finished here with what all of them share.
+//! The OpenAPI document: collected from the handlers, completed here with what all operations share.
 
 mod answer_limits;
 mod envelope;
@@ -15,39 +15,41 @@ use utoipa::OpenApi;
 use super::middleware::ProblemBody;
 use super::reply::Envelope;
 
-/// What the document says of the whole.
+/// The introduction of the document, its tags, and schemas that no operation names.
 #[derive(OpenApi)]
 #[openapi(
     info(
         title = "Perigee",
         version = "1",
-        description = "Satellite tracking anyone can host: devices, groups and users; locations and alerts.\n\n\
+        description = "The API of Perigee, a self-hosted satellite tracking service: devices, groups and users; \
+            locations, alerts and notifications.\n\n\
             Get a token from `POST /api/Auth/Token` with a user name and an API key, and send it as \
             `Authorization: Bearer <token>` with every other request.\n\n\
-            A positive answer means the data is committed and synced. After no answer or a 5xx, sending again is \
-            always safe and never duplicates.",
+            A successful response means that the data is committed and synced to disk. After a 5xx response or none, \
+            locations and alerts can be sent again without creating duplicates; send other requests that create a \
+            resource with an `Idempotency-Key`.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     tags(
-        (name = "authentication", description = "Tokens, sessions and what proves who somebody is."),
-        (name = "devices", description = "Trackers, their licences and limits."),
-        (name = "locations", description = "Where devices were."),
-        (name = "gateways", description = "Addresses for satellite networks and phones, messages as they came, devices that nobody knows."),
-        (name = "commands", description = "What devices are told to do, and what became of it."),
-        (name = "alerts", description = "What happened to devices."),
-        (name = "notifications", description = "Whom alerts go to, and what became of each message."),
-        (name = "groups", description = "Named sets of devices."),
-        (name = "rules", description = "What raises alerts, and of whom."),
-        (name = "geofences", description = "Areas, circles and corridors that rules look at."),
-        (name = "users", description = "Who signs in, what they may do and see."),
-        (name = "account", description = "The account, its licences and settings."),
-        (name = "shares", description = "Read-only live views for whoever has the link."),
-        (name = "templates", description = "What messages to people say."),
-        (name = "operator", description = "What operators of the server do: accounts, licences, health."),
-        (name = "console", description = "What the web console needs to know."),
-        (name = "events", description = "What happened in the account, polled or streamed."),
-        (name = "webhooks", description = "Addresses that events are sent to, and what was delivered."),
-        (name = "audit", description = "Who changed what, and when."),
+        (name = "authentication", description = "Tokens, console sessions, passwords and the second factor."),
+        (name = "devices", description = "Trackers and other devices that report locations, with their licences and limits."),
+        (name = "locations", description = "Locations that devices reported: submit, read and delete them."),
+        (name = "gateways", description = "Addresses that receive feeds of satellite networks and phones, raw messages, and devices that no account has registered."),
+        (name = "commands", description = "Commands to devices and their state."),
+        (name = "alerts", description = "Alerts that devices sent or that rules raised."),
+        (name = "notifications", description = "Recipients of alerts, and the delivery state of each notification."),
+        (name = "groups", description = "Named sets of devices, for filters, rules and access."),
+        (name = "rules", description = "Conditions that raise alerts, and the devices that they apply to."),
+        (name = "geofences", description = "Named areas, circles and corridors that rules test positions against."),
+        (name = "users", description = "Users of the account, their privileges and their access."),
+        (name = "account", description = "The account of the caller: settings, licences and API key."),
+        (name = "shares", description = "Share links: read-only live views without signing in."),
+        (name = "templates", description = "Texts of e-mails and SMS that the account can replace."),
+        (name = "operator", description = "Operations for operators of the server: accounts, licences, health."),
+        (name = "console", description = "Data that the web console needs."),
+        (name = "events", description = "Events of the account, polled or streamed."),
+        (name = "webhooks", description = "URLs that receive events, and the deliveries to them."),
+        (name = "audit", description = "The audit log: who changed what, and when."),
     ),
     components(schemas(
         Envelope,

@@ -1,5 +1,5 @@
-//! Parameters as exactly as a schema can say it: ids of the right kind, texts without control characters. Bodies are exact
-//! by their [statements](crate::http::input).
+//! Adds exact patterns and lengths to the schemas of parameters. Bodies get theirs from their
+//! [statements](crate::http::input).
 
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, DeliveryId, DeviceId, FileId, GatewayId,
@@ -32,7 +32,7 @@ pub(super) fn limit_parameters(paths: &mut Value) {
     }
 }
 
-/// What a text in this place may be: the words of a schema.
+/// The keywords of the schema of a parameter, by where it is sent and its name.
 fn limits(place: (&str, &str)) -> Option<Value> {
     let pattern = match place {
         ("query", "from" | "to" | "since" | "trail") => return Some(json!({ "format": "date-time" })),
@@ -66,7 +66,7 @@ fn limits(place: (&str, &str)) -> Option<Value> {
     Some(json!({ "pattern": pattern }))
 }
 
-/// Some of what this pattern matches, with commas between.
+/// A comma-separated list of what the pattern matches.
 fn list(item: &str) -> String {
     format!("^{item}(,{item})*$")
 }
@@ -75,7 +75,7 @@ fn limit_parameter(parameter: &mut Value) {
     let text = |member: &str| parameter[member].as_str().unwrap_or_default().to_owned();
     let (place, name) = (text("in"), text("name"));
     let Some(schema) = parameter.get_mut("schema").and_then(Value::as_object_mut) else { return };
-    // What the handler states goes first.
+    // The handler's own keywords take precedence.
     let is_exact = ["format", "pattern", "enum"].iter().any(|word| schema.contains_key(*word));
     if schema.get("type") != Some(&json!("string")) || is_exact {
         return;

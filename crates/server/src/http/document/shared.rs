@@ -1,15 +1,15 @@
-//! What operations share by reference: the answers of errors, and the headers every answer has.
+//! Components that operations refer to: responses of errors, and the headers of every response.
 
 use serde_json::{Map, Value, json};
 
 use crate::http::error_code::ErrorCode;
 
-/// Every header that stands on every answer, with what it says.
+/// The headers of every response, with their descriptions.
 const HEADERS: [(&str, &str); 4] = [
-    ("X-Request-Id", "The id of the request, as in the service's log."),
-    ("Api-Version", "The version of the API."),
-    ("RateLimit", "What is left of the limit, and for how long."),
-    ("RateLimit-Policy", "The limit that applies."),
+    ("X-Request-Id", "Unique identifier of the request, as in the log of the server."),
+    ("Api-Version", "Version of the API."),
+    ("RateLimit", "Remaining requests of the rate limit, and the seconds until it resets."),
+    ("RateLimit-Policy", "Rate limit that applies to the request."),
 ];
 
 /// The headers, for the components of the document.
@@ -80,25 +80,27 @@ fn example(code: ErrorCode) -> Value {
 
 const fn describe(status: u16) -> &'static str {
     match status {
-        400 => "The body, a parameter or a header is not valid; `errors` says where.",
-        401 => "No token, a bad or expired one, or one whose key was replaced.",
-        403 => "The user may not do this, is disabled, or is not valid at this time.",
-        404 => "The resource does not exist, or the caller may not see it.",
-        405 => "The method is not allowed here.",
-        406 => "None of the accepted media types can be answered.",
-        408 => "The body came too slowly.",
-        409 => "It would break a rule; `code` says which.",
-        410 => "The cursor points before what is still kept.",
-        412 => "`If-Match` names another revision.",
-        413 => "The body is too large.",
-        414 => "The address is too long.",
-        415 => "The body is not of a type, or is encoded in a way, that is taken here.",
-        422 => {
-            "The `Idempotency-Key` was used with another body, or the patch would take more work than its size explains."
+        400 => {
+            "The body, a parameter or a header is not valid. `errors` lists problems of the body and the parameters."
         }
-        429 => "Too many requests; `Retry-After` says how long to wait.",
-        431 => "The headers are too large.",
-        503 => "Overloaded, or the store cannot be reached; sending again is safe.",
-        _ => "Our fault; sending again is safe.",
+        401 => "The credentials, the token or the session are missing, not valid or expired.",
+        403 => "The caller may not perform this operation, is disabled, or is not active at this time.",
+        404 => "The resource does not exist, or the caller may not see it.",
+        405 => "The path does not support this method.",
+        406 => "None of the media types in `Accept` is available.",
+        408 => "The body was not received in time.",
+        409 => "The request conflicts with the current state. `code` gives the reason.",
+        410 => "The cursor points to events that are no longer stored.",
+        412 => "`If-Match` does not match the current revision of the resource.",
+        413 => "The body is larger than this operation accepts.",
+        414 => "The URL is longer than 8192 bytes.",
+        415 => "The media type or encoding of the body is not supported.",
+        422 => {
+            "The `Idempotency-Key` was used with another body, or the patch needs more work than is allowed for its size."
+        }
+        429 => "The rate limit is exceeded. `Retry-After` gives the seconds to wait.",
+        431 => "The request line and headers are larger than 64 KiB.",
+        503 => "The service is overloaded or cannot reach its database. Sending the request again is safe.",
+        _ => "An error of the server. Sending the request again is safe.",
     }
 }

@@ -1,4 +1,4 @@
-//! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test message.
+//! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test event.
 
 use perigee_core::event::{EventKind, Subject};
 use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, UserId, WebhookId};
@@ -15,7 +15,7 @@ pub(super) fn webhooks(schemas: &Value) -> Value {
         let data = data_schema(*kind);
         entries.insert(kind.name().to_owned(), entry(kind.name(), kind.description(), &data, schemas));
     }
-    let description = "A test message, sent by `POST /api/webhooks/{webhookId}/test`.";
+    let description = "A test event, sent by `POST /api/webhooks/{webhookId}/test`.";
     entries.insert(TEST.to_owned(), entry(TEST, description, &only_id(WebhookId::PREFIX), schemas));
     Value::Object(entries)
 }
@@ -39,22 +39,26 @@ fn entry(name: &str, description: &str, data: &Value, schemas: &Value) -> Value 
     json!({ "post": {
         "tags": ["webhooks"],
         "operationId": format!("receive_{}", name.replace('.', "_")),
-        "summary": description,
-        "description": "Sent to every webhook that wants this type, until it is answered with 2xx or for 72 hours.",
+        "summary": format!("Receive `{name}`"),
+        "description": format!(
+            "{description}\n\nSent to every webhook that subscribes to this type. Delivery is retried until the receiver \
+             answers with a 2xx status, for up to 72 hours."
+        ),
         "security": [],
         "parameters": parameters,
         "requestBody": { "required": true, "content": { "application/json": { "schema": schema, "example": example } } },
         "responses": {
-            "2XX": { "description": "The message was delivered." },
-            "410": { "description": "The receiver is gone: the webhook is switched off." },
-            "default": { "description": "The message is sent again later." },
+            "2XX": { "description": "The event was delivered." },
+            "410": { "description": "The receiver no longer exists. The webhook is switched off." },
+            "default": { "description": "Delivery is retried later." },
         },
     } })
 }
 
-/// The schema of `data` in events of this kind: the thing, or its id when it is gone, and what was noted with the event.
+/// The schema of `data` in events of this kind: the resource, or its ID if it was deleted, and the members stored with
+/// the event.
 fn data_schema(kind: EventKind) -> Value {
-    let (thing, prefix) = match kind.subject() {
+    let (schema, prefix) = match kind.subject() {
         Subject::Location => return json!({ "$ref": "#/components/schemas/Location" }),
         Subject::Alert => (Some("Alert"), AlertId::PREFIX),
         Subject::Command => (Some("Command"), CommandId::PREFIX),
@@ -65,14 +69,14 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
     };
-    let gone = only_id(prefix);
+    let id_alone = only_id(prefix);
     let is_deleted =
         matches!(kind, EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted);
-    let subject = match thing {
+    let subject = match schema {
         Some(name) if !is_deleted => {
-            json!({ "anyOf": [{ "$ref": format!("#/components/schemas/{name}") }, gone] })
+            json!({ "anyOf": [{ "$ref": format!("#/components/schemas/{name}") }, id_alone] })
         }
-        _ => gone,
+        _ => id_alone,
     };
     match noted(kind) {
         Value::Null => subject,
@@ -80,15 +84,15 @@ fn data_schema(kind: EventKind) -> Value {
     }
 }
 
-/// The members that the store writes with an event of this kind, besides those of the thing.
+/// The members that the store writes with an event of this kind, besides those of the resource.
 fn noted(kind: EventKind) -> Value {
     match kind {
         EventKind::DeviceExpiring | EventKind::DeviceExpired | EventKind::DeviceReactivated => json!({
-            "expires": { "type": ["string", "null"], "format": "date-time", "description": "When it expires or expired; null for never.", "example": "2026-12-31T23:00:00Z" },
+            "expires": { "type": ["string", "null"], "format": "date-time", "description": "Time at which the device expires or expired. Null if it does not expire.", "example": "2026-12-31T23:00:00Z" },
         }),
         EventKind::LimitEmailReached | EventKind::LimitSmsReached => json!({
-            "date": { "type": "string", "format": "date", "description": "The day, in the account's time zone.", "example": "2026-05-01" },
-            "limit": { "type": "integer", "minimum": 0, "description": "Messages of the device a day.", "example": 50 },
+            "date": { "type": "string", "format": "date", "description": "Day on which the limit was reached, in the time zone of the account.", "example": "2026-05-01" },
+            "limit": { "type": "integer", "minimum": 0, "description": "Daily limit of notifications of the device.", "example": 50 },
         }),
         EventKind::CommandQueued
         | EventKind::CommandSent
@@ -98,30 +102,30 @@ fn noted(kind: EventKind) -> Value {
             "state": { "$ref": "#/components/schemas/CommandState" },
         }),
         EventKind::LicenseExhausted => json!({
-            "licenses": { "type": "integer", "minimum": 0, "description": "Licences of the account, all of them taken.", "example": 10 },
+            "licenses": { "type": "integer", "minimum": 0, "description": "Number of licences of the account. All of them are in use.", "example": 10 },
         }),
         EventKind::WebhookDisabled => json!({
-            "name": { "type": ["string", "null"], "description": "The name of the webhook.", "example": "Dispatch" },
-            "reason": { "type": "string", "description": "Why it was switched off.", "example": "The receiver answered 410 Gone." },
+            "name": { "type": ["string", "null"], "description": "Name of the webhook. Null if it has none.", "example": "Dispatch" },
+            "reason": { "type": "string", "description": "Reason why the webhook was switched off.", "example": "The receiver answered 410 Gone." },
         }),
         EventKind::SosUnregistered => json!({
-            "reason": { "type": "string", "enum": ["unknownDevice", "expiredDevice"], "description": "Why it is no alert: no device of the account has the identifier, or the licence of the device is expired.", "example": "expiredDevice" },
-            "identifier": { "type": "string", "description": "The name under which the sender reported.", "example": "356938035643809" },
-            "source": { "type": "string", "description": "The protocol or the feed that it came by.", "example": "garmin" },
-            "peer": { "type": "string", "description": "Address that it came from; empty if it is not known.", "example": "203.0.113.7:40112" },
-            "dateTime": { "type": "string", "format": "date-time", "description": "When it happened.", "example": "2026-05-01T12:00:00Z" },
-            "latitude": { "type": ["number", "null"], "description": "Degrees north (WGS 84); null if the sender did not know.", "example": 42.2406 },
-            "longitude": { "type": ["number", "null"], "description": "Degrees east (WGS 84).", "example": -8.7207 },
+            "reason": { "type": "string", "enum": ["unknownDevice", "expiredDevice"], "description": "Reason why no alert was raised. `unknownDevice`: no device of the account has the identifier. `expiredDevice`: the device has expired.", "example": "expiredDevice" },
+            "identifier": { "type": "string", "description": "Identifier under which the sender reported.", "example": "356938035643809" },
+            "source": { "type": "string", "description": "Protocol or feed by which the SOS arrived.", "example": "garmin" },
+            "peer": { "type": "string", "description": "Network address of the sender. Empty if it is not known.", "example": "203.0.113.7:40112" },
+            "dateTime": { "type": "string", "format": "date-time", "description": "Time of the SOS.", "example": "2026-05-01T12:00:00Z" },
+            "latitude": { "type": ["number", "null"], "description": "Latitude in degrees (WGS 84), positive to the north. Null if the sender did not report it.", "example": 42.2406 },
+            "longitude": { "type": ["number", "null"], "description": "Longitude in degrees (WGS 84), positive to the east. Null if the sender did not report it.", "example": -8.7207 },
         }),
         EventKind::FeedLate => json!({
-            "feed": { "type": "string", "description": "The feed of the gateway.", "example": "garmin" },
-            "name": { "type": ["string", "null"], "description": "The name of the gateway.", "example": "Our inReach units" },
-            "lastMessage": { "type": "string", "format": "date-time", "description": "When the last message came.", "example": "2026-05-01T12:00:00Z" },
+            "feed": { "type": "string", "description": "Feed that the gateway receives.", "example": "garmin" },
+            "name": { "type": ["string", "null"], "description": "Name of the gateway. Null if it has none.", "example": "Our inReach units" },
+            "lastMessage": { "type": "string", "format": "date-time", "description": "Time at which the last message was received.", "example": "2026-05-01T12:00:00Z" },
         }),
         EventKind::FeedRefused => json!({
-            "feed": { "type": "string", "description": "The feed of the gateway.", "example": "garmin" },
-            "name": { "type": ["string", "null"], "description": "The name of the gateway.", "example": "Our inReach units" },
-            "reason": { "type": ["string", "null"], "description": "Why, and what to do.", "example": "the X-Outbound-Auth-Token is wrong" },
+            "feed": { "type": "string", "description": "Feed that the gateway receives.", "example": "garmin" },
+            "name": { "type": ["string", "null"], "description": "Name of the gateway. Null if it has none.", "example": "Our inReach units" },
+            "reason": { "type": ["string", "null"], "description": "Reason for the refusal, and what to do. Null if it is not known.", "example": "the X-Outbound-Auth-Token is wrong" },
         }),
         _ => Value::Null,
     }
@@ -131,8 +135,8 @@ fn only_id(prefix: &str) -> Value {
     let example = format!("{prefix}01jc2m8k4n5p6");
     json!({
         "type": "object",
-        "description": "The id alone.",
+        "description": "The resource by its ID only, because it was deleted or is not included.",
         "required": ["id"],
-        "properties": { "id": { "type": "string", "description": "What it happened to.", "example": example } },
+        "properties": { "id": { "type": "string", "description": "Unique identifier of the resource that the event concerns.", "example": example } },
     })
 }

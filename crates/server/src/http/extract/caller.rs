@@ -80,7 +80,7 @@ impl FromRequestParts<App> for SessionCaller {
         let session = caller.session.ok_or_else(|| {
             ApiError::new(
                 ErrorCode::SessionRequired,
-                "This operation needs a console session, not a token. Sign in with POST /api/session and send the cookie.",
+                "This operation requires a console session, not a token. Sign in with POST /api/session and send the cookie.",
             )
         })?;
         Ok(Self { caller, session })
@@ -99,11 +99,11 @@ pub(super) fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> 
             "This user is not active yet (\"from\"). Ask an administrator of the account.",
         ),
         UserStatus::Expired => {
-            (ErrorCode::UserExpired, "This user is expired. Ask an administrator of the account.")
+            (ErrorCode::UserExpired, "This user has expired. Ask an administrator of the account.")
         }
     };
-    let told = user.profile.disabled_message.as_deref().filter(|_| code == ErrorCode::UserDisabled);
-    Err(ApiError::new(code, told.unwrap_or(otherwise)))
+    let own_text = user.profile.disabled_message.as_deref().filter(|_| code == ErrorCode::UserDisabled);
+    Err(ApiError::new(code, own_text.unwrap_or(otherwise)))
 }
 
 impl Caller {
@@ -207,7 +207,7 @@ impl Caller {
             return Ok(());
         }
         Err(forbidden(format!(
-            "This operation needs the privilege \"{privilege}\". Ask an administrator of the account for it."
+            "This operation requires the privilege \"{privilege}\". Ask an administrator of the account for it."
         )))
     }
 
@@ -217,7 +217,7 @@ impl Caller {
             return Ok(());
         }
         Err(forbidden(
-            "This operation needs a user who sees the whole account. You see only a group or a device.",
+            "This operation requires a user who sees the whole account. You are limited to a group or a device.",
         ))
     }
 

@@ -1,4 +1,4 @@
-//! The body of PUT and PATCH: both give a new state, PATCH from the present one.
+//! The body of PUT and PATCH: both give a new state, PATCH from the current one.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ impl Change {
         self
     }
 
-    /// The new state of the resource, given its present view.
+    /// The new state of the resource, given its current view.
     ///
     /// An expensive patch is applied on a blocking thread, queued fairly by payer.
     pub async fn apply(&self, present: &(impl serde::Serialize + Sync)) -> ApiResult<Value> {

@@ -51,7 +51,7 @@ impl Tags {
                 let strong = tag.strip_prefix("W/").unwrap_or(tag);
                 if strong.len() < 2 || !strong.starts_with('"') || !strong.ends_with('"') {
                     return Err(invalid_header(format!(
-                        "The header {name} must hold entity tags in double quotes, such as \"r3\", or *."
+                        "The header {name} must have entity tags in double quotes, such as \"r3\", or *."
                     )));
                 }
                 tags.push(tag.to_owned());
@@ -97,7 +97,7 @@ impl Preconditions {
         Err(ApiError::new(
             ErrorCode::PreconditionFailed,
             format!(
-                "The entity tag of the {kind} is now {tag}. Read the {kind} again and repeat your change."
+                "The current entity tag of the {kind} is {tag}. Read the {kind} again and repeat the change."
             ),
         ))
     }

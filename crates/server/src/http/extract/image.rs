@@ -49,13 +49,13 @@ fn refusal(error: ImageError) -> ApiError {
     match error {
         ImageError::Unreadable => ApiError::new(
             ErrorCode::UnsupportedMediaType,
-            "The body is no complete JPEG, PNG or WebP image, whatever its Content-Type says, or it is an animation. \
+            "The body is not a complete JPEG, PNG or WebP image, or it is an animation. \
              Send a photo in one of these formats.",
         ),
         ImageError::TooLarge(width, height) => ApiError::new(
             ErrorCode::BodyTooLarge,
             format!(
-                "The photo has {width} x {height} pixels; at most {SIDE_MAX} on a side and {} million in all are \
+                "The photo has {width} x {height} pixels; at most {SIDE_MAX} per side and {} million in total are \
                  accepted. Scale it down and send it again.",
                 PIXELS_MAX / 1_000_000
             ),

@@ -1,4 +1,4 @@
-//! Who may have tiles fetched with the operator's key: signed-in users, and viewers of an open share link.
+//! Who may request tiles that are fetched with the operator's key: signed-in users, and viewers of a valid share link.
 
 use axum::extract::{FromRequestParts, Query};
 use http::request::Parts;
@@ -16,7 +16,7 @@ use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, not_found};
 use crate::http::limit::too_many;
 
-/// Somebody who looks at a map, and may ask for one more tile.
+/// A viewer of a map who may request one more tile.
 #[derive(Clone, Copy, Debug)]
 pub struct MapViewer {
     /// What the tile is charged to.
@@ -52,12 +52,12 @@ impl FromRequestParts<App> for MapViewer {
     }
 }
 
-/// Who reads tiles with the secret of a share link. Wrong secrets are counted like bad tokens.
+/// The viewer with the secret of a share link. Invalid secrets are counted like invalid tokens.
 async fn of_share(app: &App, context: &RequestContext, secret: &str) -> ApiResult<(TileReader, AccountId)> {
     let refused = app.rates.bad_token(context.address(), false);
     if !refused.allowance.allowed {
         context.set_rated(refused);
-        return Err(too_many(refused, "Too many addresses that show nothing were tried from here."));
+        return Err(too_many(refused, "Too many invalid links were opened from this address."));
     }
     let found = match Secret::parse(secret) {
         Some(secret) => app.store.find_open_share(secret.expose()).await?,

@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a request that creates something may be sent twice.
+//! `Idempotency-Key`: a request that creates a resource can be sent again without creating a second one.
 
 use axum::extract::FromRequestParts;
 use http::HeaderName;
@@ -55,7 +55,7 @@ impl Once {
         let Some(running) = app.running_keys.hold(&key) else {
             return Err(ApiError::new(
                 ErrorCode::IdempotencyInProgress,
-                "The first request with this Idempotency-Key is still running. Wait for its answer, or send this again shortly.",
+                "The first request with this Idempotency-Key is still running. Wait for its answer, or send the request again shortly.",
             ));
         };
         Ok(Held { key: Some(key), _running: Some(running) })

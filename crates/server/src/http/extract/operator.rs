@@ -21,7 +21,7 @@ impl FromRequestParts<App> for OperatorCaller {
             return Ok(Self(caller));
         }
         Err(forbidden(
-            "This operation needs an operator of the server. The person who runs the server can make you one with \
+            "This operation requires an operator of the server. The person who runs the server can make you one with \
              \"perigee user set --operator\".",
         ))
     }

@@ -130,7 +130,10 @@ impl Params {
         match text.split_once(':') {
             Some((key, value)) if !key.is_empty() => Some((key.to_owned(), value.to_owned())),
             _ => {
-                self.refuse("tag", "The parameter \"tag\" must be a key and a value such as \"colour:red\".");
+                self.refuse(
+                    "tag",
+                    "The parameter \"tag\" must be a key and a value, such as \"colour:red\".",
+                );
                 None
             }
         }

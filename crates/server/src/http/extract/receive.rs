@@ -39,7 +39,7 @@ pub async fn read_body(
     let announced = body.size_hint().upper().and_then(|rest| usize::try_from(rest).ok());
     let most = announced.map_or(limit, |rest| rest.saturating_add(first.len()).min(limit));
     let mut permit = pool.empty(payer);
-    // Whoever does not finish a body holds its connection and request, too.
+    // A client that does not finish a body also holds its connection and request.
     permit.grow(REQUEST_BYTES)?;
     let mut received = Vec::new();
     let mut next = Some(first);
@@ -77,7 +77,7 @@ async fn next_piece(body: &mut Body) -> ApiResult<Option<Bytes>> {
             Some(Err(error)) if caused_by::<SlowBody>(&error) => {
                 return Err(ApiError::new(
                     ErrorCode::RequestTimeout,
-                    "The body arrived too slowly. Send it again over a faster connection, or in parts.",
+                    "The body was not received in time. Send it again over a faster connection, or in parts.",
                 ));
             }
             Some(Err(error)) => {

@@ -241,7 +241,7 @@ fn bounded(unpacking: impl io::Read, limit: usize) -> ApiResult<Bytes> {
 fn unpackable(error: io::Error) -> ApiError {
     ApiError::new(
         ErrorCode::MalformedJson,
-        "The body cannot be decompressed. Compress it as Content-Encoding says, or send it uncompressed without that header.",
+        "The body cannot be decompressed. Compress it with the method that Content-Encoding names, or send it uncompressed without that header.",
     )
     .with_cause(error)
 }

@@ -43,7 +43,7 @@ pub struct Shape {
 pub struct Subject {
     /// The device whose track it is.
     pub device: Device,
-    /// The caller, whose usage stands in the envelope.
+    /// The scope of the caller, whose usage is part of the answer.
     pub scope: Scope,
 }
 
@@ -66,7 +66,7 @@ fn read_fields(params: &mut Params, format: Format) -> Selection {
     if !format.has_fields() {
         params.refuse(
             "fields",
-            "The parameter \"fields\" works only with the formats json, ndjson and csv. Leave it out.",
+            "The parameter \"fields\" is supported only by the formats json, ndjson and csv. Leave it out, or choose one of them.",
         );
         return Selection::ALL;
     }
@@ -76,7 +76,7 @@ fn read_fields(params: &mut Params, format: Format) -> Selection {
             Some(field) => chosen.push(*field),
             None => params.refuse(
                 "fields",
-                format!("A location has no field \"{name}\". Give names of fields, separated by commas."),
+                format!("A location has no member \"{name}\". Give names of members, separated by commas."),
             ),
         }
     }
@@ -87,7 +87,7 @@ fn read_tolerance(params: &mut Params) -> Option<f64> {
     if params.has("simplify") && (params.has("limit") || params.has("cursor")) {
         params.refuse(
             "simplify",
-            "The parameter \"simplify\" works only on a complete history. Leave \"limit\" and \"cursor\" out.",
+            "The parameter \"simplify\" cannot be combined with \"limit\" or \"cursor\". Leave those out.",
         );
     }
     let must_be = "metres, more than 0 and at most 1000000";

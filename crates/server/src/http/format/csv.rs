@@ -2,7 +2,7 @@
 //!
 //! Spreadsheets treat a cell that begins with `=`, `+`, `-` or `@` as a formula. No cell begins with text from a
 //! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. What begins with a minus
-//! is a number. A position in words begins with a distance or with a name of the gazetteer.
+//! is a number. A place begins with a distance or with a name of the gazetteer.
 
 use perigee_core::location::StoredLocation;
 use perigee_core::place::Reader;
@@ -12,7 +12,7 @@ use super::text::push_quoted_cell;
 use super::writer::Writer;
 use crate::http::place::place_of;
 
-/// The column of positions in words.
+/// The column of places.
 const PLACE: &str = "place";
 
 /// A table with a column for each field.

@@ -42,7 +42,7 @@ pub fn write_location(
     write_told_location(out, device, stored, selection, None);
 }
 
-/// The same, with the position in words as the last member if somebody reads them.
+/// The same, with the place as the last member if places are requested.
 pub fn write_told_location(
     out: &mut Vec<u8>,
     device: Option<DeviceId>,

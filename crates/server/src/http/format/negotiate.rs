@@ -8,21 +8,21 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::Params;
 
-/// A document format for locations.
+/// Format of a list of locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(as = LocationFormat, rename_all = "lowercase")]
 pub enum Format {
-    /// One JSON object with the locations in it.
+    /// One JSON object with the locations in `locations`. This is the default.
     Json,
-    /// NDJSON: one JSON object a line.
+    /// NDJSON: one location per line, as a JSON object.
     NdJson,
-    /// A feature collection of points.
+    /// GeoJSON: a feature collection with a point for each location.
     GeoJson,
-    /// A table with one row for each location.
+    /// CSV: a table with one row for each location.
     Csv,
-    /// A track for navigation software.
+    /// GPX 1.1: a track, for navigation software.
     Gpx,
-    /// Placemarks for globes and maps.
+    /// KML 2.3: a document with placemarks, for maps and globes.
     Kml,
 }
 

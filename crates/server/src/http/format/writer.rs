@@ -37,7 +37,7 @@ pub struct Heading {
     pub title: String,
     /// The fields to write, in formats with selectable fields.
     pub selection: Selection,
-    /// Who reads positions in words; none without words.
+    /// Language and units of places; `None` to write no places.
     pub place: Option<Reader>,
 }
 

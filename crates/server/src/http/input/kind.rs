@@ -21,16 +21,16 @@ use crate::http::json::{Field, Fields, FromJson, InstantOrNever, MapLimits};
 
 /// A kind of member.
 pub trait Member {
-    /// What it is read as.
+    /// The type that the member is read as.
     type Value;
 
     /// Reads the member of this name, and notes what is wrong.
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Self::Value>;
 
-    /// How the document describes it.
+    /// The schema of the member in the document.
     fn schema() -> RefOr<Schema>;
 
-    /// Adds the schemas that it refers to.
+    /// Adds the named schemas that the member's schema refers to.
     fn add_schemas(_schemas: &mut Schemas) {}
 }
 
@@ -256,7 +256,7 @@ impl<T: FromJson + Member + Eq + Hash, const LEAST: usize, const MOST: usize> Me
 
 /// An object inside another.
 pub trait Part: Input + ToSchema {
-    /// What is made of it.
+    /// The value that the object is converted to.
     type Value;
 
     /// Checks the rules between its members and puts together what is wanted; None where a problem is noted.

@@ -1,14 +1,15 @@
-//! What bodies hold, stated once: the reader, the limits and the schema in the document follow from one statement.
+//! Declares the members of request bodies once: the reader, the limits and the schema in the document follow from one
+//! statement.
 //!
 //! ```ignore
 //! input! {
-//!     /// What a client sets of a group.
+//!     /// Members of a group that a client sets.
 //!     pub(super) struct GroupInput {
-//!         /// Shown in lists.
+//!         /// Name of the group, shown in lists.
 //!         name: Name, required, example "Trawlers";
-//!         /// How often it reports.
+//!         /// Reporting interval of its devices, in seconds.
 //!         interval_s as "intervalSeconds": Whole<1, 86_400>, nullable, example 600;
-//!         /// Whether anything is sent.
+//!         /// Whether notifications are sent.
 //!         enabled: bool, or(true);
 //!     }
 //! }
@@ -40,8 +41,8 @@
 //!
 //! A member with a rule of its own gets a kind of its own: implement [`Member`] beside the statement, or use
 //! `parsed_kinds!` for a text that is parsed, so that reading and schema stand together. Rules between members go where
-//! the body is read: they see what was read and note problems in the same [`Fields`](super::json::Fields), so that a
-//! client is told of every problem at once.
+//! the body is read: they see what was read and note problems in the same [`Fields`](super::json::Fields), so that one
+//! error lists every problem.
 //!
 //! Give a statement no more visibility than it needs: the compiler then finds a member that is described and never
 //! used.

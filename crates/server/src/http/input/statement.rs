@@ -11,8 +11,8 @@ pub trait Input: Sized {
     fn read(fields: &mut Fields<'_>) -> Self;
 }
 
-/// Reads a body. Members of the `ignored` lists may be there and mean nothing. `make` checks the rules between members
-/// and puts together what is wanted; it gives None where a required member is missing, which is noted already.
+/// Reads a body. Members of the `ignored` lists are accepted and have no effect. `make` checks the rules between members
+/// and builds the result; it returns `None` if a required member is missing, which is noted already.
 pub fn read_body<I: Input, T>(
     body: &Value,
     ignored: &[&[&'static str]],

@@ -13,9 +13,9 @@ use crate::http::json::{Field, Fields};
 
 /// A type each of whose values has a word of its own.
 pub trait Words: Copy {
-    /// What the document calls them.
+    /// The name of the schema in the document.
     const NAME: &'static str;
-    /// What the document says of them.
+    /// The description of the schema in the document, with a clause for each word.
     const ABOUT: &'static str;
 
     /// The words, and what each stands for.

@@ -277,7 +277,7 @@ impl<'v> Fields<'v> {
         self.object.contains_key(name)
     }
 
-    /// The members that were not read so far. The caller checks them: they are not refused any more.
+    /// The members that were not read so far. The caller checks them; they are no longer refused as unknown.
     pub fn take_unknown(&mut self) -> Vec<(&'v str, &'v Value)> {
         self.open = true;
         self.unknown().collect()

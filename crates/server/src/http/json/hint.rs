@@ -1,4 +1,4 @@
-//! Quotes what a client sent in messages, and suggests what it meant.
+//! Quotes values of a client in error messages, and suggests the nearest accepted word.
 
 /// The text in quotes, shortened, with anything unprintable escaped.
 pub(super) fn quote(text: &str) -> String {

@@ -78,14 +78,14 @@ impl Write for Escape<'_> {
     }
 }
 
-/// One problem of a request body.
+/// A problem of a request body or of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = FieldProblem)]
 pub struct Problem {
-    /// The JSON pointer (RFC 6901) of the member or item.
+    /// JSON pointer (RFC 6901) of the member or item; for a parameter, `/` and the name of the parameter.
     #[schema(value_type = String, example = "/limits/dailySmsLimit")]
     pub pointer: Pointer,
-    /// A sentence for a person that says what to change.
+    /// What is wrong with the value and what is accepted, to show to a person.
     #[schema(example = "\"dailySmsLimit\" must be between 0 and 1000000.")]
     pub detail: String,
 }

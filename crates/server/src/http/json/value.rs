@@ -143,7 +143,7 @@ macro_rules! ids {
                 let text = text_of(value)?;
                 text.parse().map_err(|_not_one| {
                     let (prefix, given) = (Self::PREFIX, quote(text));
-                    format!(concat!("must be the id of ", $what, ", \"{}...\"; {} is none"), prefix, given).into()
+                    format!(concat!("must be the ID of ", $what, ", \"{}...\", not {}"), prefix, given).into()
                 })
             }
         }
@@ -212,7 +212,7 @@ mod tests {
         check::<f64>(&json!([]), "must be a number, not an array");
         check::<Date>(&json!("2026-02-30"), "must be a date of the calendar such as \"2026-05-01\"");
         check::<Zone>(&json!({}), "must be a string, not an object");
-        check::<DeviceId>(&json!("grp_1"), "must be the id of a device, \"dev_...\"; \"grp_1\" is none");
+        check::<DeviceId>(&json!("grp_1"), "must be the ID of a device, \"dev_...\", not \"grp_1\"");
         assert_eq!(Country::from_json(&json!("spain")).map(Country::code), Ok("ES"));
         assert_eq!(f64::from_json(&json!(5)), Ok(5.0));
     }

@@ -182,7 +182,7 @@ fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
     }
     Err(ApiError::new(
         ErrorCode::NotAcceptable,
-        "Answers are JSON. Send \"Accept: application/json\", or no Accept header.",
+        "Responses are JSON. Send \"Accept: application/json\", or no Accept header.",
     ))
 }
 

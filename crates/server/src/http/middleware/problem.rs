@@ -12,42 +12,43 @@ use crate::http::error::ApiError;
 use crate::http::error_code::ErrorCode;
 use crate::http::json::Problem;
 
-/// What every error is answered with.
+/// The body of every error, with the members of RFC 9457.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Problem)]
 pub struct ProblemBody<'a> {
-    /// False for every error.
+    /// Always false in errors.
     #[schema(example = false)]
     success: bool,
-    /// A sentence for a person that says what to do.
+    /// What is wrong and what to do next, in English, to show to a person.
     #[schema(example = "The device does not exist, or you may not see it. Check the ID.")]
     error: &'a str,
-    /// A URN that identifies the error's code.
+    /// URN of the error code.
     #[serde(rename = "type")]
     #[schema(example = "urn:perigee:problem:not-found")]
     kind: String,
-    /// A short title, the same for every error of this code.
+    /// Short title, the same for every error with this code.
     #[schema(example = "Not found")]
     title: &'static str,
-    /// The status of the answer.
+    /// HTTP status of the response.
     #[schema(example = 404, minimum = 400, maximum = 599)]
     status: u16,
-    /// The same sentence as `error`.
+    /// The same text as `error`.
     detail: &'a str,
-    /// The id of the request, as in the service's log.
+    /// Unique identifier of the request, as in the header `X-Request-Id` and in the log of the server.
     #[schema(example = "req_0f3a9c2d4b5e6f708192a3b4")]
     instance: &'a str,
-    /// The stable name of the error.
+    /// Stable error code, for programs.
     #[schema(example = "not-found")]
     code: &'static str,
-    /// What is wrong where, for a body or parameters that are not valid.
+    /// Problems of the body or of the parameters, each with its place. Absent for other errors.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     errors: &'a [Problem],
-    /// Calls made by the account since the API was activated.
+    /// Number of API calls of the account since the API was activated. Absent if the caller is not authenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_usage: Option<u64>,
-    /// Calls made on the account's present day.
+    /// Number of API calls of the account on the current day, in the time zone of the account. Absent if the caller is
+    /// not authenticated.
     #[serde(skip_serializing_if = "Option::is_none")]
     api_daily_usage: Option<u64>,
 }
@@ -55,13 +56,13 @@ pub struct ProblemBody<'a> {
 /// The token endpoint, whose answers have only the members of the original API.
 pub const TOKEN_PATH: &str = "/api/Auth/Token";
 
-/// The body of an error of the token endpoint.
+/// The body of errors of `POST /api/Auth/Token`.
 #[derive(Serialize, ToSchema)]
 pub struct TokenRefusal {
-    /// False for every error.
+    /// Always false in errors.
     #[schema(example = false)]
     success: bool,
-    /// A sentence for a person that says what to do.
+    /// What is wrong and what to do next, in English, to show to a person.
     #[schema(example = "Invalid API key or user name.")]
     error: String,
 }
@@ -86,7 +87,7 @@ pub fn refuse_unreadable(status: StatusCode) -> http::Response<Bytes> {
         ),
         _ => (
             ErrorCode::MalformedRequest,
-            "The request is not valid HTTP. Check its first line and its headers.",
+            "The request is not valid HTTP. Check the request line and the headers.",
         ),
     };
     let context = RequestContext::new(&Extensions::new());
@@ -100,7 +101,7 @@ pub fn refuse_unreadable(status: StatusCode) -> http::Response<Bytes> {
 
 /// Advice for a client whose path and query are too long.
 pub(super) const ADDRESS_TOO_LONG: &str =
-    "The address is longer than 8192 bytes. Shorten the query, or send fewer parameters at a time.";
+    "The URL is longer than 8192 bytes. Shorten the query, or send fewer parameters at a time.";
 
 fn answer(error: &ApiError, media_type: &'static str, body: &impl Serialize) -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from(serde_json::to_vec(body).unwrap_or_default()));
@@ -146,13 +147,13 @@ pub(super) fn of_bare_status(status: StatusCode) -> Option<ApiError> {
             "This path does not support this method. The Allow header lists the supported methods.",
         ),
         StatusCode::PAYLOAD_TOO_LARGE => {
-            (ErrorCode::BodyTooLarge, "The body is too large for this address. Send it in parts.")
+            (ErrorCode::BodyTooLarge, "The body is too large for this operation. Send it in parts.")
         }
         StatusCode::REQUEST_TIMEOUT => {
-            (ErrorCode::RequestTimeout, "The request took too long to arrive. Send it again.")
+            (ErrorCode::RequestTimeout, "The request was not received in time. Send it again.")
         }
         StatusCode::BAD_REQUEST => {
-            (ErrorCode::InvalidParameter, "The request cannot be read. Check the address and its encoding.")
+            (ErrorCode::InvalidParameter, "The request cannot be read. Check the URL and its encoding.")
         }
         _ => return None,
     };

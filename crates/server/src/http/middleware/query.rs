@@ -77,7 +77,7 @@ impl KnownOperations {
         if changes && !operation.has_tag && names_tags(request, &header::IF_MATCH) {
             return Err(ApiError::new(
                 ErrorCode::PreconditionFailed,
-                "What this operation changes has no entity tag, so that no If-Match fits. Leave the header out.",
+                "This resource has no entity tag, so If-Match cannot match. Leave out the header.",
             ));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The account: its name, its time zone, its licences.
+//! The account of the caller: name, time zone, licences and settings.
 
 use axum::extract::State;
 use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, LicenseUse};
@@ -19,10 +19,10 @@ use crate::http::input::{Object, Part, Whole, input, read_body};
 use crate::http::json::Fields;
 use crate::http::reply::Reply;
 
-/// What answers have and clients do not set.
+/// Members of responses that clients do not set.
 const READ_ONLY: &[&str] = &["id", "creation", "lastModified"];
 
-/// The account, as it is answered.
+/// A response with the account of the caller.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneAccount)]
 pub struct AccountAnswer {
@@ -30,43 +30,43 @@ pub struct AccountAnswer {
     account: AccountView,
 }
 
-/// The tenant that devices, groups and users belong to.
+/// An account: the tenant that devices, groups, users and rules belong to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Account)]
 pub struct AccountView {
-    /// The account's id; never changes.
+    /// Unique identifier of the account, assigned by the server. Never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// The account's name, shown in the console and in mails.
+    /// Name of the account, shown in the console and in e-mails.
     #[schema(example = "Castro Fishing")]
     name: String,
-    /// Its time zone, by IANA id: its midnight starts the day.
+    /// Time zone of the account, as an IANA identifier. Daily limits and counts reset at midnight of this zone.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
-    /// Its licences, set by an operator of the server.
+    /// Licences of the account, set by an operator of the server.
     licenses: LicensesView,
-    /// Settings that admins of the account choose.
+    /// Settings of the account, chosen by its admins.
     settings: AccountSettingsView,
-    /// When it was made.
+    /// Time at which the account was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the account.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
 
-/// Licences and how many of them are used.
+/// Licences of an account, and how many of them are in use.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Licenses)]
 pub struct LicensesView {
-    /// Devices that may be active at once.
+    /// Maximum number of devices of the account that are active at the same time.
     #[schema(example = 10)]
     total: u32,
-    /// Licences that active devices take.
+    /// Number of licences that active devices use.
     #[schema(example = 7)]
     used: u32,
-    /// Licences that no device takes.
+    /// Number of licences that no device uses.
     #[schema(example = 3)]
     free: u32,
 }
@@ -77,53 +77,56 @@ impl From<LicenseUse> for LicensesView {
     }
 }
 
-/// Settings of an account.
+/// Settings of an account, chosen by its admins.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AccountSettings)]
 pub struct AccountSettingsView {
-    /// Days before its expiry that a device is announced as expiring; 0 for never.
+    /// Number of days before a device expires at which a `device.expiring` event is recorded. 0 for no such event.
     #[schema(example = 7)]
     expiry_notice_days: u32,
-    /// Days that locations are kept, unless their device says otherwise; null for ever.
+    /// Retention of locations in days, for devices without a retention of their own. Null if locations are kept without
+    /// limit.
     #[schema(example = 365)]
     retention_days: Option<u32>,
 }
 
 input! {
-    /// What a client sets of an account.
+    /// Members of an account that a client sets.
     #[example({
         "name": "Castro Fishing", "timeZone": "Europe/Madrid", "settings": {"expiryNoticeDays": 7, "retentionDays": 365}
     })]
     struct AccountInput {
-        /// The account's name, shown in the console and in mails.
+        /// Name of the account, shown in the console and in e-mails.
         name: Name, required, example "Castro Fishing";
-        /// Its time zone, by IANA id. A change takes effect when the present day ends, in a zone further west not before
-        /// the next date begins there.
+        /// Time zone of the account, as an IANA identifier. Daily limits and counts reset at midnight of this zone. A
+        /// change takes effect when the current day ends; for a zone further west, not before the next date begins there.
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
-        /// Settings that admins of the account choose.
+        /// Settings of the account, chosen by its admins.
         settings: Object<AccountSettingsInput>, required;
-        /// Its licences: set by operators of the server; another total from anybody else is refused.
+        /// Licences of the account. Only operators of the server can change `total`; from other callers a different value
+        /// is refused.
         licenses: Object<LicensesInput>, optional;
     }
 }
 
 input! {
-    /// What a client sets of an account's settings.
+    /// Settings of an account that a client sets.
     struct AccountSettingsInput {
-        /// Days before its expiry that a device is announced as expiring; 0 for never.
+        /// Number of days before a device expires at which a `device.expiring` event is recorded. 0 for no such event.
         expiry_notice_days as "expiryNoticeDays":
             Whole<0, { AccountSettings::EXPIRY_NOTICE_DAYS_MAX }>, required, example 7;
-        /// Days that locations are kept, unless their device says otherwise; null for ever. What is older is deleted within
-        /// a day and cannot be brought back.
+        /// Retention of locations in days, for devices without a retention of their own. Null to keep locations without
+        /// limit. Older locations are deleted within a day and cannot be restored.
         retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example 365;
     }
 }
 
 input! {
-    /// What an operator sets of an account's licences.
+    /// Licences of an account, as an operator of the server sets them.
     pub(super) struct LicensesInput {
-        /// Devices that may be active at once; not fewer than are.
+        /// Maximum number of devices of the account that are active at the same time. Cannot be less than the number of
+        /// active devices.
         total: Whole<0, LICENSES_MAX>, required, example 10;
     }
 }
@@ -145,10 +148,10 @@ impl Part for LicensesInput {
     }
 }
 
-/// What a client wants an account to be.
+/// An account as a client requests it.
 struct Wanted {
     settings: AccountSettings,
-    /// The number of licences, if an operator asks.
+    /// The number of licences, if an operator of the server sets it.
     licenses: Option<u32>,
 }
 
@@ -193,9 +196,11 @@ async fn answer(app: &App, caller: &Caller, account: Account) -> ApiResult<Reply
     Ok(caller.reply(body).revision(revision))
 }
 
-/// Read the account.
+/// Retrieve the account
+///
+/// Returns the account of the caller. Requires a caller who sees the whole account.
 #[utoipa::path(get, path = "/api/account", tag = "account",
-    responses((status = 200, description = "The account.", body = AccountAnswer)))]
+    responses((status = 200, description = "The account of the caller.", body = AccountAnswer)))]
 pub async fn get_account(
     State(app): State<App>,
     caller: Caller,
@@ -206,12 +211,14 @@ pub async fn get_account(
     answer(&app, &caller, account).await
 }
 
-/// Change part of the account.
+/// Update the account
 ///
-/// Takes the members of `account`, or what was read as it is. `licenses.total` is changed by operators of the server
-/// alone.
+/// Changes the name, the time zone and the settings of the account. Requires `admin` and a caller who sees the whole
+/// account. The body has the members of `account`, with or without the object `account` around them. Only operators of
+/// the server can change `licenses.total`. Fails with `licenses-in-use` if more devices are active than licences are
+/// set.
 #[utoipa::path(patch, path = "/api/account", tag = "account", request_body = AccountInput,
-    responses((status = 200, description = "The account as it is now.", body = AccountAnswer)))]
+    responses((status = 200, description = "The account, updated.", body = AccountAnswer)))]
 pub async fn update_account(
     State(app): State<App>,
     caller: Caller,
@@ -228,7 +235,7 @@ pub async fn update_account(
         let is_operator = caller.user().operator;
         if !is_operator && wanted.pointer("/licenses/total") != Some(&view.licenses.total.into()) {
             return Err(forbidden(
-                "Only operators of the server can set licences. Leave \"licenses\" out, or ask an operator.",
+                "Only operators of the server can set licences. Leave out \"licenses\", or ask an operator.",
             ));
         }
         let wanted = read_account(wanted, is_operator).map_err(|error| change.place(error))?;

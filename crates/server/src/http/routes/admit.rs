@@ -1,5 +1,5 @@
-//! Admits bodies that may be submissions and charges the right rate limit: that of submissions if the body has items
-//! for a visible device, else that of the account.
+//! Admits bodies that may be submissions, and applies the right rate limit: that of submissions if the body has items
+//! for a visible device, and otherwise that of the account.
 
 use perigee_core::device::{Device, DeviceRef};
 use perigee_core::error::StoreError;
@@ -15,36 +15,36 @@ use crate::http::error_code::ErrorCode;
 use crate::http::extract::{Caller, Packed, Read, SUBMISSION_MAX, Submission, Submitter};
 use crate::http::submission::{Batch, BodyContent, ItemKind};
 
-/// Bytes a body may have that asks for a span of time.
+/// The most bytes of a body that requests a time range.
 const RANGE_MAX: usize = 16 * 1024;
 
-/// A body that was let through.
+/// A body that was admitted.
 #[derive(Debug)]
 pub(super) struct AdmittedBody<T> {
-    /// Who sent it.
+    /// The caller who sent the body.
     pub(super) caller: Caller,
-    /// What is to be done.
+    /// What to do for the body.
     pub(super) admitted: Admitted<T>,
-    /// Pays for the body, and for what was made of it, until the request is done.
+    /// The permit for the memory of the body and of its items, held until the request is done.
     pub(super) permit: Permit,
 }
 
-/// What is to be done for a body.
+/// What to do for a body.
 #[derive(Debug)]
 pub(super) enum Admitted<T> {
-    /// Store these. The store is the first to look for the device; [`refused`] says so if it is not in sight.
+    /// Store these items. The store looks up the device; [`refused`] makes the error if it is not visible.
     Store(DeviceId, Batch<T>),
-    /// Store these of this device, then answer the span of time told by these members.
+    /// Store these items of this device, then answer the time range in these members.
     StoreAndRange(Box<Device>, Batch<T>, Map<String, Value>),
-    /// Answer a span of time of this device, told by these members.
+    /// Answer the time range in these members for this device.
     Range(Box<Device>, Map<String, Value>),
 }
 
-/// Reads a body about a device, held to the limits on use and to the privilege that storing needs.
+/// Reads a body about a device, within the rate limits and with the privilege that storing requires.
 ///
-/// Who may not store can only ask for a span of time, in a few kilobytes, and is a call like any other before anything
-/// is received. Who may is held to the limit on submissions before a body is read that takes more than a moment.
-/// What stores nothing, such as a body that cannot be read or a device that is not there, is a call like any other.
+/// A caller who may not store can only request a time range, in a few kilobytes, and is charged one API call before the
+/// body is received. A caller who may store is charged one submission before a costly body is parsed. A body that
+/// stores nothing, because it is invalid or the device is not visible, is charged as an API call.
 pub(super) async fn admit_body<T: Send + 'static>(
     app: &App,
     Submitter(caller): Submitter,
@@ -119,7 +119,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
     Ok(AdmittedBody { caller, admitted, permit })
 }
 
-/// Why the store took nothing. What was sent for a device that is not in sight is a call like any other, after all.
+/// The error if the store refused the items. A submission to a device that is not visible is charged as an API call.
 pub(super) fn refused(app: &App, caller: &Caller, error: StoreError) -> ApiError {
     match error {
         StoreError::NotFound(_) => caller.limit_request(app).err().unwrap_or_else(|| error.into()),

@@ -16,19 +16,21 @@ use crate::http::error::ApiResult;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 
-/// Show the alert and a form. Changes nothing: mail scanners and chat programs follow links.
+/// Shows the alert and a form. Changes nothing, because mail scanners and chat programs follow links.
 pub async fn get_alert_page(
     State(app): State<App>,
     context: RequestContext,
     headers: HeaderMap,
     TextPath(token): TextPath,
 ) -> ApiResult<Response> {
-    let Some((link, told)) = open(&app, &context, &token).await? else { return Ok(no_such_link(&headers)) };
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
     let is_over = app.clock.now() >= link.expires;
-    Ok(Html(AlertPage::of(&app.base_url, &told, is_over, None)).into_response())
+    Ok(Html(AlertPage::of(&app.base_url, &notified, is_over, None)).into_response())
 }
 
-/// Acknowledge the alert with a name and a note.
+/// Acknowledges the alert with a name and a note.
 pub async fn acknowledge_by_link(
     State(app): State<App>,
     context: RequestContext,
@@ -36,25 +38,27 @@ pub async fn acknowledge_by_link(
     TextPath(token): TextPath,
     body: Bytes,
 ) -> ApiResult<Response> {
-    let Some((link, told)) = open(&app, &context, &token).await? else { return Ok(no_such_link(&headers)) };
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
     let is_over = app.clock.now() >= link.expires;
     let (name, note) = read_form(&body);
     if is_over || name.is_none() {
-        let problem = (!is_over).then(|| PageText::of(&told).name_missing);
-        let page = Html(AlertPage::of(&app.base_url, &told, is_over, problem));
+        let problem = (!is_over).then(|| PageText::of(&notified).name_missing);
+        let page = Html(AlertPage::of(&app.base_url, &notified, is_over, problem));
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }
     let origin = context.origin(Via::Link, None);
     let name = name.unwrap_or_default();
     let done = app.store.acknowledge_told_alert(&origin, link.account, link.message, name, note).await?;
     match done {
-        Some(told) => Ok(Html(AlertPage::of(&app.base_url, &told, false, None)).into_response()),
+        Some(notified) => Ok(Html(AlertPage::of(&app.base_url, &notified, false, None)).into_response()),
         None => Ok(no_such_link(&headers)),
     }
 }
 
-/// The message and the alert that a link is for; `None` if the token is invalid. Each address may try few invalid links;
-/// valid ones are limited like openings of share links.
+/// The message and the alert that a link is for; `None` if the token is invalid. Each client address may try few
+/// invalid links; valid ones are limited like openings of share links.
 async fn open(
     app: &App,
     context: &RequestContext,
@@ -63,7 +67,7 @@ async fn open(
     let rated = app.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many invalid links were opened from this address."));
+        return Err(too_many(rated, "Too many invalid links were opened from this IP address."));
     }
     let Some(link) = app.alert_links.read(token) else {
         app.rates.bad_token(context.address(), true);
@@ -72,13 +76,13 @@ async fn open(
     let rated = app.rates.view(token, context.address());
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "This link is used too often."));
+        return Err(too_many(rated, "This link was opened too often."));
     }
-    let told = app.store.find_told_alert(link.account, link.message).await?;
-    Ok(told.map(|told| (link, told)))
+    let notified = app.store.find_told_alert(link.account, link.message).await?;
+    Ok(notified.map(|notified| (link, notified)))
 }
 
-/// The name and the note of a form; control characters and what is too long are left out.
+/// The name and the note of a form, without control characters and cut to their maximum lengths.
 fn read_form(body: &[u8]) -> (Option<String>, Option<String>) {
     let (mut name, mut note) = (None, None);
     for (member, value) in url::form_urlencoded::parse(body) {

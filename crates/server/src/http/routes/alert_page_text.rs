@@ -29,7 +29,7 @@ pub(super) struct PageText {
     acknowledge: &'static str,
     add_note: &'static str,
     no_link: &'static str,
-    /// The form had no name.
+    /// Shown if the form had no name.
     pub(super) name_missing: &'static str,
 }
 
@@ -42,15 +42,15 @@ const ENGLISH: PageText = PageText {
     acknowledged: "{name} acknowledged this alert at {time}.",
     somebody: "Somebody",
     ended: "This alert ended at {time}.",
-    open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it: the others then know, and no \
-           further people are called.",
-    over: "This link is expired. Sign in, or ask somebody of {account} to acknowledge the alert.",
+    open: "Nobody has acknowledged this alert yet. Acknowledge it if you take care of it. The other recipients can then \
+           see that, and no further people are notified.",
+    over: "This link has expired. Sign in, or ask somebody at {account} to acknowledge the alert.",
     name: "Your name",
     note: "Note (optional)",
     acknowledge: "Acknowledge",
     add_note: "Add a note",
-    no_link: "This link is not valid. Open the link of a message you received, whole.",
-    name_missing: "Enter your name, so that others know who takes care of it.",
+    no_link: "This link is not valid. Open the complete link from the message that you received.",
+    name_missing: "Enter your name, so that others know who takes care of the alert.",
 };
 const SPANISH: PageText = PageText {
     language: "es",
@@ -68,14 +68,14 @@ const SPANISH: PageText = PageText {
     note: "Nota (opcional)",
     acknowledge: "Confirmar",
     add_note: "Añadir una nota",
-    no_link: "Este enlace no es válido. Abra entero el enlace de un mensaje que haya recibido.",
+    no_link: "Este enlace no es válido. Abra el enlace completo del mensaje que ha recibido.",
     name_missing: "Escriba su nombre, para que los demás sepan quién se ocupa.",
 };
 
 impl PageText {
     /// In the language of the message's recipient.
-    pub(super) fn of(told: &NotifiedAlert) -> Self {
-        if told.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
+    pub(super) fn of(notified: &NotifiedAlert) -> Self {
+        if notified.preferences.language.as_str().starts_with("es") { SPANISH } else { ENGLISH }
     }
 }
 
@@ -83,30 +83,30 @@ impl PageText {
 pub(super) struct AlertPage;
 
 impl AlertPage {
-    /// The alert, what became of it, and a form unless the link is over.
+    /// The alert, its state, and a form unless the link has expired.
     pub(super) fn of(
         base_url: &BaseUrl,
-        told: &NotifiedAlert,
+        notified: &NotifiedAlert,
         is_over: bool,
         problem: Option<&str>,
     ) -> String {
-        let say = PageText::of(told);
-        let alert = &told.alert.alert;
+        let say = PageText::of(notified);
+        let alert = &notified.alert.alert;
         let text = alert.text.as_ref().map(|text| format!("<p>{}</p>\n", escape(text))).unwrap_or_default();
-        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, told, is_over));
+        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, notified, is_over));
         let problem = problem
             .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
             .unwrap_or_default();
-        let form = if is_over { String::new() } else { form(say, told) };
-        let incident = escape(&base_url.join(&format!("/alerts/{}", told.alert.id)));
-        let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&told.account));
-        let body: [String; 6] = [text, facts(say, told), state, problem, form, incident];
-        let title = alert_title(&alert.name, told.preferences.language.as_str());
-        let title = format!("{} · {}", escape(title), escape(&told.device));
+        let form = if is_over { String::new() } else { form(say, notified) };
+        let incident = escape(&base_url.join(&format!("/alerts/{}", notified.alert.id)));
+        let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&notified.account));
+        let body: [String; 6] = [text, facts(say, notified), state, problem, form, incident];
+        let title = alert_title(&alert.name, notified.preferences.language.as_str());
+        let title = format!("{} · {}", escape(title), escape(&notified.device));
         mail_page::page(say.language, &title, &body.concat())
     }
 
-    /// The link was not made here, or its message is gone.
+    /// The page for a link that is invalid, or whose message was deleted.
     pub(super) fn problem(headers: &HeaderMap) -> String {
         let say = if mail_page::PageText::of(headers).is_spanish() { SPANISH } else { ENGLISH };
         mail_page::page(say.language, "Perigee", &format!("<p class=\"message problem\">{}</p>", say.no_link))
@@ -114,19 +114,19 @@ impl AlertPage {
 }
 
 /// A time in the recipient's zone, as HTML.
-fn clock(told: &NotifiedAlert, at: Timestamp) -> String {
-    let local = told.time_zone.as_jiff().to_datetime(at.to_jiff());
-    escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), told.time_zone.id()))
+fn clock(notified: &NotifiedAlert, at: Timestamp) -> String {
+    let local = notified.time_zone.as_jiff().to_datetime(at.to_jiff());
+    escape(&format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), notified.time_zone.id()))
 }
 
-/// Device, time and place of the alert.
-fn facts(say: PageText, told: &NotifiedAlert) -> String {
-    let alert = &told.alert.alert;
+/// Device, time and position of the alert, as HTML.
+fn facts(say: PageText, notified: &NotifiedAlert) -> String {
+    let alert = &notified.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
-    let place = told.alert.best_position().map(|(latitude, longitude)| {
+    let place = notified.alert.best_position().map(|(latitude, longitude)| {
         let is_spanish = say.language == SPANISH.language;
         let language = if is_spanish { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
-        let reader = Reader { language, units: told.preferences.units };
+        let reader = Reader { language, units: notified.preferences.units };
         let words = describe((latitude, longitude), reader, Form::Full);
         let words = words.map(|words| format!("{}<br>", escape(&words))).unwrap_or_default();
         let (latitude, longitude) = (latitude.as_degrees(), longitude.as_degrees());
@@ -136,29 +136,29 @@ fn facts(say: PageText, told: &NotifiedAlert) -> String {
         let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", say.map);
         fact(say.place, format!("{words}{latitude:.5}, {longitude:.5}<br>{link}"))
     });
-    let device = fact(say.device, escape(&told.device));
-    let time = fact(say.time, clock(told, alert.time));
+    let device = fact(say.device, escape(&notified.device));
+    let time = fact(say.time, clock(notified, alert.time));
     format!("<dl>{device}{time}{}</dl>\n", place.unwrap_or_default())
 }
 
-/// What became of the alert.
-fn state(say: PageText, told: &NotifiedAlert, is_over: bool) -> String {
-    match (&told.alert.acknowledged, told.alert.ended_at) {
+/// The state of the alert: open, acknowledged or ended.
+fn state(say: PageText, notified: &NotifiedAlert, is_over: bool) -> String {
+    match (&notified.alert.acknowledged, notified.alert.ended_at) {
         (Some((at, _)), _) => {
-            let name = told.alert.acknowledged_name.as_deref().or(told.acknowledged_by.as_deref());
-            let text = say.acknowledged.replace("{time}", &clock(told, *at));
+            let name = notified.alert.acknowledged_name.as_deref().or(notified.acknowledged_by.as_deref());
+            let text = say.acknowledged.replace("{time}", &clock(notified, *at));
             text.replace("{name}", &escape(name.unwrap_or(say.somebody)))
         }
-        (None, Some(at)) => say.ended.replace("{time}", &clock(told, at)),
-        (None, None) if is_over => say.over.replace("{account}", &escape(&told.account)),
+        (None, Some(at)) => say.ended.replace("{time}", &clock(notified, at)),
+        (None, None) if is_over => say.over.replace("{account}", &escape(&notified.account)),
         (None, None) => say.open.to_owned(),
     }
 }
 
-/// The form that acknowledges, or adds a note to an alert that somebody acknowledged.
-fn form(say: PageText, told: &NotifiedAlert) -> String {
-    let name = escape(told.preferences.name.as_deref().unwrap_or_default());
-    let is_open = told.alert.acknowledged.is_none();
+/// The form that acknowledges an alert, or adds a note to one that was acknowledged.
+fn form(say: PageText, notified: &NotifiedAlert) -> String {
+    let name = escape(notified.preferences.name.as_deref().unwrap_or_default());
+    let is_open = notified.alert.acknowledged.is_none();
     let button = if is_open { say.acknowledge } else { say.add_note };
     format!(
         "<form method=\"post\">\n<label for=\"name\">{}</label>\n\

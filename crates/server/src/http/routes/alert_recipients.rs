@@ -1,4 +1,4 @@
-//! Who would be told of an alert of a device, and test messages to them.
+//! Recipients of an alert of a device, and test messages to them.
 
 use std::collections::HashSet;
 
@@ -31,60 +31,64 @@ use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 use crate::http::schedule::ScheduleView;
 
-/// Everybody who may be told of an alert of a device.
+/// Recipients of an alert of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRecipients)]
 pub struct AlertRecipientsView {
-    /// One entry for each address, whoever names it.
+    /// Recipients by e-mail and SMS, one entry for each address, even if several sources name it.
     recipients: Vec<AlertRecipientView>,
-    /// The webhooks that get the alert.
+    /// Webhooks that the alert is sent to.
     webhooks: Vec<RoutedWebhookView>,
-    /// Whether an alert of the asked severity would reach nobody now: no recipient without a problem, and no webhook.
+    /// Whether an alert of the requested severity would reach nobody now: every recipient has a problem, and no
+    /// webhook gets it.
     #[schema(example = false)]
     nobody: bool,
 }
 
-/// Somebody who may be told of an alert of a device.
+/// A recipient of an alert of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRecipient)]
 pub struct AlertRecipientView {
-    /// How they are reached: `email` or `sms`.
+    /// Channel by which the recipient is notified: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// An e-mail address, or a telephone number in international form. Users of one group or device get only the first
-    /// characters, such as `a***`, of addresses that neither the routing of that group or device nor the rule names: those of
-    /// contact groups, users and the account's routing.
+    /// E-mail address, or telephone number in international form. Callers who see only a group or a device get only
+    /// the first characters, such as `a***`, of addresses that neither the routing of that group or device nor the
+    /// rule names, unless it is their own address.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// Name of the recipient; null if it is not known or the address is hidden.
+    /// Name of the recipient. Null if it is unknown or the address is hidden.
     #[schema(example = "Ana")]
     name: Option<String>,
-    /// What names them: `rule`, `device`, `group`, `account` or `watchList`.
+    /// Sources that name the recipient. `rule`: the rule. `device`: the routing of the device. `group`: the routing
+    /// of a group of the device. `account`: the routing of the account. `watchList`: the watch list of a user.
     #[schema(value_type = Vec<String>, example = json!(["account"]), max_items = 5)]
     named_by: Vec<&'static str>,
-    /// They are told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent to the recipient.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When they are told; null for always.
+    /// Hours in which the recipient is notified. Null for always.
     schedule: Option<ScheduleView>,
-    /// Why an alert of the asked severity would not reach them now: `severity`, or a `reason` of a suppressed message such
-    /// as `schedule`, `channel-off` or `limit`; null if it would.
+    /// Reason why an alert of the requested severity would not reach the recipient now: `severity` if the severity is
+    /// too low, or a `reason` of a suppressed notification such as `schedule`, `channel-off` or `limit`. Null if the
+    /// alert would reach the recipient.
     #[schema(example = json!(null))]
     problem: Option<&'static str>,
 }
 
-/// How many test messages were written.
+/// Result of sending test messages.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TestMessages)]
 pub struct TestMessagesView {
-    /// Messages to send, one for each address. `GET /api/notifications` tells what becomes of them.
+    /// Number of test messages that were queued, one for each address. `GET /api/notifications` shows their delivery
+    /// state.
     #[schema(example = 2, minimum = 0)]
     messages: usize,
 }
 
-/// The settings that decide whether a message would be sent, as far as that is known before it is written.
+/// The settings that decide whether a message would be sent, as far as they are known before it is queued.
 struct SendingCheck {
     policy: SendingPolicy,
     settings: MessagingSettings,
@@ -139,8 +143,8 @@ impl SendingCheck {
     }
 }
 
-/// The addresses that a user of one group or device can read elsewhere: what the routing of that group or of the device, and
-/// the rule, name themselves. `None` for users who see the whole account.
+/// The addresses that a user of one group or device can read elsewhere: those in the routing of that group or of the
+/// device, and in the rule. `None` for users who see the whole account.
 async fn readable(
     app: &App,
     caller: &Caller,
@@ -228,20 +232,22 @@ async fn view(
 }
 
 async fn read_rule(app: &App, caller: &Caller, params: &mut Params) -> ApiResult<Option<Rule>> {
-    let Some(rule) = params.parsed::<RuleId>("rule", "a rule's id such as rul_01jc2m8k4n5p6") else {
+    let Some(rule) = params.parsed::<RuleId>("rule", "the ID of a rule such as rul_01jc2m8k4n5p6") else {
         return Ok(None);
     };
     app.store.find_rule(caller.scope(), rule).await?.ok_or_else(|| not_found(Kind::Rule)).map(Some)
 }
 
-/// List who would be told of an alert of a device.
+/// List recipients of alerts of a device
 ///
-/// Everybody whom the routing in force, the rule and watch lists name, and why a message would not reach them now.
+/// Returns everybody who would be notified of an alert of the device: the recipients of the routing in force, of the
+/// rule and of watch lists. For each recipient who would not be reached now, `problem` says why. The device must be
+/// visible to the caller. Nothing is sent.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/alertRecipients", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("rule" = Option<String>, Query, description = "Of an alert that this rule raised, by its id.", example = "rul_01jc2m8k4n5p6"),
-    ("severity" = Option<SeverityName>, Query, description = "Of an alert that matters so much; critical unless given."),
-), responses((status = 200, description = "Who would be told.", body = AlertRecipientsView)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("rule" = Option<String>, Query, description = "ID of a rule: list the recipients of an alert that this rule raises. Default: an alert without a rule.", example = "rul_01jc2m8k4n5p6"),
+    ("severity" = Option<SeverityName>, Query, description = "Severity of the alert. Default: `critical`."),
+), responses((status = 200, description = "Recipients of the alert.", body = AlertRecipientsView)))]
 pub async fn list_alert_recipients(
     State(app): State<App>,
     caller: Caller,
@@ -260,14 +266,16 @@ pub async fn list_alert_recipients(
     Ok(caller.reply(body))
 }
 
-/// Send a test message to everybody who would be told of an alert of a device.
+/// Send test messages to the recipients of a device
 ///
-/// To people of escalation steps too; webhooks have a test of their own. At most 200 messages an hour. Needs
-/// `devices.write`.
+/// Sends a test message to everybody who would be notified of an alert of the device, including the recipients of
+/// escalation steps. The caller needs `devices.write`. Webhooks get no message; test them with `POST
+/// /api/webhooks/{webhookId}/test`. An account may send up to 200 test messages per hour. Test messages count against
+/// the caps of the account, not against the daily limits of the device.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/alertRecipients/test", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("rule" = Option<String>, Query, description = "Also to those whom this rule names, by its id.", example = "rul_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The messages were written and are sent now.", body = TestMessagesView)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("rule" = Option<String>, Query, description = "ID of a rule: send to the recipients of this rule too. Default: none.", example = "rul_01jc2m8k4n5p6"),
+), responses((status = 200, description = "The test messages were queued.", body = TestMessagesView)))]
 pub async fn test_alert_recipients(
     State(app): State<App>,
     caller: Caller,
@@ -281,7 +289,10 @@ pub async fn test_alert_recipients(
     let rule = rule.map(|rule| rule.id);
     let written = app.store.send_test_messages(&caller.actor(), device.id, rule).await?;
     let messages = written.ok_or_else(|| {
-        ApiError::new(ErrorCode::RateLimited, "Too many test messages. Wait an hour and try again.")
+        ApiError::new(
+            ErrorCode::RateLimited,
+            "The account has sent too many test messages in the last hour. Wait an hour and try again.",
+        )
     })?;
     Ok(caller.reply(TestMessagesView { messages }))
 }

@@ -1,4 +1,4 @@
-//! The API key of the signed-in user: shown once when it is made, later only by its first characters.
+//! The API key of the signed-in user: shown once when it is created, later only by its first characters.
 
 use axum::extract::State;
 use perigee_core::credential::ApiKey as KeptKey;
@@ -14,43 +14,46 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Params, SessionCaller};
 use crate::http::reply::{Done, Reply};
 
-/// What is told of an API key.
+/// The API key of a user, without its secret part.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApiKey)]
 pub struct ApiKeyView {
-    /// Whether the API is activated.
+    /// Whether the user has an API key.
     #[schema(example = true)]
     active: bool,
-    /// The beginning of the key, to recognise it by.
+    /// First characters of the key, to recognise it. Null if there is no key.
     #[schema(example = "pgk_0JmV")]
     hint: Option<String>,
-    /// When it was made.
+    /// Time at which the key was created. Null if there is no key.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: Option<String>,
-    /// When a token was last issued for it, to the minute.
+    /// Time at which a token was last issued for the key, accurate to a minute. Null if none was issued yet.
     #[schema(example = "2026-05-02T07:30:00Z", format = DateTime)]
     last_used: Option<String>,
 }
 
-/// A new API key.
+/// A new API key, with its secret.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedApiKey {
-    /// The key. It is shown this once; keep it secret.
+    /// The API key. It is shown only once; store it securely.
     #[schema(example = "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq")]
     api_key: String,
-    /// Its beginning, to recognise it by.
+    /// First characters of the key, to recognise it.
     #[schema(example = "pgk_0JmV")]
     hint: String,
-    /// When it was made.
+    /// Time at which the key was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
 }
 
-/// Read about the API key.
+/// Retrieve your API key
+///
+/// Returns whether the signed-in user has an API key, its first characters and when it was last used. The key itself is
+/// not returned. Requires a console session and the privilege `api`.
 #[utoipa::path(get, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
-    responses((status = 200, description = "Whether there is a key, and what is known of it.", body = ApiKeyView)))]
+    responses((status = 200, description = "The API key, without its secret.", body = ApiKeyView)))]
 pub async fn get_api_key(
     State(app): State<App>,
     signed_in: SessionCaller,
@@ -68,11 +71,12 @@ pub async fn get_api_key(
     }))
 }
 
-/// Activate the API, or make a new key.
+/// Create your API key
 ///
-/// The key that was before dies at once, with every token made from it.
+/// Creates an API key for the signed-in user and returns it once. A user has one key: a previous key and every token
+/// issued for it are revoked immediately. Requires a console session and the privilege `api`.
 #[utoipa::path(post, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
-    responses((status = 201, description = "The key, shown this once.", body = IssuedApiKey)))]
+    responses((status = 201, description = "The API key, created. It is shown only once.", body = IssuedApiKey)))]
 pub async fn create_api_key(
     State(app): State<App>,
     signed_in: SessionCaller,
@@ -97,11 +101,12 @@ pub async fn create_api_key(
     Ok(caller.reply(body).created(app.base_url.join("/api/account/apiKey")))
 }
 
-/// Deactivate the API.
+/// Revoke your API key
 ///
-/// The key dies at once, with every token made from it. Without a key nothing happens.
+/// Revokes the API key of the signed-in user and every token issued for it, immediately. Succeeds without effect if there
+/// is no key. Requires a console session and the privilege `api`.
 #[utoipa::path(delete, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
-    responses((status = 200, description = "There is no key any more.", body = Done)))]
+    responses((status = 200, description = "The API key was revoked.", body = Done)))]
 pub async fn delete_api_key(State(app): State<App>, signed_in: SessionCaller) -> ApiResult<Reply<Done>> {
     let caller = signed_in.caller;
     caller.require(Privilege::Api)?;

@@ -13,60 +13,61 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::list::answer_list;
 
-/// Entries of a page unless the client says otherwise.
+/// Entries per page by default.
 const PAGE: u32 = 100;
 
-/// Something that was done, or refused.
+/// An entry of the audit log: an action that was carried out or denied.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
 pub struct AuditView {
-    /// Its id; later entries have larger ones.
+    /// Unique identifier of the entry, assigned by the server. Later entries have larger IDs.
     #[schema(example = "aud_01jc2m8k4n5p6")]
     id: String,
-    /// When it was done.
+    /// Time of the action.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
-    /// The way in: `token`, `session`, `link`, `command` (the operator's) or `service` (the service itself).
+    /// Way of access. `token`: with an API token. `session`: in the console. `link`: with a link, such as one that
+    /// sets a password. `command`: by the operator on the command line. `service`: by the server itself.
     #[schema(example = "session")]
     via: String,
-    /// The id of the user; null when it was the operator or the service itself.
+    /// ID of the user who acted. Null if no user was involved.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     user: Option<String>,
-    /// The IP address of the client; null for the service itself.
+    /// IP address of the client. Null if there was none.
     #[schema(example = "203.0.113.7")]
     address: Option<String>,
-    /// The id of the request, as in the service's log.
+    /// ID of the request, as in the log of the server. Null if there was none.
     #[schema(example = "req_5f0c6a1e9b7d43c2a8e1f604")]
     request: Option<String>,
-    /// The action, as `thing.verb`.
+    /// Action, as `resource.verb`.
     #[schema(example = "group.update")]
     action: String,
-    /// The id of what it was done to.
+    /// ID of the resource that the action was applied to. Null if there was none.
     #[schema(example = "grp_01jc2m8k4n5p6")]
     target: Option<String>,
-    /// Whether it was let through.
+    /// Outcome of the action. `done`: it was carried out. `denied`: it was refused.
     #[schema(example = "done", pattern = "^(done|denied)$")]
     outcome: &'static str,
-    /// Details in words, if there are any.
+    /// Details in words, such as what changed or why the action was denied. Null if there are none.
     #[schema(example = "from the console")]
     detail: Option<String>,
-    /// How often it happened. Refusals of one user and one operation within an hour share an entry, which tells the
-    /// first of them; everything else has an entry of its own.
+    /// Number of times that the action happened. Denied requests of one user and one operation within an hour share
+    /// an entry, which describes the first of them. Every other action has its own entry.
     #[schema(example = 1, minimum = 1)]
     count: u64,
-    /// When it happened last, if more than once.
+    /// Time of the last occurrence, if `count` is greater than 1. Null otherwise.
     #[schema(example = "2026-05-01T12:40:00Z", format = DateTime)]
     last_date_time: Option<String>,
 }
 
-/// Entries of the audit log.
+/// A list of entries of the audit log.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditList {
     /// The entries, newest first.
     audit: Vec<AuditView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -90,21 +91,23 @@ impl From<AuditEntry> for AuditView {
     }
 }
 
-/// Read the audit log.
+/// List audit log entries
 ///
-/// Newest first and always in pages. Needs `owner` or `admin` and a user who sees the whole account.
+/// Returns who changed what and when, who signed in, and what was denied, newest first. The caller needs `admin` and
+/// must see the whole account. Entries are kept for the retention time of the server, 400 days by default. The answer
+/// is always paged.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(
-    ("limit" = Option<u32>, Query, description = "Entries at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("user" = Option<String>, Query, description = "Only what this user did: their id.", example = "usr_01jc2m8k4n5p6"),
-    ("action" = Option<String>, Query, description = "Only this action.", example = "group.update"),
-    ("target" = Option<String>, Query, description = "Only what was done to the thing with this id.", example = "grp_01jc2m8k4n5p6"),
-), responses((status = 200, description = "Entries, newest first.", body = AuditList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of entries in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("user" = Option<String>, Query, description = "Only entries of the user with this ID.", example = "usr_01jc2m8k4n5p6"),
+    ("action" = Option<String>, Query, description = "Only entries of this action.", example = "group.update"),
+    ("target" = Option<String>, Query, description = "Only entries about the resource with this ID.", example = "grp_01jc2m8k4n5p6"),
+), responses((status = 200, description = "The entries, newest first.", body = AuditList)))]
 pub async fn list_audit(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     caller.require(Privilege::Admin)?;
     caller.require_whole_account()?;
     let filter = AuditFilter {
-        user: params.parsed::<UserId>("user", "the id of a user, such as \"usr_01jc2m8k4n5p6\""),
+        user: params.parsed::<UserId>("user", "the ID of a user, such as \"usr_01jc2m8k4n5p6\""),
         action: params.text("action"),
         target: params.text("target"),
     };

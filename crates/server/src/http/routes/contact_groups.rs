@@ -1,4 +1,4 @@
-//! Contact groups: people who are told of alerts together, and need not be users.
+//! Contact groups: people who are notified of alerts together, and need not be users.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -23,48 +23,49 @@ use crate::http::input::{Objects, input, read_body};
 use crate::http::list::answer_list;
 use crate::http::reply::{Done, Reply, not_modified};
 
-/// People who are told of alerts together.
+/// A contact group: people who are notified of alerts together. They need not be users.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ContactGroup)]
 pub struct ContactGroupView {
-    /// The group's id; never changes.
+    /// Unique identifier of the contact group, assigned by the server. It never changes.
     #[schema(example = "ctg_01jc2m8k4n5p6")]
     id: String,
-    /// Shown where the group is named.
+    /// Name of the contact group, shown in lists and routings.
     #[schema(example = "Night watch")]
     name: String,
-    /// Who is told, in the order given. Somebody with a mailbox and a telephone is there twice.
+    /// Contacts that are notified, in the order in which they were given. A person with an e-mail address and a
+    /// telephone number has two entries.
     contacts: Vec<ContactView>,
-    /// When it was made.
+    /// Time at which the contact group was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the contact group.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
 
-/// Somebody in a contact group.
+/// A contact of a contact group.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Contact)]
 pub struct ContactView {
-    /// How they are reached: `email` or `sms`.
+    /// Channel by which the contact is notified: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// An e-mail address, or a telephone number in international form.
+    /// E-mail address, or telephone number in international form such as `+34600123456`.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// What to call them.
+    /// Name of the contact, used in messages. Null if it has none.
     #[schema(example = "Ana")]
     name: Option<String>,
-    /// The zone of the times they read, by IANA id; null for the account's.
+    /// Time zone of the times in messages, as an IANA name. Null for the time zone of the account.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// The units of speeds, distances and temperatures in their messages.
+    /// Units of speeds, distances and temperatures in messages.
     #[schema(value_type = UnitsName, example = "metric")]
     units: &'static str,
-    /// The language of their messages.
+    /// Language of messages, as a tag such as `en` or `pt-BR`.
     #[schema(example = "en")]
     language: String,
 }
@@ -73,19 +74,20 @@ pub struct ContactView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContactGroupList {
-    /// The contact groups, by id.
+    /// The contact groups, sorted by ID.
     contact_groups: Vec<ContactGroupView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 input! {
-    /// What a client sets of a contact group.
+    /// Settings of a contact group.
     struct ContactGroupInput {
-        /// Shown where the group is named.
+        /// Name of the contact group, shown in lists and routings.
         name: Name, required, example "Night watch";
-        /// Who is told, in this order.
+        /// Contacts to notify, in this order. Give a person with an e-mail address and a telephone number as two
+        /// contacts.
         contacts: Objects<ContactInput, 0, { ContactGroupSettings::CONTACTS_MAX }>, required;
     }
 }
@@ -132,13 +134,14 @@ async fn ask_contacts(app: &App, caller: &Caller, group: &ContactGroup) -> ApiRe
     ask_to_confirm(app, caller, contacts.map(|contact| (&contact.destination, &contact.preferences))).await
 }
 
-/// List contact groups.
+/// List contact groups
 ///
-/// Complete unless `limit` or `cursor` is given. Needs a user who sees the whole account.
+/// Returns the contact groups of the account, sorted by ID. The caller must see the whole account. The answer is
+/// complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/contactGroups", tag = "notifications", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The contact groups of the account.", body = ContactGroupList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The contact groups of the account, sorted by ID.", body = ContactGroupList)))]
 pub async fn list_contact_groups(
     State(app): State<App>,
     caller: Caller,
@@ -154,11 +157,12 @@ pub async fn list_contact_groups(
     answer_list(&app, &caller, "contactGroups", part, fetch, ContactGroupView::from).await
 }
 
-/// Create a contact group.
+/// Create a contact group
 ///
-/// Needs `admin` and a user who sees the whole account.
+/// Creates a contact group that routings and rules can name. The caller needs `admin` and must see the whole account.
+/// An account may have up to 200 contact groups. Contacts may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(post, path = "/api/contactGroups", tag = "notifications", request_body = ContactGroupInput,
-    responses((status = 201, description = "The contact group that was made.", body = ContactGroupView)))]
+    responses((status = 201, description = "The contact group was created.", body = ContactGroupView)))]
 pub async fn create_contact_group(
     State(app): State<App>,
     caller: Caller,
@@ -177,9 +181,11 @@ pub async fn create_contact_group(
     Ok(caller.reply(ContactGroupView::from(group)).created(address).revision(revision))
 }
 
-/// Read a contact group.
+/// Retrieve a contact group
+///
+/// Returns one contact group. The caller must see the whole account.
 #[utoipa::path(get, path = "/api/contactGroups/{contactGroupId}", tag = "notifications",
-    params(("contactGroupId" = String, Path, description = "The contact group's id.", example = "ctg_01jc2m8k4n5p6")),
+    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
     responses((status = 200, description = "The contact group.", body = ContactGroupView)))]
 pub async fn get_contact_group(
     State(app): State<App>,
@@ -198,10 +204,14 @@ pub async fn get_contact_group(
     Ok(caller.reply(ContactGroupView::from(group)).revision(revision).into_response())
 }
 
-/// Replace a contact group.
+/// Replace a contact group
+///
+/// Sets the name and all contacts of a contact group. The caller needs `admin` and must see the whole account. The
+/// change applies to later alerts, and to steps of escalations that have not been taken yet. New contacts may be
+/// asked by e-mail to confirm that they want messages.
 #[utoipa::path(put, path = "/api/contactGroups/{contactGroupId}", tag = "notifications", request_body = ContactGroupInput,
-    params(("contactGroupId" = String, Path, description = "The contact group's id.", example = "ctg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The contact group as it is now.", body = ContactGroupView)))]
+    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The contact group, updated.", body = ContactGroupView)))]
 pub async fn replace_contact_group(
     state: State<App>,
     caller: Caller,
@@ -211,10 +221,13 @@ pub async fn replace_contact_group(
     change_group(state, caller, id, change).await
 }
 
-/// Change part of a contact group.
+/// Update a contact group
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
+/// account. The change applies to later alerts, and to steps of escalations that have not been taken yet.
 #[utoipa::path(patch, path = "/api/contactGroups/{contactGroupId}", tag = "notifications", request_body = ContactGroupInput,
-    params(("contactGroupId" = String, Path, description = "The contact group's id.", example = "ctg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The contact group as it is now.", body = ContactGroupView)))]
+    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The contact group, updated.", body = ContactGroupView)))]
 pub async fn update_contact_group(
     state: State<App>,
     caller: Caller,
@@ -244,12 +257,13 @@ async fn change_group(
     Ok(caller.reply(ContactGroupView::from(group)).revision(revision))
 }
 
-/// Delete a contact group.
+/// Delete a contact group
 ///
-/// Refused while a routing or a rule names it.
+/// Deletes the contact group. The caller needs `admin` and must see the whole account. The request fails with 409
+/// `in-use` while a routing or a rule names the contact group.
 #[utoipa::path(delete, path = "/api/contactGroups/{contactGroupId}", tag = "notifications",
-    params(("contactGroupId" = String, Path, description = "The contact group's id.", example = "ctg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The contact group is gone.", body = Done)))]
+    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The contact group was deleted.", body = Done)))]
 pub async fn delete_contact_group(
     State(app): State<App>,
     caller: Caller,

@@ -33,38 +33,41 @@ use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
 use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::ingest::{DeviceDecoding, FeedSettings, Pasted, PreviewBytes, PreviewRequest, preview_error};
 
-/// The most characters of pasted text.
+/// The most characters of `text`.
 const TEXT_MAX: usize = 64 * 1024;
 
-/// Memory for writing the answer, in bytes.
+/// Memory for encoding the answer, in bytes.
 const ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// The text of messages.
 type Frames = Lines<1, TEXT_MAX>;
 
 input! {
-    /// Messages to decode: `text`, or the stored message of `messageId`.
+    /// Messages to decode. Exactly one of `text` and `messageId` must be given.
     struct DecodeInput {
-        /// Frames of trackers, one in a line: hexadecimal digits, or JSON objects as `perigee decode` reads them. With a
-        /// `feed`, one body of a request of that feed.
+        /// Frames of trackers, one per line: hexadecimal digits, or JSON objects as `perigee decode` reads them. With
+        /// `feed` or `gatewayId`, the body of one request of that feed. At most 65536 characters.
         text: Frames, nullable, example "78780d01086471700328358100093f040d0a";
-        /// A message as it came, instead of a text.
+        /// ID of a stored raw message to decode, instead of `text`.
         message as "messageId": StoredMessage, nullable, example null;
-        /// The gateway by whose settings a request is read, as if it came by it. Needs a user who sees the whole account.
+        /// ID of the gateway whose settings are used, as if the gateway had received the request. Requires a user who
+        /// may see the whole account. Must not be given together with `feed`.
         gateway as "gatewayId": GatewayRef, nullable, example null;
-        /// The protocol of frames; told by their first bytes unless given.
+        /// Protocol of the frames. Default: recognised from the first bytes.
         protocol: ProtocolName, nullable, example "gt06";
-        /// The feed whose requests are read; of a stored message the one it came by unless given. Not together with
-        /// `gatewayId`.
+        /// Feed of the request in `text`. Default: for a stored message, the feed by which it was received. Must not be
+        /// given together with `gatewayId`.
         feed: FeedName, nullable, example null;
-        /// The model of the device, for protocols that differ between models; of a stored message the one of its device
-        /// unless given.
+        /// Model of the device, for protocols that differ between models. Default: for a stored message, the model of
+        /// its device.
         model: ShortText, nullable, example null;
-        /// Whether the lines are one connection, in which a login names the device of the lines after it.
+        /// Whether all lines belong to one connection, in which a login identifies the device of the lines after it.
+        /// Default: `false`.
         session: bool, or(false);
-        /// Settings to try: of a request those of a gateway, such as `mapping`, of frames those in `decoding` of a device.
-        /// They are checked as if they were to be stored. With `gatewayId` they replace the settings of the gateway. A stored
-        /// message is read by the settings of its gateway or device, over which these go.
+        /// Settings to decode with: for a request, options of a gateway such as `mapping`; for frames, settings as in
+        /// `decoding` of a device. They are validated as if they were to be stored. With `gatewayId`, they replace the
+        /// options of the gateway. For a stored message, they take precedence over the settings of its gateway or
+        /// device.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -90,7 +93,7 @@ macro_rules! name_kinds {
 }
 
 name_kinds! {
-    /// The name of a protocol; empty for none.
+    /// The name of a protocol, or an empty text for none.
     ProtocolName => PROTOCOLS.iter().map(|protocol| protocol.name).chain([""]);
     /// The name of a feed.
     FeedName => FEEDS.iter().map(|feed| feed.name);
@@ -103,60 +106,63 @@ parsed_kinds! {
     GatewayRef => GatewayId, "the id of a gateway", id(GatewayId::PREFIX);
 }
 
-/// What one message says.
+/// Content of one decoded message.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the JSON that the gateways crate writes")]
 #[schema(as = DecodedMessage, rename_all = "camelCase")]
 pub struct DecodedMessageView {
-    /// The protocol or feed by which it was read; absent if none fits.
+    /// Protocol or feed by which the message was decoded. Absent if none fits.
     #[schema(example = "gt06")]
     protocol: Option<String>,
-    /// The model, where the message tells it.
+    /// Model of the device, if the message contains it.
     #[schema(example = json!(null))]
     model: Option<String>,
-    /// Names of the device in the message; several are alternatives.
+    /// Identifiers of the device in the message. If there are several, any of them may be that of a device.
     #[schema(example = json!(["864717003283581"]))]
     identifiers: Vec<String>,
-    /// The device of a request's message; null if the account has none with its identifiers. Absent for frames, and for
-    /// callers who do not see the whole account.
+    /// ID of the device of a message in a request. Null if no device of the account has the identifiers. Absent for
+    /// frames, and for callers who may not see the whole account.
     #[schema(example = json!(null))]
     device_id: Option<String>,
-    /// Locations as the API writes them, with `located`; without coordinates where that is false.
+    /// Reports in the message, as locations of the API with the additional member `located`. If `located` is `false`,
+    /// the report has no position.
     #[schema(example = json!([{"located": true, "latitude": 42.5, "longitude": -8.25, "speed": 35}]))]
     reports: Vec<Map<String, Value>>,
-    /// What a server sends back to the tracker.
+    /// Replies that a server sends to the tracker.
     replies: Vec<DecodedReply>,
-    /// Words that a person wrote.
+    /// Text that a person wrote. Absent if there is none.
     #[schema(example = json!(null))]
     text: Option<String>,
-    /// The step of an emergency that it is: `declare`, `confirm`, `repeat` or `cancel`.
+    /// Step of an emergency, if the message is one: `declare` begins it, `confirm` confirms it, `repeat` repeats it,
+    /// `cancel` ends it.
     #[schema(example = json!(null))]
     sos: Option<String>,
-    /// Whether the provider marks it as a test.
+    /// Whether the provider marked the message as a test.
     #[schema(example = false)]
     test: Option<bool>,
-    /// Photos and other files that the message completes.
+    /// Photos and other files whose last part is in the message.
     #[schema(example = json!(null))]
     files: Option<Vec<Map<String, Value>>>,
-    /// Why it cannot be read, or not be believed. A server would not store a frame with a wrong checksum.
+    /// Reason for which the message could not be decoded completely, for example a wrong checksum. Absent or null if it
+    /// could.
     #[schema(example = json!(null))]
     error: Option<String>,
 }
 
-/// An answer to a tracker.
+/// Reply to a tracker.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the JSON that the gateways crate writes")]
 pub struct DecodedReply {
-    /// Its bytes in hexadecimal digits.
+    /// Bytes of the reply, in hexadecimal digits.
     #[schema(example = "78780501000955940d0a")]
     hex: String,
 }
 
-/// What messages say.
+/// Contents of decoded messages.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DecodedMessages {
-    /// The messages in order; at most 200, with as many reports each.
+    /// Decoded messages, in order. At most 200, each with at most 200 reports.
     #[schema(value_type = Vec<DecodedMessageView>)]
     messages: Vec<Value>,
 }
@@ -177,7 +183,7 @@ fn refuse_options(errors: &[SettingError]) -> ApiResult<()> {
     if problems.is_empty() { Ok(()) } else { Err(invalid_body(problems)) }
 }
 
-/// Settings of frames, checked as those of a device; `confirm` is one of the listener.
+/// Settings for frames, checked like those of a device. `confirm` is an option of the listener.
 fn frame_options(options: Map<String, Value>) -> ApiResult<Options> {
     let mut of_device = options.clone();
     of_device.remove("confirm");
@@ -190,7 +196,7 @@ fn without_nulls(mut options: Map<String, Value>) -> Map<String, Value> {
     options
 }
 
-/// How a stored frame of a tracker is read: by the settings of its device, unless the caller gives others.
+/// The settings by which a stored frame is decoded: those of its device, unless the caller gives others.
 async fn of_device(
     app: &App,
     message: &RawMessage,
@@ -205,16 +211,22 @@ async fn of_device(
         None => reporter,
     });
     let settings = app.ingest.decoding(protocol, reporter.as_ref(), model);
-    // The password was checked when the message came.
+    // The password was checked when the message was received.
     Ok(DeviceDecoding { options: settings.options.without("password").overlaid(&options), ..settings })
+}
+
+/// The error for a name that does not exist.
+fn one_of_these<'n>(member: &str, names: impl Iterator<Item = &'n str>) -> String {
+    format!("\"{member}\" must be one of {}.", names.collect::<Vec<_>>().join(", "))
 }
 
 fn read_feed(name: Option<&str>) -> ApiResult<Option<&'static Feed>> {
     let Some(name) = name else { return Ok(None) };
-    find_feed(name).map(Some).ok_or_else(|| refuse(problem("feed", "This feed does not exist.")))
+    let unknown = || refuse(problem("feed", one_of_these("feed", FEEDS.iter().map(|feed| feed.name))));
+    find_feed(name).map(Some).ok_or_else(unknown)
 }
 
-/// A gateway that is not stored: that of settings which are tried.
+/// A gateway that is not stored, to try settings with.
 fn tried_gateway(account: AccountId, feed: &Feed, now: Timestamp) -> Gateway {
     Gateway {
         id: GatewayId::from_i64(0),
@@ -236,7 +248,7 @@ fn tried_gateway(account: AccountId, feed: &Feed, now: Timestamp) -> Gateway {
     }
 }
 
-/// The gateway by which a request is read, and the settings for it: those given, over or instead of its own.
+/// The gateway for decoding a request, and its settings: the given ones replace those of the gateway or take precedence.
 async fn gateway_for(
     app: &App,
     caller: &Caller,
@@ -265,19 +277,19 @@ async fn gateway_for(
     Ok((gateway, Options::new(options)))
 }
 
-/// Decode messages.
+/// Decode messages
 ///
-/// Shows what frames of trackers, or a request of a feed, say. With `feed` and `options` a new gateway is tried, with
-/// `gatewayId` an existing one, also with other options. With `messageId` a stored message is decoded, also with other
-/// settings than those it came by: a preview of a template or a mapping. Nothing is stored and nobody is answered. Needs
-/// `devices.write`.
+/// Decodes frames of trackers or a request of a feed, and returns their content. Nothing is stored, and no reply is
+/// sent. With `feed` and `options`, settings of a gateway can be tried before it is created; with `gatewayId`, those of
+/// an existing gateway are used. With `messageId`, a stored raw message is decoded, optionally with other settings, for
+/// example to try a template or a mapping. Requires the privilege `devices.write`.
 ///
-/// One request may take about a hundred times the memory of its body, at most 64 MiB: of a body that would take more, the
-/// messages before that are shown, and the last one has the error.
+/// Decoding may use about 100 times the size of the body in memory, and at most 64 MiB. If a body needs more, the
+/// messages decoded until then are returned, and the last one has an `error`.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
-        (status = 200, description = "What the messages say.", body = DecodedMessages),
-        (status = 404, description = "The message or gateway does not exist, or the caller may not see it."),
+        (status = 200, description = "Contents of the messages.", body = DecodedMessages),
+        (status = 404, description = "The raw message or the gateway does not exist, or the caller may not see it."),
     ))]
 pub async fn decode_messages(
     State(app): State<App>,
@@ -290,7 +302,7 @@ pub async fn decode_messages(
     let input = read_body(&body.value, &[], |input: DecodeInput, _| Some(input))?;
     let named = match input.gateway {
         Some(_) if input.feed.is_some() => {
-            return Err(refuse(problem("feed", "Give either a feed or a gateway.")));
+            return Err(refuse(problem("feed", "\"feed\" must not be given together with \"gatewayId\".")));
         }
         Some(id) => Some(find(&app, &caller, Some(id)).await?),
         None => None,
@@ -298,7 +310,8 @@ pub async fn decode_messages(
     let feed = read_feed(input.feed.as_deref().or(named.as_ref().map(|named| named.settings.feed.as_str())))?;
     let protocol = input.protocol.filter(|name| !name.is_empty());
     if protocol.as_deref().is_some_and(|name| find_protocol(name).is_none()) {
-        return Err(refuse(problem("protocol", "This protocol does not exist.")));
+        let accepted = PROTOCOLS.iter().map(|protocol| protocol.name);
+        return Err(refuse(problem("protocol", one_of_these("protocol", accepted))));
     }
     let model = input.model.filter(|model| !model.is_empty());
     let now = app.clock.now();
@@ -330,14 +343,14 @@ pub async fn decode_messages(
                 let request = PreviewRequest { settings, bytes, with_devices: caller.scope().is_whole() };
                 app.ingest.preview_request(&gateway, request).await?
             } else {
-                preview_error(&message.source, "this version does not know the protocol or feed")
+                preview_error(
+                    &message.source,
+                    "this version of the server does not support the protocol or feed",
+                )
             }
         }
         _ => {
-            return Err(refuse(problem(
-                "text",
-                "Give either a text or the ID of a stored message, not both.",
-            )));
+            return Err(refuse(problem("text", "Give either \"text\" or \"messageId\".")));
         }
     };
     answer_in_turn(&app, &caller, ANSWER_BYTES, move || DecodedMessages { messages }).await

@@ -21,23 +21,24 @@ use crate::http::reply::Reply;
 /// Characters of an identifier.
 const IDENTIFIER_MAX: usize = 100;
 
-/// The claim of a device on one of its identifiers.
+/// Claim of a device on one of its identifiers.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeviceClaim)]
 pub struct DeviceClaimView {
-    /// What the hardware calls itself.
+    /// Identifier of the device.
     #[schema(example = "860000000000001")]
     identifier: String,
-    /// Whose it is. `proven`: this device's. `unproven`: this device's, but nothing that it reports on shared listeners is
-    /// stored before the claim is proven. `elsewhere`: another account holds it.
+    /// State of the claim: `proven` if the identifier belongs to this device; `unproven` if the device claims it, but
+    /// nothing that is reported under it on shared listeners is stored before the claim is proven; `elsewhere` if
+    /// another account holds the identifier.
     #[schema(example = "unproven", pattern = "^(proven|unproven|elsewhere)$")]
     state: &'static str,
-    /// Start of the interval in which the tracker must report for the first time since the interval was stated; null if none
-    /// is stated, or the tracker reported before it.
+    /// Start of the interval in which the tracker must report, and before which it must be silent, to prove the claim.
+    /// Null if no proof is under way, or the tracker reported too early.
     #[schema(example = "2026-05-01T12:07:00Z", format = DateTime)]
     report_from: Option<String>,
-    /// End of that interval.
+    /// End of the interval in which the tracker must report to prove the claim. Null like `reportFrom`.
     #[schema(example = "2026-05-01T12:09:00Z", format = DateTime)]
     report_until: Option<String>,
 }
@@ -45,15 +46,15 @@ pub struct DeviceClaimView {
 /// Claims of a device.
 #[derive(Serialize, ToSchema)]
 pub struct DeviceClaimList {
-    /// One for each identifier of the device, sorted.
+    /// Claims of the device, one for each of its identifiers, sorted by identifier.
     claims: Vec<DeviceClaimView>,
 }
 
-/// One claim of a device.
+/// Answer with one claim of a device.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneDeviceClaim)]
 pub struct DeviceClaimAnswer {
-    /// The claim, with the interval that was stated.
+    /// The claim, with the interval of the proof.
     claim: DeviceClaimView,
 }
 
@@ -70,19 +71,21 @@ impl From<Claim> for DeviceClaimView {
 }
 
 input! {
-    /// An identifier of a device.
+    /// Identifier whose claim is to be proven.
     struct DeviceClaimInput {
-        /// What the hardware calls itself; an identifier of the device.
+        /// Identifier of the device whose claim is to be proven.
         identifier: Line<1, IDENTIFIER_MAX>, required, example "860000000000001";
     }
 }
 
-/// List the claims of a device on its identifiers.
+/// List claims of a device
 ///
-/// They matter for trackers that report to listeners which several accounts share; gateways of the account need none.
+/// Returns the claims of a device on its identifiers. They are needed for trackers that report to listeners which
+/// several accounts share, and not for gateways of the account. Any user who may see the device may call this
+/// operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-), responses((status = 200, description = "The claims.", body = DeviceClaimList)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+), responses((status = 200, description = "Claims of the device.", body = DeviceClaimList)))]
 pub async fn list_device_claims(
     State(app): State<App>,
     caller: Caller,
@@ -95,16 +98,17 @@ pub async fn list_device_claims(
     Ok(caller.reply(DeviceClaimList { claims: claims.into_iter().map(DeviceClaimView::from).collect() }))
 }
 
-/// Prove the claim of a device on an identifier.
+/// Prove a claim of a device
 ///
-/// The answer states an interval of two minutes that begins in 5 to 15 minutes. Switch the tracker off now, and on again so that
-/// it reports in the interval: a tracker that reports before is in use elsewhere, and the proof fails. Without the tracker at
-/// hand, an operator of the server can confirm the claim. At most 2 intervals a day for an identifier, and 50 for an account.
-/// A claim that is proven stays as it is. Requires `devices.write`.
+/// Starts a proof that an identifier belongs to the device. The answer has an interval of two minutes that begins in 5
+/// to 15 minutes. Switch the tracker off now, and switch it on so that its next report is received within the interval.
+/// If it reports earlier, it is in use elsewhere and the proof fails. An operator of the server can also confirm the
+/// claim. At most 2 proofs a day can be started for an identifier, and 50 for an account; further requests fail with
+/// `rate-limited`. A claim that is already proven does not change. Requires the privilege `devices.write`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), request_body = DeviceClaimInput,
-    responses((status = 200, description = "The claim, with the stated interval.", body = DeviceClaimAnswer)))]
+    responses((status = 200, description = "The claim, with the interval in which the tracker must report.", body = DeviceClaimAnswer)))]
 pub async fn prove_device_claim(
     State(app): State<App>,
     caller: Caller,
@@ -119,7 +123,9 @@ pub async fn prove_device_claim(
     let begun = app.store.begin_proof(&caller.actor(), device, &identifier, from).await;
     let claim = match begun {
         Err(StoreError::NotFound(Kind::Device)) => {
-            let detail = "The device does not have this identifier.".to_owned();
+            let detail =
+                "The device does not have this identifier. Give one of the identifiers of the device."
+                    .to_owned();
             return Err(invalid_body(vec![Problem {
                 pointer: Pointer::root().member("identifier"),
                 detail,
@@ -130,7 +136,7 @@ pub async fn prove_device_claim(
     let claim = claim.ok_or_else(|| {
         ApiError::new(
             ErrorCode::RateLimited,
-            "Too many proofs were begun today. Try again tomorrow, or ask an operator of the server to confirm the claim.",
+            "Too many proofs were started today. Try again tomorrow, or ask an operator of the server to confirm the claim.",
         )
     })?;
     Ok(caller.reply(DeviceClaimAnswer { claim: claim.into() }))

@@ -19,38 +19,38 @@ use crate::http::extract::{Caller, DeviceFilePath, DevicePath, Params};
 use crate::http::held_answer::hold_parts;
 use crate::http::list::answer_list;
 
-/// Files of a page unless the client says otherwise.
+/// The default number of files in a page.
 const PAGE: u32 = 100;
 /// A file that is opened by itself can neither run nor load anything.
 const SANDBOX: &str = "default-src 'none'; sandbox";
 
-/// A file of a device.
+/// File that a device uploaded.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeviceFile)]
 pub struct DeviceFileView {
-    /// Its id; later files have larger ones.
+    /// Unique identifier of the file, assigned by the server. Later files have greater IDs.
     #[schema(example = "fil_01jc2m8k4n5p6")]
     id: String,
-    /// The device that uploaded it.
+    /// ID of the device that uploaded the file.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// What the device called it, or a name made from its kind.
+    /// Name of the file as given by the device, or else a name derived from the kind of file.
     #[schema(example = "media-9-channel-1.jpg")]
     name: String,
-    /// By its first bytes, whatever its name says.
+    /// Media type, recognised from the first bytes of the file and not from its name.
     #[schema(example = "image/jpeg")]
     media_type: &'static str,
-    /// Bytes of the file.
+    /// Size of the file, in bytes.
     #[schema(example = 48_213, minimum = 1, maximum = 1_048_576)]
     size: u32,
-    /// When it was taken by the device's clock; null if the device did not tell.
+    /// Time at which the file was captured, by the clock of the device. Null if the device did not report it.
     #[schema(example = "2026-05-01T11:59:48Z", format = DateTime)]
     captured_at: Option<String>,
-    /// When its last part was received.
+    /// Time at which the server received the last part of the file.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     received_at: String,
-    /// The protocol that it came by.
+    /// Protocol by which the file was received.
     #[schema(example = "jt808")]
     source: String,
 }
@@ -59,10 +59,10 @@ pub struct DeviceFileView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceFileList {
-    /// The files, newest first.
+    /// Files of the device, newest first.
     #[schema(value_type = Vec<DeviceFileView>)]
     files: Vec<DeviceFileView>,
-    /// Where to continue, when there may be more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -82,15 +82,16 @@ impl From<DeviceFile> for DeviceFileView {
     }
 }
 
-/// List the files that a device uploaded.
+/// List files of a device
 ///
-/// Photos, sounds and other files, newest first and always in pages. The newest 100 of a device are kept, 20 MiB at the most,
-/// as long as raw messages are.
+/// Returns the photos, sounds and other files that a device uploaded, newest first, in pages. The newest 100 files of a
+/// device are stored, up to 20 MiB in total, with the retention of raw messages. Any user who may see the device may
+/// call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/files", tag = "devices", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("limit" = Option<u32>, Query, description = "Maximum number of files; 100 by default.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "Files, newest first.", body = DeviceFileList)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of files in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "Files of the device, newest first.", body = DeviceFileList)))]
 pub async fn list_device_files(
     State(app): State<App>,
     caller: Caller,
@@ -107,7 +108,7 @@ pub async fn list_device_files(
     answer_list(&app, &caller, "files", part, fetch, DeviceFileView::from).await
 }
 
-/// The name in `Content-Disposition`: what other letters would need an encoding for is left out.
+/// The name in `Content-Disposition`, without characters that would need an encoding.
 fn disposition(file: &DeviceFile) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_' | ' ');
     let name: String = file.name.chars().filter(is_plain).collect();
@@ -116,13 +117,14 @@ fn disposition(file: &DeviceFile) -> String {
     format!("{kind}; filename=\"{name}\"")
 }
 
-/// Read a file that a device uploaded.
+/// Download a file of a device
 ///
-/// Its bytes. Images are shown by browsers, everything else is saved.
+/// Returns the content of a file that a device uploaded, or of the photo that a user set. `Content-Disposition` is
+/// `inline` for images and `attachment` for other files. Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/files/{fileId}", tag = "devices", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("fileId" = String, Path, description = "The file's id.", example = "fil_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The bytes of the file.", content(
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("fileId" = String, Path, description = "ID of the file.", example = "fil_01jc2m8k4n5p6"),
+), responses((status = 200, description = "Content of the file.", content(
     (String = "image/jpeg", example = json!("the bytes of the file")),
     (String = "image/png", example = json!("the bytes of the file")),
     (String = "image/gif", example = json!("the bytes of the file")),
@@ -143,7 +145,7 @@ pub async fn get_device_file(
     let permit = hold_parts(&app, caller.payer(), DeviceFile::BYTES_MAX)?;
     let (file, bytes) = app.store.find_file(caller.scope(), device, id).await?.ok_or_else(missing)?;
     let bytes = match file.source.as_str() {
-        // Those set before metadata was removed still have it.
+        // Photos that were set before metadata was removed on upload still have it.
         NewPhoto::SOURCE => strip(&bytes).unwrap_or(bytes),
         _ => bytes,
     };

@@ -27,20 +27,21 @@ async fn find_seen(
     Ok((present.id, preconditions.names_revision().then_some(present.revision)))
 }
 
-/// Set the photo of a device.
+/// Set the photo of a device
 ///
-/// Replaces the current photo with a JPEG, PNG or WebP image of at most 1 MiB, 8,192 pixels on a side and 32 million pixels. The
-/// format is recognized by the first bytes, so that `application/octet-stream` is accepted too. Metadata such as the place
-/// where the photo was taken is removed. Read the photo as the file whose ID is `photo` of the device. It is kept until it
-/// is removed or the device is deleted. Counts as a change of the device. Needs `devices.write`.
+/// Replaces the photo of a device with a JPEG, PNG or WebP image of at most 1 MiB, 8,192 pixels on a side and 32
+/// million pixels in total. The format is recognised from the first bytes, so `application/octet-stream` is accepted as
+/// well. Metadata, such as the position at which the photo was taken, is removed. The photo is the file whose ID is
+/// `photo` of the device. It is stored until it is deleted, or the device is. The `ETag` of the device changes.
+/// Requires the privilege `devices.write`. Sends the event `device.updated`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
 ), request_body(content(
     (String = "image/jpeg", example = json!("the bytes of the photo")),
     (String = "image/png", example = json!("the bytes of the photo")),
     (String = "image/webp", example = json!("the bytes of the photo")),
     (String = "application/octet-stream", example = json!("the bytes of the photo")),
-)), responses((status = 200, description = "The device with its photo.", body = OneDevice)))]
+)), responses((status = 200, description = "The device, with the new photo.", body = OneDevice)))]
 pub async fn replace_device_photo(
     State(app): State<App>,
     caller: Caller,
@@ -54,12 +55,13 @@ pub async fn replace_device_photo(
     Ok(reply_device(&caller, device))
 }
 
-/// Remove the photo of a device.
+/// Delete the photo of a device
 ///
-/// Counts as a change of the device, if it had a photo. Needs `devices.write`.
+/// Deletes the photo of a device. If the device had a photo, its `ETag` changes and the event `device.updated` is sent.
+/// Requires the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-), responses((status = 200, description = "The device without a photo.", body = OneDevice)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+), responses((status = 200, description = "The device, without a photo.", body = OneDevice)))]
 pub async fn delete_device_photo(
     State(app): State<App>,
     caller: Caller,

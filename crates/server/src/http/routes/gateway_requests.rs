@@ -1,4 +1,4 @@
-//! Requests of satellite networks and phones. The address holds the secret of a gateway.
+//! Requests of satellite networks and phones to gateways. The URL contains the secret of the gateway.
 
 use std::sync::Arc;
 
@@ -19,12 +19,12 @@ use crate::http::extract::read_body;
 use crate::http::limit::too_many;
 use crate::ingest::{FeedArrival, FeedBody, FeedSettings, IngestError};
 
-/// What a program that can send a user and a password is asked for.
+/// The challenge for clients that can send a user and a password.
 const BASIC_CHALLENGE: &str = "Basic realm=\"perigee\", charset=\"UTF-8\"";
 
 /// The answer to a refused request.
 fn refusal(refused: Refused) -> ApiError {
-    let message = format!("The request is refused: {refused}.");
+    let message = format!("The request was refused: {refused}.");
     match refused {
         Refused::Basic(_) => ApiError::new(ErrorCode::InvalidCredentials, message)
             .with_header(header::WWW_AUTHENTICATE, BASIC_CHALLENGE),
@@ -32,7 +32,7 @@ fn refusal(refused: Refused) -> ApiError {
     }
 }
 
-/// The gateway of an address, if both parts of it are right.
+/// The gateway of a URL, if both the feed and the secret are right.
 async fn find(app: &App, feed: &str, secret: &str) -> ApiResult<Option<(&'static Feed, Gateway)>> {
     let feed = find_feed(feed).filter(|feed| feed.delivery == Delivery::Push);
     let (Some(feed), Some(secret)) = (feed, Secret::parse(secret)) else { return Ok(None) };
@@ -40,8 +40,8 @@ async fn find(app: &App, feed: &str, secret: &str) -> ApiResult<Option<(&'static
     Ok(gateway.filter(|gateway| gateway.settings.feed == feed.name).map(|gateway| (feed, gateway)))
 }
 
-/// Takes a request, stores it with everything it says, and answers as its sender expects. Whoever tries addresses that
-/// do not exist is slowed down as with bad tokens.
+/// Receives a request, stores it with its content, and answers as the sender expects. Clients that try URLs that do not
+/// exist are rate-limited like those with invalid tokens.
 pub async fn receive_gateway_request(
     State(app): State<App>,
     context: RequestContext,
@@ -61,7 +61,7 @@ pub async fn receive_gateway_request(
     let rated = app.rates.gateway_request(gateway.id);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many requests were sent to this gateway. Send fewer at once."));
+        return Err(too_many(rated, "Too many requests were sent to this gateway. Send fewer at a time."));
     }
     let payer = Payer::client(context.address(), Some(gateway.account));
     let body = read_body(body, feed.max_body, &app.budget.bodies, payer).await?;

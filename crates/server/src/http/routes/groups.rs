@@ -21,27 +21,27 @@ use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply, not_modified};
 
-/// A named set of devices.
+/// Named set of devices.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Group)]
 pub struct GroupView {
-    /// The group's id; never changes.
+    /// Unique identifier of the group, assigned by the server. It never changes.
     #[schema(example = "grp_01jc2m8k4n5p6")]
     id: String,
-    /// The group's name, shown in lists.
+    /// Name of the group, shown in lists. Need not be unique.
     #[schema(example = "Trawlers")]
     name: String,
-    /// A note about it.
+    /// Free text about the group. Null if not set.
     #[schema(example = "Out of Vigo")]
     description: Option<String>,
-    /// The ids of the devices in it, ascending.
+    /// IDs of the devices in the group, in ascending order.
     #[schema(example = json!(["dev_01jc2m8k4n5p7"]))]
     devices: Vec<String>,
-    /// When it was made.
+    /// Time at which the group was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the group.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
@@ -50,22 +50,23 @@ pub struct GroupView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GroupList {
-    /// The groups, by id.
+    /// Groups that the caller may see, sorted by ID.
     #[schema(value_type = Vec<GroupView>)]
     groups: Vec<GroupView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 input! {
-    /// What a client sets of a group.
+    /// Settings of a group.
     struct GroupInput {
-        /// The group's name, shown in lists.
+        /// Name of the group, shown in lists. Need not be unique.
         name: Name, required, example "Trawlers";
-        /// A note about it.
+        /// Free text about the group. Null for none.
         description: Description, nullable, example "Out of Vigo";
-        /// The devices in it, by id, identifier or a name that only one has.
+        /// Devices in the group, each given by its ID, identifier or a name that only one device has. At most 10000.
+        /// Default: none.
         devices: Set<DeviceId, 0, { GroupSettings::DEVICES_MAX }>, nullable, example [];
     }
 }
@@ -83,7 +84,7 @@ impl From<Group> for GroupView {
     }
 }
 
-/// The members that name other things.
+/// The members that refer to other resources by name or ID.
 const NAMES: &[(&str, Named)] = &[("devices", Named::Device)];
 
 fn read_group(body: &Value) -> ApiResult<GroupSettings> {
@@ -94,7 +95,7 @@ fn read_group(body: &Value) -> ApiResult<GroupSettings> {
     })
 }
 
-/// Makes a change of a group by so many devices. A large one waits for the account's turn, and once begun goes on to its
+/// Runs a change that adds or removes `devices` devices. A large change waits for the account's turn, and runs to its
 /// end even if the client disconnects.
 async fn in_turn<T: Send + 'static>(
     app: &App,
@@ -119,14 +120,15 @@ async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Grou
     app.store.find_group(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// List groups.
+/// List groups
 ///
-/// Complete unless `limit` or `cursor` is given.
+/// Returns the groups that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is given;
+/// with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/groups", tag = "groups", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
-), responses((status = 200, description = "The groups in sight.", body = GroupList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of groups in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only groups whose name or description contains this text. Upper and lower case are not distinguished.", example = "trawl"),
+), responses((status = 200, description = "Groups that the caller may see.", body = GroupList)))]
 pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let filter = GroupFilter { text: params.text("q") };
     let part = params.finish_list("groups")?;
@@ -138,9 +140,12 @@ pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Par
     answer_list(&app, &caller, "groups", part, fetch, GroupView::from).await
 }
 
-/// Create a group.
+/// Create a group
+///
+/// Creates a group. Requires the privilege `groups.write` and a user who may see the whole account. Sends the event
+/// `group.created`.
 #[utoipa::path(post, path = "/api/groups", tag = "groups", request_body = GroupInput,
-    responses((status = 201, description = "The group that was made.", body = GroupView)))]
+    responses((status = 201, description = "The group was created.", body = GroupView)))]
 pub async fn create_group(
     State(app): State<App>,
     caller: Caller,
@@ -162,10 +167,12 @@ pub async fn create_group(
     Ok(caller.reply(GroupView::from(group)).created(address).revision(revision))
 }
 
-/// Read a group.
+/// Retrieve a group
+///
+/// Returns a group with the IDs of its devices. Any user who may see the group may call this operation.
 #[utoipa::path(get, path = "/api/groups/{groupId}", tag = "groups",
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group.", body = GroupView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group with this ID.", body = GroupView)))]
 pub async fn get_group(
     State(app): State<App>,
     caller: Caller,
@@ -183,10 +190,13 @@ pub async fn get_group(
     Ok(caller.reply(GroupView::from(group)).revision(revision).into_response())
 }
 
-/// Replace a group.
+/// Replace a group
+///
+/// Replaces name, description and devices of a group. A member that is omitted is set to its default: without `devices`
+/// the group is empty. Requires the privilege `groups.write`. Sends the event `group.updated`.
 #[utoipa::path(put, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group as it is now.", body = GroupView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group, updated.", body = GroupView)))]
 pub async fn replace_group(
     state: State<App>,
     caller: Caller,
@@ -196,10 +206,13 @@ pub async fn replace_group(
     change_group(state, caller, id, change).await
 }
 
-/// Change part of a group.
+/// Update a group
+///
+/// Changes the given settings of a group and leaves the others. Requires the privilege `groups.write`. Sends the event
+/// `group.updated`.
 #[utoipa::path(patch, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group as it is now.", body = GroupView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group, updated.", body = GroupView)))]
 pub async fn update_group(
     state: State<App>,
     caller: Caller,
@@ -233,12 +246,13 @@ async fn change_group(
     Ok(caller.reply(GroupView::from(group)).revision(revision))
 }
 
-/// Delete a group.
+/// Delete a group
 ///
-/// Its devices stay.
+/// Deletes a group. Its devices are not deleted. The request fails with `in-use` while a user may see only this group.
+/// Requires the privilege `groups.write`. Sends the event `group.deleted`.
 #[utoipa::path(delete, path = "/api/groups/{groupId}", tag = "groups",
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group is gone.", body = Done)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The group was deleted.", body = Done)))]
 pub async fn delete_group(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Devices that were heard and that no account has. Giving a device their identifier claims them.
+//! Heard devices: trackers whose identifiers no device has. A device that gets such an identifier claims the tracker.
 
 use axum::extract::State;
 use perigee_core::gateway::HeardDevice;
@@ -12,42 +12,42 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::reply::Reply;
 
-/// A device that was heard and that no account has.
+/// Tracker that sent messages under an identifier that no device has.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HeardDevice)]
 pub struct HeardDeviceView {
-    /// The name under which it reported.
+    /// Identifier under which the tracker reported.
     #[schema(example = "356938035643809")]
     identifier: String,
-    /// The protocol or the feed that it came by.
+    /// Protocol or feed by which the tracker reported.
     #[schema(example = "gt06")]
     source: String,
-    /// Address and port that it was last heard from.
+    /// IP address and port from which the last message was received.
     #[schema(example = "203.0.113.7:40112")]
     peer: String,
-    /// When it was first heard.
+    /// Time at which the first message was received.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     first_heard: String,
-    /// When it was last heard.
+    /// Time at which the last message was received.
     #[schema(example = "2026-05-01T12:05:00Z", format = DateTime)]
     last_heard: String,
-    /// Messages it has sent.
+    /// Number of messages received.
     #[schema(example = 12, minimum = 1)]
     messages: u64,
-    /// Its newest message that is kept, in hexadecimal digits.
+    /// Newest stored message, in hexadecimal digits. Null if none is stored.
     #[schema(example = "787805120099abec0d0a")]
     last_hex: Option<String>,
-    /// The same as text; null if it is none.
+    /// Newest stored message as text. Null if none is stored, or it is not readable text.
     #[schema(example = json!(null))]
     last_text: Option<String>,
 }
 
-/// Devices that were heard and that no account has.
+/// Trackers that sent messages under identifiers that no device has.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HeardDeviceList {
-    /// The devices, the last heard first; at most 1000.
+    /// Heard devices, sorted by `lastHeard`, newest first. At most 1000.
     #[schema(value_type = Vec<HeardDeviceView>)]
     heard_devices: Vec<HeardDeviceView>,
 }
@@ -67,8 +67,8 @@ impl From<HeardDevice> for HeardDeviceView {
     }
 }
 
-/// Whether the caller may see devices that could be anybody's: an operator of the server signed in to the console, or
-/// anybody if there is no other account that they could belong to.
+/// Whether the caller may see devices on shared listeners, which could belong to any account: an operator of the server
+/// in a console session, or any caller if the server has only one account.
 async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
     if caller.session().is_some() && caller.user().operator {
         return Ok(true);
@@ -76,15 +76,17 @@ async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
     Ok(app.store.has_one_account().await?)
 }
 
-/// List devices that were heard and that no account has.
+/// List heard devices
 ///
-/// Trackers that connected with an identifier that no device has. They get no answer. To claim one, create a device with
-/// its identifier, or add it to the `identifiers` of a device: the newest 20 messages that were kept are then stored.
+/// Returns trackers that sent messages under an identifier that no device has. The server does not reply to them. To
+/// claim a tracker, create a device with its identifier, or add the identifier to `identifiers` of a device: up to 20
+/// of its newest messages are then decoded and stored.
 ///
-/// Needs `devices.write` and a user who sees the whole account. What the gateways of the account heard is shown; what is heard
-/// on listeners that several accounts share is shown to operators of the server in a console session only.
+/// Requires the privilege `devices.write` and a user who may see the whole account. Trackers that reported to gateways
+/// of the account are always listed. Trackers that reported to a listener are listed if the server has only one account,
+/// and otherwise only for operators of the server in a console session.
 #[utoipa::path(get, path = "/api/heardDevices", tag = "gateways",
-    responses((status = 200, description = "The devices, the last heard first.", body = HeardDeviceList)))]
+    responses((status = 200, description = "Heard devices, newest first.", body = HeardDeviceList)))]
 pub async fn list_heard_devices(
     State(app): State<App>,
     caller: Caller,

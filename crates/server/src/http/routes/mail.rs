@@ -1,5 +1,5 @@
-//! The page behind the link in every mail, on which its recipient ends, resumes or confirms e-mail of an account, and
-//! the one request by which mail programs end it (RFC 8058).
+//! The page behind the link in every e-mail, on which the recipient unsubscribes from, resumes or confirms e-mail of an
+//! account, and the request by which mail programs unsubscribe (RFC 8058).
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -16,7 +16,7 @@ use crate::http::error::ApiResult;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 
-/// Show what holds for the recipient. Changes nothing: mail scanners follow links.
+/// Shows the current state of the recipient. Changes nothing, because mail scanners follow links.
 pub async fn get_mail_page(
     State(app): State<App>,
     context: RequestContext,
@@ -29,7 +29,7 @@ pub async fn get_mail_page(
     }
 }
 
-/// Record what the recipient says: by a button of the page, or by a mail program's one request.
+/// Records the choice of the recipient, made with a button of the page or by the request of a mail program.
 pub async fn change_mail(
     State(app): State<App>,
     context: RequestContext,
@@ -48,7 +48,8 @@ pub async fn change_mail(
     Ok(page(&app, &headers, &account))
 }
 
-/// The account and the address a link is for, if it is one. Wrong ones are limited by address, right ones like views.
+/// The account and the e-mail address of a link, if the link is valid. Invalid links are rate limited by client
+/// address, valid ones like public views.
 async fn open(
     app: &App,
     context: &RequestContext,
@@ -66,13 +67,13 @@ async fn open(
     let rated = app.rates.view(token, context.address());
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "This link is used too often."));
+        return Err(too_many(rated, "This link was opened too often."));
     }
     let found = app.store.find_mailed_account(account, &address).await?;
     Ok(found.map(|found| (account, address, found)))
 }
 
-/// What a form says. Mail programs send `List-Unsubscribe=One-Click`, in either form of form.
+/// The choice in a form. Mail programs send `List-Unsubscribe=One-Click`, URL-encoded or as multipart.
 fn said(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.to_ascii_lowercase().starts_with("multipart/form-data") {

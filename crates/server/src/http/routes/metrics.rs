@@ -20,7 +20,7 @@ use crate::recorder::recorder;
 
 const EXPOSITION: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// What proxies write into requests they pass on.
+/// Headers that proxies add to requests they forward.
 const FORWARDING: [HeaderName; 6] = [
     header::FORWARDED,
     header::VIA,
@@ -30,7 +30,7 @@ const FORWARDING: [HeaderName; 6] = [
     HeaderName::from_static("x-real-ip"),
 ];
 
-/// The figures, for those who may see them; for others there is nothing here.
+/// The metrics, for clients that may read them; for others the path does not exist.
 pub async fn get_metrics(
     State(app): State<App>,
     context: RequestContext,
@@ -48,7 +48,8 @@ pub async fn get_metrics(
     Ok(figures())
 }
 
-/// What the listener for figures answers: them alone, to everybody who reaches it and knows the secret, if one is set.
+/// The router of the listener for metrics. It serves nothing else, to every client that sends the secret, if one is
+/// set.
 pub fn metrics_router(app: App) -> Router {
     Router::new().route("/metrics", get(get_metrics_alone)).with_state(app)
 }
@@ -61,7 +62,7 @@ async fn get_metrics_alone(State(app): State<App>, headers: HeaderMap) -> Respon
     (
         StatusCode::UNAUTHORIZED,
         [(header::WWW_AUTHENTICATE, "Bearer")],
-        "Send metrics.secret as a bearer token.\n",
+        "Send the value of metrics.secret as a bearer token.\n",
     )
         .into_response()
 }
@@ -71,8 +72,8 @@ fn figures() -> Response {
     ([(header::CONTENT_TYPE, EXPOSITION), (header::CACHE_CONTROL, NO_STORE)], figures).into_response()
 }
 
-/// Whether the client named this machine by a name that means the same everywhere. A proxy on this machine passes on
-/// the name that the world uses, even when it adds no header of its own.
+/// Whether the request names the host as `localhost` or a loopback address. A proxy on this machine forwards the public
+/// host name, even when it adds no header of its own.
 fn asks_for_loopback(authority: Option<&Authority>, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()?.parse().ok());
     let named: Option<Authority> = match (authority, hosts.next()) {
@@ -88,8 +89,8 @@ fn is_loopback_name(host: &str) -> bool {
         || bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback())
 }
 
-/// Whether somebody passed the request on. A proxy on this machine that nobody told us to trust would make the
-/// whole world look local.
+/// Whether a proxy forwarded the request. Through a proxy on this machine that is not configured as trusted, every
+/// client would look local.
 fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDING.iter().any(|name| headers.contains_key(name))
 }

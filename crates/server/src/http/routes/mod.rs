@@ -1,4 +1,4 @@
-//! Handlers, one file a resource: extract, check, call, convert. All of them are mounted in
+//! Handlers, one file per resource: extract, check, call, convert. All of them are mounted in
 //! [`super::router`].
 
 mod admit;

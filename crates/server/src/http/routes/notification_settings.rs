@@ -17,7 +17,7 @@ use crate::http::input::{Member, Set, Whole, array, input, read_body, text};
 use crate::http::json::{Field, Fields};
 use crate::http::reply::Reply;
 
-/// Which messages an account may send. The operator's settings apply as well; the stricter one counts.
+/// Limits on the notifications of an account. The settings of the server apply as well; the stricter limit wins.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NotificationSettings)]
@@ -28,44 +28,44 @@ pub struct NotificationSettingsView {
     /// Whether SMS are sent.
     #[schema(example = true)]
     sms_enabled: bool,
-    /// Maximum SMS segments per day; null if the account sets no cap.
+    /// Maximum SMS segments per day of the account. Null if the account sets no cap.
     #[schema(example = 200)]
     sms_daily_segments: Option<u32>,
-    /// Maximum SMS segments per calendar month; null if the account sets no cap.
+    /// Maximum SMS segments per calendar month. Null if the account sets no cap.
     #[schema(example = 2000)]
     sms_monthly_segments: Option<u32>,
-    /// Prefixes of phone numbers that SMS may be sent to; empty for all numbers.
+    /// Prefixes of telephone numbers that SMS may be sent to, such as `+34`. Empty if the account allows all numbers.
     #[schema(example = json!(["+34", "+8816"]))]
     sms_prefixes: Vec<String>,
-    /// Maximum e-mails per day; null if the account sets no cap.
+    /// Maximum e-mails per day of the account. Critical alerts may exceed it. Null if the account sets no cap.
     #[schema(example = 500)]
     email_daily: Option<u32>,
-    /// Maximum e-mails to one recipient per hour; null if the account sets no cap.
+    /// Maximum e-mails to one recipient per hour. Critical alerts may exceed it. Null if the account sets no cap.
     #[schema(example = 20)]
     email_recipient_hourly: Option<u32>,
-    /// When it was last changed.
+    /// Time at which the settings were last changed. Null if they were never changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
 input! {
-    /// Settings of which messages an account may send.
+    /// Limits on the notifications of an account.
     struct NotificationSettingsInput {
-        /// Whether e-mails are sent; true if left out.
+        /// Whether e-mails are sent. Default: true.
         email_enabled as "emailEnabled": bool, nullable, example true;
-        /// Whether SMS are sent; true if left out.
+        /// Whether SMS are sent. Default: true.
         sms_enabled as "smsEnabled": bool, nullable, example true;
-        /// Maximum SMS segments per day; no cap if left out, 0 to send none.
+        /// Maximum SMS segments per day of the account. 0 for no SMS. Default: no cap.
         sms_daily_segments as "smsDailySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 200;
-        /// Maximum SMS segments per calendar month; no cap if left out, 0 to send none.
+        /// Maximum SMS segments per calendar month. 0 for no SMS. Default: no cap.
         sms_monthly_segments as "smsMonthlySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 2000;
-        /// Prefixes of phone numbers that SMS may be sent to; all numbers if left out.
+        /// Prefixes of telephone numbers that SMS may be sent to, such as `+34`. Default: all numbers.
         sms_prefixes as "smsPrefixes": Prefixes, nullable, example ["+34", "+8816"];
-        /// Maximum e-mails per day; no cap if left out. Critical alerts may exceed it.
+        /// Maximum e-mails per day of the account. Critical alerts may exceed it. Default: no cap.
         email_daily as "emailDaily": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 500;
-        /// Maximum e-mails to one recipient per hour; no cap if left out. Critical alerts may exceed it.
+        /// Maximum e-mails to one recipient per hour. Critical alerts may exceed it. Default: no cap.
         email_recipient_hourly as "emailRecipientHourly":
             Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 20;
     }
@@ -80,9 +80,9 @@ impl Member for Prefixes {
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Vec<String>> {
         Set::<String, 0, { MessagingSettings::PREFIXES_MAX }>::read(fields, name).each(|prefix| {
             let is_valid = MessagingSettings::is_prefix(prefix);
-            is_valid
-                .then_some(())
-                .ok_or_else(|| "must be the beginning of an international number such as +34".into())
+            is_valid.then_some(()).ok_or_else(|| {
+                "must be a prefix of a telephone number in international form, such as +34".into()
+            })
         })
     }
 
@@ -126,7 +126,9 @@ fn answer(caller: &Caller, stored: StoredMessaging) -> Reply<NotificationSetting
     caller.reply(NotificationSettingsView::from(stored)).revision(revision)
 }
 
-/// Read the notification settings.
+/// Retrieve the notification settings
+///
+/// Returns which channels the account uses, and its caps. The caller must see the whole account.
 #[utoipa::path(get, path = "/api/account/notificationSettings", tag = "notifications",
     responses((status = 200, description = "The notification settings.", body = NotificationSettingsView)))]
 pub async fn get_notification_settings(
@@ -139,12 +141,14 @@ pub async fn get_notification_settings(
     Ok(answer(&caller, app.store.find_messaging(caller.scope()).await?))
 }
 
-/// Replace the notification settings.
+/// Replace the notification settings
 ///
-/// They apply from the next message on. Messages that are not sent are recorded with the reason.
+/// Sets all notification settings of the account; members that are left out get their defaults. The caller needs
+/// `admin` and must see the whole account. The settings apply from the next notification on. Notifications that are
+/// not sent because of them are recorded as `suppressed`, with the reason.
 #[utoipa::path(put, path = "/api/account/notificationSettings", tag = "notifications",
     request_body = NotificationSettingsInput,
-    responses((status = 200, description = "The notification settings after the change.", body = NotificationSettingsView)))]
+    responses((status = 200, description = "The notification settings, updated.", body = NotificationSettingsView)))]
 pub async fn replace_notification_settings(
     State(app): State<App>,
     caller: Caller,
@@ -153,10 +157,13 @@ pub async fn replace_notification_settings(
     apply_change(&app, &caller, change).await
 }
 
-/// Change some of the notification settings.
+/// Update the notification settings
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
+/// account. The settings apply from the next notification on.
 #[utoipa::path(patch, path = "/api/account/notificationSettings", tag = "notifications",
     request_body = NotificationSettingsInput,
-    responses((status = 200, description = "The notification settings after the change.", body = NotificationSettingsView)))]
+    responses((status = 200, description = "The notification settings, updated.", body = NotificationSettingsView)))]
 pub async fn update_notification_settings(
     State(app): State<App>,
     caller: Caller,

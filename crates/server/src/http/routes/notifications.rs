@@ -1,4 +1,4 @@
-//! Messages to people: their delivery state, and resending.
+//! Notifications: their delivery state, and resending.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -20,115 +20,129 @@ use crate::http::reply::Reply;
 use crate::http::routes::alerts::view::ChannelName;
 use crate::http::routes::devices::find_device;
 
-/// Messages a page has unless a client says otherwise.
+/// Notifications per page by default.
 const PAGE: u32 = 100;
 
-/// One message to one person.
+/// A notification: one message to one recipient by one channel.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Notification)]
 pub struct NotificationView {
-    /// Its id, the same on every attempt.
+    /// Unique identifier of the notification, assigned by the server. It stays the same when the notification is sent
+    /// again.
     #[schema(example = "ntf_01jc2m8k4n5pa")]
     id: String,
-    /// The device it is about.
+    /// ID of the device that the notification is about. Null if it is about no device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// The alert it tells of; null when it tells the owner of a limit.
+    /// ID of the alert that the notification is about. Null if it is about something else, such as a reached limit.
     #[schema(example = "alr_01jc2m8k4n5p9")]
     alert_id: Option<String>,
-    /// The alert's name, or the event's the owner is told of.
+    /// Name of the alert, or of the event that the notification is about.
     #[schema(example = "SOSButton")]
     name: String,
-    /// Whether the alert cannot wait.
+    /// Whether the alert is critical.
     #[schema(example = true)]
     critical: bool,
-    /// The step of an escalation that it belongs to, from 1; 0 for the messages of the alert itself.
+    /// Number of the escalation step that the notification belongs to, from 1. 0 for the first notifications of an
+    /// alert.
     #[schema(example = 0, minimum = 0)]
     step: u32,
-    /// How it is sent: `email` or `sms`.
+    /// Channel by which the notification is sent: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// E-mail address or telephone number of the recipient. Users of one group or device get only the first characters, such as
-    /// `a***`, unless it is their own.
+    /// E-mail address or telephone number of the recipient. Callers who see only a group or a device get only the
+    /// first characters, such as `a***`, unless it is their own address.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// Name of the recipient; null if the routing has none or the address is hidden.
+    /// Name of the recipient. Null if it is unknown or the address is hidden.
     #[schema(example = "Ana")]
     recipient: Option<String>,
-    /// Whether it waits, was sent, or failed.
+    /// Delivery state: `waiting`, `sending`, `sent`, `suppressed`, `failed` or `unclear`.
     #[schema(value_type = StateName, example = "sent")]
     state: &'static str,
-    /// Why: for `suppressed` one of limit, critical-reserve, repeated, schedule, channel-off, account-off, country,
-    /// sms-daily-cap, sms-monthly-cap, email-daily-cap, email-ceiling, email-recipient-cap, unsubscribed and unconfirmed; else what was learnt from the other side.
+    /// Reason of the state. For `suppressed`, one of: `limit` (the device reached its daily limit),
+    /// `critical-reserve` (the rest of the daily limit is reserved for critical alerts), `repeated` (the recipient
+    /// was notified of the same alert a short time ago), `schedule` (outside the hours of the recipient),
+    /// `channel-off` (the channel is not configured, or the operator turned it off), `account-off` (the account
+    /// turned the channel off), `country` (SMS to this country are not allowed), `sms-daily-cap` and
+    /// `sms-monthly-cap` (the account reached its SMS segments of the day or month), `email-daily-cap` (the account
+    /// reached its e-mails of the day), `email-ceiling` (the account reached the ceiling of e-mails per day),
+    /// `email-recipient-cap` (the account reached its e-mails to this recipient in this hour), `unsubscribed` (the
+    /// recipient unsubscribed), `unconfirmed` (the recipient has not confirmed yet). For other states, what the mail
+    /// server or SMS provider answered. Null if there is none.
     #[schema(example = json!(null))]
     reason: Option<String>,
-    /// How often it was tried.
+    /// Number of attempts to send the notification so far.
     #[schema(example = 1, minimum = 0)]
     attempts: u32,
-    /// When it is tried next; null when it is not.
+    /// Time of the next attempt. Null unless the state is `waiting`.
     #[schema(example = json!(null), format = DateTime)]
     next_attempt: Option<String>,
-    /// The account's day whose counter it counts in; null when it counts in none.
+    /// Day of the account on whose counter the notification counts. Null if it counts on none.
     #[schema(example = "2026-05-01", format = Date)]
     counted_on: Option<String>,
-    /// The segments of an SMS; 0 for an e-mail.
+    /// Number of SMS segments. 0 for an e-mail.
     #[schema(example = 0, minimum = 0)]
     segments: u32,
-    /// What the provider calls it.
+    /// Identifier that the provider assigned to the message. Null if there is none.
     #[schema(example = json!(null))]
     reference: Option<String>,
-    /// When it was written.
+    /// Time at which the notification was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When the other side took it.
+    /// Time at which the mail server or SMS provider accepted the message. Null if it did not.
     #[schema(example = "2026-05-01T12:00:01Z", format = DateTime)]
     sent_at: Option<String>,
-    /// When it reached the telephone, as far as the provider told.
+    /// Time at which the message reached the telephone, as reported by the provider. Null if the provider did not
+    /// report it.
     #[schema(example = json!(null), format = DateTime)]
     delivered_at: Option<String>,
 }
 
-/// How a message stands.
+/// Delivery state of a notification. `waiting`: to be sent, now or at `nextAttempt`. `sending`: counted and being
+/// sent. `sent`: accepted by the mail server or SMS provider. `suppressed`: not sent on purpose; `reason` says why.
+/// `failed`: not accepted, and not retried. `unclear`: it is unknown whether the message was accepted; it counts as
+/// sent and is not retried.
 #[derive(ToSchema)]
 #[schema(as = NotificationState, rename_all = "lowercase")]
 pub enum StateName {
-    /// It is to be sent, now or after a pause.
+    /// To be sent, now or after a pause.
     Waiting,
-    /// It is counted, and being sent.
+    /// Counted and being sent.
     Sending,
-    /// The other side took it.
+    /// Accepted by the mail server or SMS provider.
     Sent,
-    /// A rule kept it from being sent; `reason` says which.
+    /// Not sent on purpose; `reason` says why.
     Suppressed,
-    /// The other side did not take it, and it is tried no more.
+    /// Not accepted, and not retried.
     Failed,
-    /// Nobody knows whether the other side took it. It counts as sent and is tried no more.
+    /// Unknown whether it was accepted. Counts as sent and is not retried.
     Unclear,
 }
 
-/// A list of messages to people.
+/// A list of notifications.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotificationList {
-    /// The messages, newest first.
+    /// The notifications, newest first.
     #[schema(value_type = Vec<NotificationView>)]
     notifications: Vec<NotificationView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// One message, as it is answered.
+/// One notification.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneNotification)]
 pub struct NotificationAnswer {
-    /// The message that was asked for.
+    /// The notification.
     notification: NotificationView,
 }
 
 impl NotificationView {
-    /// The message as the caller may see it.
+    /// The notification with what the caller may see of it.
     fn of(message: Notification, caller: &Caller) -> Self {
         let is_shown = is_visible(caller, &message.address);
         let waits = message.state == NotificationState::Waiting;
@@ -165,7 +179,7 @@ fn read_filter(params: &mut Params, zone: &Zone) -> NotificationFilter {
     }
     NotificationFilter {
         device: None,
-        alert: params.parsed::<AlertId>("alert", "the id of an alert, such as \"alr_01jc2m8k4n5p9\""),
+        alert: params.parsed::<AlertId>("alert", "the ID of an alert, such as \"alr_01jc2m8k4n5p9\""),
         state: params.word("state", &states),
         channel: params.word("channel", &channels),
         from,
@@ -190,19 +204,21 @@ async fn answer(
     answer_list(app, caller, "notifications", part, fetch, show).await
 }
 
-/// List messages to people.
+/// List notifications
 ///
-/// About every device in sight, newest first, always in pages.
+/// Returns the notifications about all devices that are visible to the caller, newest first, with their delivery
+/// state. A caller who sees the whole account also gets notifications that are about no device, such as overview
+/// reports. The answer is always paged.
 #[utoipa::path(get, path = "/api/notifications", tag = "notifications", params(
-    ("device" = Option<String>, Query, description = "Only about this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
-    ("alert" = Option<String>, Query, description = "Only of this alert.", example = "alr_01jc2m8k4n5p9"),
-    ("state" = Option<StateName>, Query, description = "Only messages that stand so."),
-    ("channel" = Option<ChannelName>, Query, description = "Only messages by this channel."),
-    ("from" = Option<String>, Query, description = "Only messages written at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "Only messages written at this instant or before.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The messages.", body = NotificationList)))]
+    ("device" = Option<String>, Query, description = "Only notifications about this device, by ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("alert" = Option<String>, Query, description = "Only notifications about the alert with this ID.", example = "alr_01jc2m8k4n5p9"),
+    ("state" = Option<StateName>, Query, description = "Only notifications in this state."),
+    ("channel" = Option<ChannelName>, Query, description = "Only notifications by this channel."),
+    ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of notifications per page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
 pub async fn list_notifications(
     State(app): State<App>,
     caller: Caller,
@@ -213,19 +229,20 @@ pub async fn list_notifications(
     answer(&app, &caller, filter, params).await
 }
 
-/// List messages about a device.
+/// List notifications of a device
 ///
-/// Newest first, always in pages.
+/// Returns the notifications about one device, newest first, with their delivery state. The device must be visible to
+/// the caller. The answer is always paged.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/notifications", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("alert" = Option<String>, Query, description = "Only of this alert.", example = "alr_01jc2m8k4n5p9"),
-    ("state" = Option<StateName>, Query, description = "Only messages that stand so."),
-    ("channel" = Option<ChannelName>, Query, description = "Only messages by this channel."),
-    ("from" = Option<String>, Query, description = "Only messages written at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "Only messages written at this instant or before.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("limit" = Option<u32>, Query, description = "Messages at the most; 100 unless given.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The messages.", body = NotificationList)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("alert" = Option<String>, Query, description = "Only notifications about the alert with this ID.", example = "alr_01jc2m8k4n5p9"),
+    ("state" = Option<StateName>, Query, description = "Only notifications in this state."),
+    ("channel" = Option<ChannelName>, Query, description = "Only notifications by this channel."),
+    ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of notifications per page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
 pub async fn list_device_notifications(
     State(app): State<App>,
     caller: Caller,
@@ -242,10 +259,12 @@ async fn find(app: &App, caller: &Caller, id: Option<NotificationId>) -> ApiResu
     app.store.find_notification(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// Read a message.
+/// Retrieve a notification
+///
+/// Returns one notification with its delivery state.
 #[utoipa::path(get, path = "/api/notifications/{notificationId}", tag = "notifications",
-    params(("notificationId" = String, Path, description = "The message's id.", example = "ntf_01jc2m8k4n5pa")),
-    responses((status = 200, description = "The message.", body = NotificationAnswer)))]
+    params(("notificationId" = String, Path, description = "ID of the notification.", example = "ntf_01jc2m8k4n5pa")),
+    responses((status = 200, description = "The notification with this ID.", body = NotificationAnswer)))]
 pub async fn get_notification(
     State(app): State<App>,
     caller: Caller,
@@ -257,13 +276,15 @@ pub async fn get_notification(
     Ok(caller.reply(NotificationAnswer { notification }))
 }
 
-/// Send a message again.
+/// Resend a notification
 ///
-/// One that was suppressed, failed or is unclear waits again and is counted anew; one that waits or is being sent
-/// stays as it is. Needs `alerts.write`.
+/// Queues a notification that is `suppressed`, `failed` or `unclear` to be sent again. The caller needs
+/// `alerts.write`. The notification is counted again, and the limits apply, so that it may be suppressed again. A
+/// notification that is `waiting` or `sending` is returned unchanged. If it is `sent`, the request fails with 409
+/// `already-sent`.
 #[utoipa::path(post, path = "/api/notifications/{notificationId}/resend", tag = "notifications",
-    params(("notificationId" = String, Path, description = "The message's id.", example = "ntf_01jc2m8k4n5pa")),
-    responses((status = 200, description = "The message as it is now.", body = NotificationAnswer)))]
+    params(("notificationId" = String, Path, description = "ID of the notification.", example = "ntf_01jc2m8k4n5pa")),
+    responses((status = 200, description = "The notification, queued again or unchanged.", body = NotificationAnswer)))]
 pub async fn resend_notification(
     State(app): State<App>,
     caller: Caller,

@@ -11,12 +11,12 @@ use crate::http::error::{ApiResult, unavailable};
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
-/// The process lives.
+/// Answers 200 while the process runs.
 pub async fn get_health() -> Response {
     state("{\"status\":\"ok\"}")
 }
 
-/// The service can do its work: the store writes and reads, and its disk has room.
+/// Answers 200 if the store can be written and read and its disk has free space.
 pub async fn get_readiness(State(app): State<App>) -> ApiResult<Response> {
     let disk = DiskSpace::of_store(&app.config);
     if let Some(disk) = disk.filter(|disk| disk.is_full()) {

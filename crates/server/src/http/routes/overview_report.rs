@@ -1,4 +1,4 @@
-//! The overview report that is mailed for each day or week.
+//! Settings of the overview report, an e-mail about each day or week.
 
 use axum::extract::State;
 use perigee_core::error::Kind;
@@ -26,99 +26,101 @@ use crate::http::json::Fields;
 use crate::http::reply::Reply;
 use crate::http::schedule::WeekdayName;
 
-/// What an account's report tells, when, and to whom.
+/// Settings of the overview report: content, time and recipients.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OverviewReport)]
 pub struct OverviewReportView {
-    /// How often it is sent.
+    /// How often the report is sent: `off`, `daily` or `weekly`.
     #[schema(value_type = FrequencyName, example = "weekly")]
     frequency: &'static str,
-    /// The day a weekly report is sent on; it tells of the seven days before.
+    /// Day on which a weekly report is sent. The report covers the seven days before.
     #[schema(value_type = WeekdayName, example = "monday")]
     weekday: &'static str,
-    /// The hour of the account's day from which on it is sent.
+    /// Hour at which the report is sent, 0 to 23, in the time zone of the account.
     #[schema(example = 7)]
     hour: u8,
-    /// Who reads it; the owners when empty.
+    /// Recipients of the report. If empty, the owners of the account receive it.
     recipients: Vec<OverviewRecipientView>,
-    /// The groups it tells of; all when empty.
+    /// IDs of the groups that the report covers. If empty, it covers all groups.
     #[schema(example = json!([]))]
     groups: Vec<String>,
-    /// Whether it tells of devices in no group.
+    /// Whether the report covers devices that are in no group.
     #[schema(example = true)]
     ungrouped: bool,
-    /// The last day that was told of, or was over when reports were switched on.
+    /// Last day that a report has covered, or the last day before reports were turned on or changed. Null if reports
+    /// were never turned on.
     #[schema(example = "2026-05-03", format = Date)]
     reported_through: Option<String>,
-    /// When it was last changed.
+    /// Time at which the settings were last changed. Null if they were never changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
 words! {
-    "OverviewFrequency", "How often a report is sent." => Frequency;
+    "OverviewFrequency", "How often the overview report is sent. `off`: never. `daily`: once a day. `weekly`: once a week." => Frequency;
 }
 
-/// How often a report is sent, as the document names it.
+/// A frequency, as the API describes it.
 pub type FrequencyName = Word<Frequency>;
 
-/// Somebody who reads a report.
+/// A recipient of the overview report.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OverviewRecipient)]
 pub struct OverviewRecipientView {
-    /// An e-mail address.
+    /// E-mail address of the recipient.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// What to call them.
+    /// Name of the recipient, used in the report. Null if it has none.
     #[schema(example = "Ana")]
     name: Option<String>,
-    /// The zone of the times they read, by IANA id; null for the account's.
+    /// Time zone of the times in the report, as an IANA name. Null for the time zone of the account.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// The units of speeds and distances in their report.
+    /// Units of speeds and distances in the report.
     #[schema(value_type = UnitsName, example = "metric")]
     units: &'static str,
-    /// The language of their report.
+    /// Language of the report, as a tag such as `en` or `pt-BR`.
     #[schema(example = "en")]
     language: String,
-    /// Whether e-mail reaches them: `active`, `unsubscribed` (they ended it by the link in a mail) or `unconfirmed`
-    /// (they were asked and did not confirm yet). Only they can change it.
+    /// Whether e-mail reaches the recipient. `active`: it does. `unsubscribed`: the recipient unsubscribed with the
+    /// link in an e-mail. `unconfirmed`: the recipient must confirm first and has not done so. Only the recipient can
+    /// change it.
     #[schema(example = "active", pattern = "^(active|unsubscribed|unconfirmed)$")]
     status: &'static str,
 }
 
 input! {
-    /// What a client sets of an account's report.
+    /// Settings of the overview report.
     struct OverviewReportInput {
-        /// How often it is sent; never unless given.
+        /// How often the report is sent: `off`, `daily` or `weekly`. Default: `off`.
         frequency: Word<Frequency>, nullable, example "weekly";
-        /// The day a weekly report is sent on; Monday unless given.
+        /// Day on which a weekly report is sent. The report covers the seven days before. Default: `monday`.
         weekday: Word<Weekday>, nullable, example "monday";
-        /// The hour of the account's day from which on it is sent; 7 unless given.
+        /// Hour at which the report is sent, 0 to 23, in the time zone of the account. Default: 7.
         hour: WholeU8<0, { OverviewSettings::HOUR_MAX }>, nullable, example 7;
-        /// Who reads it; the owners unless given.
+        /// Recipients of the report. Default: the owners of the account.
         recipients: Objects<OverviewRecipientInput, 0, { OverviewSettings::RECIPIENTS_MAX }>, nullable;
-        /// The groups it tells of; all unless given.
+        /// IDs of the groups that the report covers. Default: all groups.
         groups: List<GroupId, 0, { OverviewSettings::GROUPS_MAX }>, nullable, example [];
-        /// Whether it tells of devices in no group; it does unless given.
+        /// Whether the report covers devices that are in no group. Default: true.
         ungrouped: bool, nullable, example true;
     }
 }
 
 input! {
-    /// Somebody who reads a report.
+    /// A recipient of the overview report.
     struct OverviewRecipientInput {
-        /// The e-mail address that the report is sent to.
+        /// E-mail address of the recipient.
         address: EmailAddress, required, example "ana@example.com";
-        /// What to call them.
+        /// Name of the recipient, used in the report. Default: none.
         name: OptionalName, nullable, example "Ana";
-        /// The zone of the times they read, by IANA id; the account's unless given.
+        /// Time zone of the times in the report, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
-        /// Their units; metric unless given.
+        /// Units of speeds and distances in the report. Default: `metric`.
         units: Word<Units>, nullable, example "metric";
-        /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+        /// Language of the report, as a tag such as `en` or `pt-BR`. Default: `en`.
         language: LanguageTag, nullable, example "en";
     }
 }
@@ -194,11 +196,13 @@ async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult
     Ok(caller.reply(view).revision(revision))
 }
 
-/// Read what the account's overview report tells.
+/// Retrieve the overview report settings
 ///
-/// What it looks like can be seen with `POST /api/templates/preview` and the kinds that begin with `overview-`.
+/// Returns when the overview report of the account is sent, to whom, and what it covers. The caller must see the
+/// whole account. An example of the report can be rendered with `POST /api/templates/preview` and the kinds that
+/// begin with `overview-`.
 #[utoipa::path(get, path = "/api/account/overviewReport", tag = "notifications",
-    responses((status = 200, description = "What is set.", body = OverviewReportView)))]
+    responses((status = 200, description = "The overview report settings.", body = OverviewReportView)))]
 pub async fn get_overview_report(
     State(app): State<App>,
     caller: Caller,
@@ -209,11 +213,14 @@ pub async fn get_overview_report(
     answer(&app, &caller, app.store.find_overview(caller.scope()).await?).await
 }
 
-/// Set what the account's overview report tells.
+/// Replace the overview report settings
 ///
-/// The first report comes when its hour has come next: days that are over when it is switched on are not told.
+/// Sets all settings of the overview report; members that are left out get their defaults. The caller needs `admin`
+/// and must see the whole account. The first report is sent at the next time that the settings name. Days that have
+/// passed when the settings are changed are not reported. Recipients who are not users of the account may be asked by
+/// e-mail to confirm that they want messages.
 #[utoipa::path(put, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
-    responses((status = 200, description = "What is set now.", body = OverviewReportView)))]
+    responses((status = 200, description = "The overview report settings, updated.", body = OverviewReportView)))]
 pub async fn replace_overview_report(
     State(app): State<App>,
     caller: Caller,
@@ -222,9 +229,12 @@ pub async fn replace_overview_report(
     change(&app, &caller, wanted).await
 }
 
-/// Change part of what the account's overview report tells.
+/// Update the overview report settings
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
+/// account. Days that have passed when the settings are changed are not reported.
 #[utoipa::path(patch, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
-    responses((status = 200, description = "What is set now.", body = OverviewReportView)))]
+    responses((status = 200, description = "The overview report settings, updated.", body = OverviewReportView)))]
 pub async fn update_overview_report(
     State(app): State<App>,
     caller: Caller,

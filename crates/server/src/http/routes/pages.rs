@@ -12,26 +12,26 @@ use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;
 
-/// The pages and what they load.
+/// The pages and the files that they load.
 #[derive(RustEmbed)]
 #[folder = "assets/pages"]
 struct Pages;
 
-/// It has an address of its own.
+/// The page for setting a password, which is served at `/password` and not by its file name.
 const PASSWORD: &str = "password.html";
 
 static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
     compressed_files::<Pages>(|name| if name == PASSWORD { Keep::Never } else { Keep::Long })
 });
 
-/// The page on which somebody with a link chooses a password. The link's secret stays in the browser until it
-/// is used: it stands behind the #.
+/// The page on which the user of a link chooses a password. The secret of the link is in the fragment of the URL, so
+/// that browsers do not send it before it is used.
 pub async fn get_password_page(headers: HeaderMap, preconditions: Preconditions) -> ApiResult<Response> {
     let page = FILES.get(PASSWORD).ok_or_else(|| internal("the page to set a password is missing"))?;
     Ok(page.answer(&headers, &preconditions).await)
 }
 
-/// What the pages load.
+/// A file that the pages load.
 pub async fn get_page_file(
     TextPath(name): TextPath,
     headers: HeaderMap,
@@ -41,7 +41,7 @@ pub async fn get_page_file(
     Ok(file.answer(&headers, &preconditions).await)
 }
 
-/// The icon of pages that name none.
+/// The icon of pages that do not name one.
 pub async fn get_icon(headers: HeaderMap, preconditions: Preconditions) -> ApiResult<Response> {
     let icon = FILES.get("icon.svg").ok_or_else(nothing_here)?;
     Ok(icon.answer(&headers, &preconditions).await)

@@ -1,4 +1,4 @@
-//! Positions in words, many at a time: for the console and for programs that have positions of their own.
+//! Places of positions: for the console and for programs that have positions of their own.
 
 use axum::extract::State;
 use perigee_core::location::{Latitude, Longitude};
@@ -12,45 +12,46 @@ use crate::http::extract::{Caller, Params};
 use crate::http::place::{read_reader, reader_of};
 use crate::http::reply::Reply;
 
-/// Positions of one request. More do not fit into a parameter.
+/// The most positions of a request. More do not fit into a parameter.
 const POSITIONS_MAX: usize = 50;
 
-/// Positions in words.
+/// Places of positions.
 #[derive(Serialize, ToSchema)]
 pub struct PlaceList {
-    /// The places, in the order of the positions.
+    /// Places, in the order of the positions.
     #[schema(max_items = 50)]
     places: Vec<PlaceView>,
 }
 
-/// A position in words, and the place by which it is described.
+/// Place of a position: a description in words, and the named place that it refers to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Place)]
 pub struct PlaceView {
-    /// Where the position is, in words.
+    /// Description of the position in words: distance and direction from the named place.
     #[schema(example = "22 km SW of Vigo, Spain")]
     text: String,
-    /// The name of the place.
+    /// Name of the named place, in the requested language if there is one.
     #[schema(example = "Vigo")]
     name: String,
-    /// What the place is: `town`, `cape`, `island` or `port`.
+    /// Kind of the named place: `town`, `cape`, `island` or `port`.
     #[schema(example = "town", pattern = "^(town|cape|island|port)$")]
     kind: &'static str,
-    /// The country of a town, by its two-letter code.
+    /// Country of a town, as a two-letter code (ISO 3166-1). Null for other kinds of places.
     #[schema(example = "ES", min_length = 2, max_length = 2)]
     country: Option<&'static str>,
-    /// Metres from the place to the position; places are known to some 300 m.
+    /// Distance from the named place to the position, in metres. The named places are accurate to about 300 m.
     #[schema(example = 21_600, minimum = 0)]
     distance_metres: u32,
-    /// Direction from the place to the position, in degrees from true north.
+    /// Direction from the named place to the position, in degrees clockwise from true north.
     #[schema(example = 221, minimum = 0, exclusive_maximum = 360)]
     bearing: u16,
 }
 
 /// Reads positions such as `42.24,-8.72;43.1,-10.5`.
 fn read_positions(params: &mut Params) -> Vec<(Latitude, Longitude)> {
-    let must_be = "1 to 50 positions such as \"42.24,-8.72;43.1,-10.5\": latitude and longitude in degrees";
+    let must_be =
+        "1 to 50 positions such as \"42.24,-8.72;43.1,-10.5\": each a latitude and a longitude in degrees";
     let Some(text) = params.text("at") else {
         params.refuse("at", format!("The parameter \"at\" is required: {must_be}."));
         return Vec::new();
@@ -68,15 +69,15 @@ fn read_positions(params: &mut Params) -> Vec<(Latitude, Longitude)> {
     positions.unwrap_or_default()
 }
 
-/// Tell positions in words.
+/// List places of positions
 ///
-/// Each by its distance and direction from the town, cape, island or port by which it is best described. The names are part of
-/// this server: nobody else is asked. `language` and `units` are the caller's own when left out.
+/// Describes up to 50 positions in words: by the distance and direction from the town, cape, island or port that
+/// describes each best. The names are part of the server; no other service is called. Any user may call this operation.
 #[utoipa::path(get, path = "/api/places", tag = "locations", params(
-    ("at" = String, Query, description = "Positions with semicolons between, at most 50: latitude, comma, longitude, in degrees.", example = "42.09,-8.9;43.1,-10.5"),
-    ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words."),
-    ("units" = Option<super::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words."),
-), responses((status = 200, description = "The places.", body = PlaceList)))]
+    ("at" = String, Query, description = "Positions, at most 50, separated by semicolons. A position is a latitude and a longitude in degrees, separated by a comma.", example = "42.09,-8.9;43.1,-10.5"),
+    ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of the descriptions. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<super::alert_routing::view::UnitsName>, Query, description = "Units of distances in the descriptions. Default: the units of the caller's preferences."),
+), responses((status = 200, description = "Places of the positions.", body = PlaceList)))]
 pub async fn list_places(
     State(app): State<App>,
     caller: Caller,

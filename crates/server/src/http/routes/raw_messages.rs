@@ -1,4 +1,4 @@
-//! Messages of trackers and satellite networks as they came, and what became of them.
+//! Raw messages: messages of trackers and satellite networks as received, with the result of decoding.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -21,75 +21,75 @@ use crate::http::names::device_param;
 use crate::http::read_turn::ReadTurn;
 use crate::http::reply::encode;
 
-/// Messages of a page unless the client says otherwise.
+/// The default number of messages in a page.
 const PAGE: u32 = 100;
 
-/// A message as it came.
+/// Raw message: the bytes of a message as the server received them, with the result of decoding.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RawMessage)]
 pub struct RawMessageView {
-    /// Its id; later messages have larger ones.
+    /// Unique identifier of the raw message, assigned by the server. Later messages have greater IDs.
     #[schema(example = "msg_01jc2m8k4n5p6")]
     id: String,
-    /// When the service received it.
+    /// Time at which the server received the message.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     received_at: String,
-    /// The protocol or the feed that it came by.
+    /// Protocol or feed by which the message was received.
     #[schema(example = "gt06")]
     source: String,
-    /// Address and port of the sender.
+    /// IP address and port of the sender.
     #[schema(example = "203.0.113.7:40112")]
     peer: String,
-    /// The device that sent it; null if it is not known.
+    /// ID of the device that sent the message. Null if it is unknown.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// The name under which the device reported.
+    /// Identifier under which the device reported. Null if the message has none.
     #[schema(example = "356938035643809")]
     identifier: Option<String>,
-    /// What became of it.
+    /// Result of decoding the message.
     #[schema(value_type = MessageResultName, example = "decoded")]
     result: &'static str,
-    /// Why it could not be read, or not in full.
+    /// Reason for which the message could not be decoded completely. Null if it could.
     #[schema(example = json!(null))]
     error: Option<String>,
-    /// Bytes of the whole message, also where only its beginning is listed.
+    /// Size of the complete message, in bytes. In a list, `hex` and `text` may have only the beginning of it.
     #[schema(example = 10, minimum = 0)]
     size: u32,
-    /// Its bytes in hexadecimal digits; in a list the first 1024.
+    /// Bytes of the message, in hexadecimal digits. In a list only the first 1024 bytes.
     #[schema(example = "787805120099abec0d0a")]
     hex: String,
-    /// The same as text; null if they are none.
+    /// Bytes of the message as text. In a list only the first 1024 bytes. Null if they are not readable text.
     #[schema(example = json!(null))]
     text: Option<String>,
 }
 
-/// What became of a message.
+/// Result of decoding a raw message.
 #[derive(ToSchema)]
 #[schema(as = MessageResult, rename_all = "camelCase")]
 pub enum MessageResultName {
-    /// It was read, and what it says is stored.
+    /// The message was decoded, and its content was stored.
     Decoded,
-    /// Everything it says was stored before.
+    /// The message was decoded; all of its content had been stored before.
     Duplicate,
-    /// No device of the account has its identifier.
+    /// No device of the account has the identifier of the message.
     UnknownDevice,
-    /// It cannot be read.
+    /// The message cannot be decoded.
     Unparsable,
-    /// Its device is expired: only the message is stored.
+    /// The device is expired, so only the raw message is stored.
     ExpiredDevice,
-    /// The provider or the device marked it as a test: only the message is stored.
+    /// The provider or the device marked the message as a test, so only the raw message is stored.
     Test,
 }
 
-/// Messages as they came.
+/// A list of raw messages.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RawMessageList {
-    /// The messages, newest first.
+    /// Raw messages, newest first.
     #[schema(value_type = Vec<RawMessageView>)]
     raw_messages: Vec<RawMessageView>,
-    /// Where to continue, when there may be more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -105,12 +105,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Messages up to this many bytes, nearly all of them, are read and answered as any other resource.
+/// Messages up to this many bytes, nearly all of them, are encoded on the thread of the connection.
 const SMALL: usize = 16 * 1024;
-/// Memory for writing a message, for each of its bytes: hexadecimal digits, text, and both as JSON.
+/// Memory for encoding a message, for each of its bytes: hexadecimal digits, text, and both as JSON.
 const WRITTEN_FACTOR: usize = 10;
 
-/// Reads a message. The memory of a large one is permitted before, and given back when the permit is dropped.
+/// Loads a message. The permit for its memory is taken before, and released when it is dropped.
 pub(super) async fn load_message(
     app: &App,
     caller: &Caller,
@@ -125,7 +125,8 @@ pub(super) async fn load_message(
     Ok((message.ok_or_else(missing)?, permit))
 }
 
-/// Writes an answer that may be large, off the connection threads and within so many bytes of memory.
+/// Encodes an answer. One that may use more than a little memory is encoded off the connection threads, with a permit
+/// for it.
 pub(super) async fn answer_in_turn<T: Serialize>(
     app: &App,
     caller: &Caller,
@@ -175,17 +176,18 @@ impl From<RawMessage> for RawMessageView {
     }
 }
 
-/// List messages as they came.
+/// List raw messages
 ///
-/// Newest first and always in pages. A page with a filter may have fewer messages than asked for, or none, although there
-/// are more: continue while there is a `nextCursor`. Messages without a device are shown to users who see the whole account.
+/// Returns the raw messages of the devices that the caller may see, newest first, in pages. Users who may see the whole
+/// account also get messages without a device. A page with a filter may have fewer messages than `limit`, or none,
+/// although there are more: continue while there is a `nextCursor`. Any user may call this operation.
 #[utoipa::path(get, path = "/api/rawMessages", tag = "gateways", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of messages; 100 by default.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
-    ("result" = Option<MessageResultName>, Query, description = "Only messages of which this became."),
-    ("source" = Option<String>, Query, description = "Only messages that came by this protocol or feed.", example = "gt06"),
-), responses((status = 200, description = "Messages, newest first.", body = RawMessageList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of messages in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("device" = Option<String>, Query, description = "Only messages of this device, given by its ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("result" = Option<MessageResultName>, Query, description = "Only messages with this result."),
+    ("source" = Option<String>, Query, description = "Only messages received by this protocol or feed.", example = "gt06"),
+), responses((status = 200, description = "Raw messages, newest first.", body = RawMessageList)))]
 pub async fn list_raw_messages(
     State(app): State<App>,
     caller: Caller,
@@ -205,10 +207,13 @@ pub async fn list_raw_messages(
     answer_list(&app, &caller, "rawMessages", part, fetch, RawMessageView::from).await
 }
 
-/// Read a message as it came.
+/// Retrieve a raw message
+///
+/// Returns a raw message with all of its bytes. Any user who may see its device may call this operation; a message
+/// without a device requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/rawMessages/{messageId}", tag = "gateways",
-    params(("messageId" = String, Path, description = "The message's id.", example = "msg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The message.", body = RawMessageView)))]
+    params(("messageId" = String, Path, description = "ID of the raw message.", example = "msg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The raw message.", body = RawMessageView)))]
 pub async fn get_raw_message(
     State(app): State<App>,
     caller: Caller,
@@ -221,13 +226,15 @@ pub async fn get_raw_message(
     answer_message(&app, &caller, message).await
 }
 
-/// Decode a message again.
+/// Reprocess a raw message
 ///
-/// After its device was created, or with a newer version of the service. What it says is stored; what was stored before is
-/// not stored twice. Needs `locations.write`.
+/// Decodes a stored raw message again and stores its content, for example after its device was created, the settings of
+/// its gateway or device were changed, or the server was upgraded. Content that had been stored before is not stored
+/// again. Sends the event `location.created` for each location that is stored. Requires the privilege
+/// `locations.write`.
 #[utoipa::path(post, path = "/api/rawMessages/{messageId}/reprocess", tag = "gateways",
-    params(("messageId" = String, Path, description = "The message's id.", example = "msg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The message with its new result.", body = RawMessageView)))]
+    params(("messageId" = String, Path, description = "ID of the raw message.", example = "msg_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The raw message, with its new result.", body = RawMessageView)))]
 pub async fn reprocess_raw_message(
     State(app): State<App>,
     caller: Caller,

@@ -19,19 +19,19 @@ use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Caller, Params, Preconditions};
 use crate::http::reply::not_modified;
 
-/// Every country.
+/// Countries that a user profile can have.
 #[derive(Serialize, ToSchema)]
 pub struct CountryList {
-    /// Two-letter code (ISO 3166-1) to English name, in the order of the names.
+    /// English names by two-letter code (ISO 3166-1), sorted by name.
     #[schema(value_type = BTreeMap<String, String>, example = json!({ "ES": "Spain", "PT": "Portugal" }))]
     countries: serde_json::Map<String, Value>,
 }
 
-/// Every time zone.
+/// Time zones that users and accounts can have.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TimeZoneList {
-    /// IANA id to a label with today's distance from UTC.
+    /// Labels by IANA identifier. A label has the current offset from UTC and the identifier.
     #[schema(
         value_type = BTreeMap<String, String>,
         example = json!({ "Europe/Madrid": "(UTC+02:00) Europe/Madrid" })
@@ -39,7 +39,7 @@ pub struct TimeZoneList {
     time_zones: BTreeMap<&'static str, String>,
 }
 
-/// Answers something that stays the same for long, unless the client has it already.
+/// Answers with data that changes rarely, or with 304 if the client has it.
 fn answer_reference<T: Serialize>(caller: &Caller, known: &Preconditions, body: T) -> ApiResult<Response> {
     let digest = Sha256::digest(serde_json::to_vec(&body).map_err(internal)?);
     let tag = format!("\"{}\"", URL_SAFE_NO_PAD.encode(&digest[..12]));
@@ -49,10 +49,13 @@ fn answer_reference<T: Serialize>(caller: &Caller, known: &Preconditions, body: 
     Ok(caller.reply(body).header(header::ETAG, tag).into_response())
 }
 
-/// List countries.
+/// List countries
+///
+/// Returns the countries that a user profile can have. Send the `ETag` of an earlier response as `If-None-Match` to get
+/// 304 while nothing has changed.
 #[utoipa::path(get, path = "/api/users/countries", tag = "users", responses(
-    (status = 200, description = "Every country.", body = CountryList),
-    (status = 304, description = "The client has them already."),
+    (status = 200, description = "Every country, sorted by name.", body = CountryList),
+    (status = 304, description = "Nothing has changed since the response with this entity tag."),
 ))]
 pub async fn list_countries(
     caller: Caller,
@@ -64,10 +67,13 @@ pub async fn list_countries(
     answer_reference(&caller, &preconditions, CountryList { countries })
 }
 
-/// List time zones.
+/// List time zones
+///
+/// Returns the IANA time zones that users and accounts can have, with their current offsets from UTC. Send the `ETag` of
+/// an earlier response as `If-None-Match` to get 304 while nothing has changed.
 #[utoipa::path(get, path = "/api/users/timeZones", tag = "users", responses(
-    (status = 200, description = "Every time zone.", body = TimeZoneList),
-    (status = 304, description = "The client has them already."),
+    (status = 200, description = "Every time zone, sorted by identifier.", body = TimeZoneList),
+    (status = 304, description = "Nothing has changed since the response with this entity tag."),
 ))]
 pub async fn list_time_zones(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Console sessions: signing in and out, and who is signed in.
+//! Console sessions: signing in, signing out, and reading the signed-in user.
 
 use axum::extract::{FromRequestParts, State};
 use http::header;
@@ -35,56 +35,56 @@ use crate::http::input::{input, read_body};
 use crate::http::reply::{Done, Reply};
 
 input! {
-    /// The credentials of a user.
+    /// Credentials with which a user signs in.
     struct SignIn {
-        /// The user's e-mail address.
+        /// E-mail address of the user.
         email: Line<1, EMAIL_MAX>, required, example "ana@example.com";
-        /// The password that the user signs in with.
+        /// Password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
-        /// The code of the second factor, when that is on.
+        /// Current code of the second factor. Required if the second factor of the user is on.
         totp: CodeText, nullable, example "123456";
     }
 }
 
-/// Who is signed in.
+/// The signed-in user, their account and their preferences.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Session)]
 pub struct SessionView {
-    /// The user who is signed in.
+    /// The signed-in user.
     user: UserView,
-    /// The account of the user.
+    /// The account that the user belongs to.
     account: SessionAccount,
-    /// All they may do, with what `owner` and `admin` imply.
+    /// Privileges in effect: those of the user, and those that `owner` and `admin` imply.
     #[schema(value_type = Vec<String>, example = json!(["devices.write", "api"]), max_items = 10)]
     privileges: Vec<&'static str>,
-    /// Whether they are an operator of the server.
+    /// Whether the user is an operator of the server.
     #[schema(example = false)]
     operator: bool,
-    /// Whether their second factor is on.
+    /// Whether the second factor of the user is on.
     #[schema(example = false)]
     totp: bool,
-    /// How they want the console to look.
+    /// Preferences of the user for the console.
     preferences: PreferencesView,
-    /// When the session ends; null for a token.
+    /// Time at which the session expires. Null if the request was made with a token.
     #[schema(example = "2026-05-01T20:00:00Z", format = DateTime)]
     expires: Option<String>,
 }
 
-/// The account somebody belongs to.
+/// The account of the signed-in user.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionAccount {
-    /// The account's id; never changes.
+    /// Unique identifier of the account, assigned by the server. Never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// The account's name, shown in the console.
+    /// Name of the account, shown in the console.
     #[schema(example = "Castro Fishing")]
     name: String,
-    /// Its time zone, whose midnight starts the day.
+    /// Time zone of the account, as an IANA identifier. Daily limits and counts reset at midnight of this zone.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
-    /// Its licences; null for who sees only part of it.
+    /// Licences of the account. Null if the user does not see the whole account.
     licenses: Option<LicensesView>,
 }
 
@@ -116,7 +116,7 @@ impl SessionView {
     }
 }
 
-/// A request that no page of another origin sent.
+/// Proof that the request was not sent by a page of another origin.
 #[derive(Debug)]
 pub struct OwnPage;
 
@@ -134,10 +134,10 @@ struct Presented {
     code: Option<String>,
 }
 
-/// Why somebody is not let in, for the audit log.
+/// Why a sign-in was refused; the text is for the audit log.
 enum Denial {
     Refused(&'static str),
-    /// The password was right, and a code is needed too.
+    /// The password was right; a code of the second factor is required.
     NeedsCode,
 }
 
@@ -147,7 +147,7 @@ fn read_sign_in(body: &Value) -> ApiResult<Presented> {
     })
 }
 
-/// Whether the password is this user's. Takes as long for a user who does not exist or has none.
+/// Whether this is the password of the user. Takes as long for a user who does not exist or has no password.
 pub(super) async fn password_is_right(
     app: &App,
     payer: Payer,
@@ -160,7 +160,7 @@ pub(super) async fn password_is_right(
     }
 }
 
-/// Lets somebody in, or says why not.
+/// Checks the password, the user's validity and the second factor.
 async fn prove(
     app: &App,
     payer: Payer,
@@ -181,12 +181,12 @@ async fn prove(
     Ok(if fits { Ok(()) } else { Err(Denial::Refused("the code of the second factor is wrong")) })
 }
 
-/// The credentials are refused. The same for every cause.
+/// The error for refused credentials, the same for every cause.
 pub(super) fn refused(message: &str) -> ApiError {
     ApiError::new(ErrorCode::InvalidCredentials, message).with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
-/// Hashes the password anew, after the answer, when hashes are made another way by now.
+/// Hashes the password again after the answer if the kept hash was made with other parameters than the current ones.
 fn renew_hash(app: &App, login: &Login, password: SecretString) {
     let Some(kept) = login.password_hash.clone().filter(|kept| app.passwords.needs_rehash(kept)) else {
         return;
@@ -204,12 +204,14 @@ pub(super) async fn find_self(app: &App, id: UserId) -> ApiResult<Login> {
     app.store.find_login_by_id(id).await?.ok_or_else(session_over)
 }
 
-/// Sign in to the console.
+/// Sign in to the console
 ///
-/// The answer sets the cookie of the session; one that the same browser had before ends. Every cause of refusal is told alike; only after a right password is a
-/// missing second factor told as `totp-required`.
+/// Begins a session and sets its cookie. A session that the same browser had before ends. A wrong e-mail address, a
+/// wrong password, a wrong code and a user who is disabled or expired get the same answer, `invalid-credentials`. If the
+/// password is right and the second factor is on, a request without `totp` is answered with `totp-required`: repeat it
+/// with the code. Repeated failures are rate limited.
 #[utoipa::path(post, path = "/api/session", tag = "authentication", request_body = SignIn, security(()),
-    responses((status = 200, description = "Who is signed in now.", body = SessionView)))]
+    responses((status = 200, description = "The session, started.", body = SessionView)))]
 pub async fn create_session(
     State(app): State<App>,
     Trial(context): Trial,
@@ -238,7 +240,7 @@ pub async fn create_session(
             login.inspect(|login| attempt.succeed(login.account.id));
             Err(ApiError::new(
                 ErrorCode::TotpRequired,
-                "The second factor is on. Send the code your authenticator shows as \"totp\" too.",
+                "The second factor is on. Send the current code of your authenticator app as \"totp\" as well.",
             )
             .with_header(header::WWW_AUTHENTICATE, CHALLENGE))
         }
@@ -251,7 +253,7 @@ pub async fn create_session(
     }
 }
 
-/// Begins a session, and gives its cookie and its end.
+/// Begins a session and returns its cookie and its expiry.
 pub(super) async fn begin_session(
     app: &App,
     context: &RequestContext,
@@ -278,9 +280,12 @@ async fn open_session(
     Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
 }
 
-/// Read who is signed in.
+/// Retrieve the session
+///
+/// Returns the user who makes the request, their account, privileges and preferences. Works with a session and with a
+/// token.
 #[utoipa::path(get, path = "/api/session", tag = "authentication",
-    responses((status = 200, description = "Who asks.", body = SessionView)))]
+    responses((status = 200, description = "The session of the caller.", body = SessionView)))]
 pub async fn get_session(
     State(app): State<App>,
     caller: Caller,
@@ -292,9 +297,11 @@ pub async fn get_session(
     Ok(caller.reply(SessionView::new(&app, login, expires).await?))
 }
 
-/// Sign out.
+/// Sign out of the console
+///
+/// Ends the session of the request and deletes its cookie. Other sessions of the user continue.
 #[utoipa::path(delete, path = "/api/session", tag = "authentication", security(("session" = [])),
-    responses((status = 200, description = "The session is over and its cookie gone.", body = Done)))]
+    responses((status = 200, description = "The session was ended.", body = Done)))]
 pub async fn delete_session(
     State(app): State<App>,
     signed_in: SessionCaller,

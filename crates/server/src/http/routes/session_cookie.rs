@@ -11,11 +11,11 @@ use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult};
 use crate::serve::{PublicOrigin, Scheme};
 
-/// How a request came here.
+/// How a request reached the server: by TLS or not, and with which session cookie.
 #[derive(Debug)]
 pub struct Reached {
     by_tls: bool,
-    /// The session that the browser had before.
+    /// The secret of the session that the browser had before.
     before: Option<Secret>,
 }
 
@@ -29,9 +29,9 @@ impl FromRequestParts<App> for Reached {
     }
 }
 
-/// The cookie that holds a session for so many seconds; none ends it.
+/// The cookie of a session that expires after `seconds`; 0 deletes the cookie.
 ///
-/// It is bound to TLS where clients use that: by the address they use, or as the connection or a trusted proxy says.
+/// It is `Secure` if the base URL, the connection or a trusted proxy says that clients use TLS.
 pub(super) fn session_cookie(app: &App, reached: &Reached, value: &str, seconds: u32) -> String {
     let path = if app.base_url.prefix().is_empty() { "/" } else { app.base_url.prefix() };
     let is_secure = app.base_url.is_secure() || reached.by_tls;
@@ -39,7 +39,8 @@ pub(super) fn session_cookie(app: &App, reached: &Reached, value: &str, seconds:
     format!("{SESSION_COOKIE}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}")
 }
 
-/// Ends the session that the same browser had: its cookie is about to be replaced, and nobody could end it any more.
+/// Ends the session that the same browser had before: its cookie is about to be replaced, after which no client could
+/// end it.
 pub(super) async fn end_session_before(
     app: &App,
     context: &RequestContext,

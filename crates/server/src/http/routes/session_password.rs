@@ -1,4 +1,4 @@
-//! Passwords: changing one's own, and setting one with a single-use link.
+//! Passwords: changing the caller's own, and setting one with a single-use link.
 
 use axum::extract::State;
 use http::header;
@@ -28,42 +28,42 @@ use crate::http::json::{Field, Fields, Pointer, Problem};
 use crate::http::reply::{Done, Reply};
 
 const TOKEN_MAX: usize = 200;
-/// The name under which failures with links are counted.
+/// The name under which failed attempts with links are counted for the rate limit.
 const LINKS: &str = "(link)";
-/// The name under which requests for password mails are counted.
+/// The name under which requests for password mails are counted for the rate limit.
 const FORGOTTEN: &str = "(forgotten)";
 
-/// The secret of a link as it is sent.
+/// The secret of a link, as a client sends it.
 type LinkToken = Line<1, TOKEN_MAX>;
 
 input! {
-    /// A change of one's own password.
+    /// A change of the caller's own password.
     struct PasswordChange {
-        /// The password as it is.
+        /// Current password of the user.
         current_password as "currentPassword": GivenPassword, required, example "correct horse battery staple";
-        /// The password as it shall be.
+        /// New password of the user.
         new_password as "newPassword": NewPasswordText, required, example "nine lives of a harbour cat";
-        /// Whether the user's API key ends too, and every token made from it.
+        /// Whether to revoke the user's API key and every token issued for it as well.
         end_api_key as "endApiKey": bool, or(false), example true;
     }
 }
 
 input! {
-    /// A link to set a password with.
+    /// A new password, and the link that permits to set it.
     struct PasswordReset {
-        /// The secret of the link.
+        /// Secret of the link: the value of `token` in its URL.
         token: LinkToken, required, example "q0Jm9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK";
-        /// The password as it shall be.
+        /// New password of the user.
         new_password as "newPassword": NewPasswordText, required, example "nine lives of a harbour cat";
-        /// Whether the user's API key ends too, and every token made from it.
+        /// Whether to revoke the user's API key and every token issued for it as well.
         end_api_key as "endApiKey": bool, or(false), example true;
     }
 }
 
-/// A password that proves who somebody is.
+/// A password that proves the identity of a user.
 pub(super) type GivenPassword = Line<1, MOST_CHARS>;
 
-/// A password to be set. Its length is judged with the rest of the policy, once the user is known.
+/// A password to be set. Its length is checked with the rest of the policy, once the user is known.
 pub(super) enum NewPasswordText {}
 
 impl Member for NewPasswordText {
@@ -82,15 +82,15 @@ impl Member for NewPasswordText {
     }
 }
 
-/// What a client sends to set a password.
+/// A password to be set, as a client requests it.
 struct Wanted {
-    /// The present password, or the secret of a link.
+    /// The current password, or the secret of a link.
     proof: String,
     password: String,
     end_api_key: bool,
 }
 
-/// Refuses a password nobody should choose, at the member that holds it.
+/// Refuses a password that breaks the policy, at the member that holds it.
 pub(super) fn check_new_password(member: &str, password: &str, email: &str) -> ApiResult<()> {
     check_policy(password, email).map_err(|problem| {
         invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail: problem.to_string() }])
@@ -116,7 +116,7 @@ async fn hash(app: &App, context: &RequestContext, wanted: Wanted) -> ApiResult<
     Ok(NewPassword { hash, end_api_key: wanted.end_api_key })
 }
 
-/// Somebody signed in who proves once more who they are, by their password.
+/// Checks the password of a signed-in caller once more.
 pub(super) async fn confirm_password(
     app: &App,
     context: &RequestContext,
@@ -136,14 +136,15 @@ pub(super) async fn confirm_password(
         return Ok(login);
     }
     attempt.fail(Via::Session, action, Some(login), "the password is wrong").await;
-    Err(refused("The password is wrong. Send the one that you sign in with."))
+    Err(refused("The password is wrong. Send the password with which you sign in."))
 }
 
-/// Change one's own password.
+/// Change your password
 ///
-/// This session goes on; every other session and link of the user ends. The API key stays unless `endApiKey` is true.
+/// Requires a console session and the current password. This session continues; every other session and password link of
+/// the user ends. The API key stays valid unless `endApiKey` is true. Repeated wrong passwords are rate limited.
 #[utoipa::path(put, path = "/api/session/password", tag = "authentication", request_body = PasswordChange,
-    security(("session" = [])), responses((status = 200, description = "The password is changed.", body = Done)))]
+    security(("session" = [])), responses((status = 200, description = "The password was changed.", body = Done)))]
 pub async fn replace_password(
     State(app): State<App>,
     context: RequestContext,
@@ -160,7 +161,7 @@ pub async fn replace_password(
     Ok(caller.reply(Done {}))
 }
 
-/// Begins a session of somebody who has just set their password, unless that is not enough to sign in.
+/// Begins a session for a user who has just set a password, unless the user needs a second factor or is not active.
 async fn sign_in(
     app: &App,
     context: &RequestContext,
@@ -181,7 +182,7 @@ async fn sign_in(
     Ok(reply.header(header::SET_COOKIE, cookie))
 }
 
-/// The user a link lets in, and the hash it is kept by.
+/// The user of a link, and the hash under which the link is stored.
 async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash)>> {
     let Some(secret) = Secret::parse(token) else { return Ok(None) };
     for purpose in [LinkPurpose::PasswordReset, LinkPurpose::Invitation] {
@@ -194,19 +195,20 @@ async fn find_link(app: &App, token: &str) -> ApiResult<Option<(User, SecretHash
 }
 
 input! {
-    /// Somebody who forgot their password.
+    /// A request for an e-mail with a password link.
     struct ForgottenPassword {
-        /// The address they sign in with.
+        /// E-mail address with which the user signs in.
         email: Line<1, EMAIL_MAX>, required, example "ana@example.com";
     }
 }
 
-/// Ask for a mail with a link to set a new password.
+/// Request a password mail
 ///
-/// The answer is the same whether anybody has the address or not. Each call counts like a failed sign-in from the same
-/// client, and a user gets at most three such mails an hour.
+/// Sends the user an e-mail with a link to set a new password. The answer is the same whether or not a user has the
+/// address. Each call counts as a failed sign-in of the client for the rate limit, and a user gets at most three such
+/// e-mails per hour.
 #[utoipa::path(post, path = "/api/session/forgottenPassword", tag = "authentication", request_body = ForgottenPassword,
-    security(()), responses((status = 200, description = "If a user has the address and the server sends e-mail, a mail is on its way.", body = Done)))]
+    security(()), responses((status = 200, description = "The request was accepted. An e-mail is sent if a user has the address and the server sends e-mail.", body = Done)))]
 pub async fn ask_for_password_mail(
     State(app): State<App>,
     context: RequestContext,
@@ -219,7 +221,7 @@ pub async fn ask_for_password_mail(
         && app.sends_email()
     {
         let (inner, origin) = (app.clone(), context.origin(Via::Link, None));
-        // After the answer, so that the time does not tell whether the user exists.
+        // After the answer, so that its time does not show whether the user exists.
         app.background.spawn_on(async move { mail_link(&inner, &origin, &email).await }, &app.runtime);
     }
     attempt.fail(Via::Link, "link.mail", None, "asked for by anybody").await;
@@ -241,22 +243,24 @@ async fn mail_link(app: &App, origin: &Origin, email: &Email) {
     }
 }
 
-/// What became of setting a password with a link.
+/// Result of setting a password with a link.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PasswordSet)]
 pub struct PasswordSetView {
-    /// Whether the answer signs in, by its cookie. Not if the second factor is on or the user cannot sign in now.
+    /// Whether the response began a session and set its cookie. False if the second factor is on or if the user cannot
+    /// sign in at present.
     #[schema(example = true)]
     signed_in: bool,
 }
 
-/// Set a password with a link.
+/// Set a password with a link
 ///
-/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends and a new one begins,
-/// unless the second factor is on; the API key stays unless `endApiKey` is true.
+/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends. A new session begins
+/// unless the second factor is on or the user is disabled or expired. The API key stays valid unless `endApiKey` is true.
+/// An invalid, used or expired link is refused with `invalid-credentials`.
 #[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
-    security(()), responses((status = 200, description = "The password is set.", body = PasswordSetView)))]
+    security(()), responses((status = 200, description = "The password was set.", body = PasswordSetView)))]
 pub async fn reset_password(
     State(app): State<App>,
     context: RequestContext,
@@ -277,5 +281,5 @@ pub async fn reset_password(
         }
     }
     attempt.fail(Via::Link, "link.redeem", None, "the link is void").await;
-    Err(refused("The link is invalid, was used already or is expired. Ask for a new one."))
+    Err(refused("The link is invalid, already used or expired. Request a new one."))
 }

@@ -1,4 +1,4 @@
-//! A user's own preferences for the console: language, units, time zone, theme.
+//! Preferences of the signed-in user for the console: language, units, time zone, theme.
 
 use axum::extract::State;
 use perigee_core::error::Kind;
@@ -19,51 +19,52 @@ use crate::http::extract::{Caller, Change, Params, SessionCaller};
 use crate::http::input::{Word, input, read_body, words};
 use crate::http::reply::Reply;
 
-/// Somebody's preferences, as they are answered.
+/// A response with the preferences of a user.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OnePreferences)]
 pub struct PreferencesAnswer {
-    /// The preferences as they are now.
+    /// Preferences of the user.
     preferences: PreferencesView,
 }
 
-/// How somebody wants the console to look.
+/// Preferences of a user for the console.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Preferences)]
 pub struct PreferencesView {
-    /// The language, `en` or `es`; null for that of the browser.
+    /// Language of the console: `en` (English) or `es` (Spanish). Null for the language of the browser.
     #[schema(example = "es", pattern = "^(en|es)$")]
     language: Option<&'static str>,
-    /// The units: `metric`, `imperial` or `nautical`.
+    /// Units of speeds and distances: `metric`, `imperial` or `nautical`.
     #[schema(example = "metric", pattern = "^(metric|imperial|nautical)$")]
     units: &'static str,
-    /// The zone times are shown in, by IANA id; null for the user's own.
+    /// Time zone in which times are shown, as an IANA identifier. Null for the time zone of the user.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// The colours: `system`, `light` or `dark`.
+    /// Colours of the console: `light`, `dark`, or `system` for the setting of the browser.
     #[schema(example = "system", pattern = "^(system|light|dark)$")]
     theme: &'static str,
 }
 
 words! {
-    "ConsoleLanguage", "A language of the console." => ConsoleLanguage;
-    "Theme", "The colours of the console." => Theme;
+    "ConsoleLanguage", "A language of the console and of e-mails. `en`: English. `es`: Spanish." => ConsoleLanguage;
+    "Theme", "Colours of the console. `system`: as the browser is set. `light`: light colours. `dark`: dark \
+        colours." => Theme;
 }
 
-/// A language of the console, as the document names it.
+/// The schema of a language of the console in the OpenAPI document.
 pub type ConsoleLanguageName = Word<ConsoleLanguage>;
 
 input! {
-    /// How a user wants the console to look and what units it shows.
+    /// Preferences of a user for the console.
     struct PreferencesInput {
-        /// The language, `en` or `es`; null for that of the browser.
+        /// Language of the console. Null for the language of the browser.
         language: Word<ConsoleLanguage>, nullable, example "es";
-        /// The units: `metric`, `imperial` or `nautical`.
+        /// Units of speeds and distances. Null for `metric`.
         units: Word<Units>, nullable, example "metric";
-        /// The zone times are shown in, by IANA id; null for the user's own.
+        /// Time zone in which times are shown, as an IANA identifier. Null for the time zone of the user.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
-        /// The colours: `system`, `light` or `dark`.
+        /// Colours of the console. Null for `system`.
         theme: Word<Theme>, nullable, example "system";
     }
 }
@@ -90,7 +91,7 @@ fn read_preferences(body: &Value) -> ApiResult<Preferences> {
     })
 }
 
-/// Identifies the content: preferences have no counter of changes.
+/// A revision computed from the content: preferences have no counter of changes.
 fn revision(preferences: &Preferences) -> ApiResult<Revision> {
     let text = serde_json::to_vec(&PreferencesView::from(preferences.clone())).map_err(internal)?;
     let number =
@@ -104,9 +105,12 @@ fn answer(caller: &Caller, preferences: Preferences) -> ApiResult<Reply<Preferen
     Ok(caller.reply(PreferencesAnswer { preferences: view }).revision(revision))
 }
 
-/// Read your preferences for the console.
+/// Retrieve your preferences
+///
+/// Returns the preferences of the signed-in user for the console. `GET /api/session` returns them too. Requires a
+/// console session.
 #[utoipa::path(get, path = "/api/session/preferences", tag = "authentication", security(("session" = [])),
-    responses((status = 200, description = "Your preferences.", body = PreferencesAnswer)))]
+    responses((status = 200, description = "Preferences of the user.", body = PreferencesAnswer)))]
 pub async fn get_preferences(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
@@ -116,12 +120,13 @@ pub async fn get_preferences(
     answer(&caller, find_self(&app, caller.user_id()).await?.preferences)
 }
 
-/// Change your preferences for the console.
+/// Update your preferences
 ///
-/// A member that is null has its default. `GET /api/session` answers the preferences too.
+/// Changes the preferences of the signed-in user for the console. A member that is set to null gets its default.
+/// Requires a console session.
 #[utoipa::path(patch, path = "/api/session/preferences", tag = "authentication", request_body = PreferencesInput,
     security(("session" = [])),
-    responses((status = 200, description = "The preferences as they are now.", body = PreferencesAnswer)))]
+    responses((status = 200, description = "The preferences, updated.", body = PreferencesAnswer)))]
 pub async fn update_preferences(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,

@@ -26,55 +26,55 @@ use crate::http::extract::{JsonBody, SessionCaller};
 use crate::http::input::{input, read_body};
 use crate::http::reply::{Done, Reply};
 
-/// Characters a code may have, with blanks.
+/// Maximum number of characters of a code as sent, with blanks.
 const CODE_MAX: usize = 20;
-/// Who issues the codes, as authenticator apps show it.
+/// The issuer that authenticator apps show.
 const ISSUER: &str = "Perigee";
 
-/// A second factor that waits to be confirmed.
+/// A second factor that is not confirmed yet.
 #[derive(Serialize, ToSchema)]
 pub struct TotpBegun {
-    /// The secret, to be typed into an authenticator app.
+    /// Secret of the second factor in Base32, to type into an authenticator app.
     #[schema(example = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")]
     secret: String,
-    /// The same as an address, to be shown as a QR code.
+    /// The secret as an `otpauth` URI, to show as a QR code.
     #[schema(
         example = "otpauth://totp/Perigee:ana%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Perigee"
     )]
     uri: String,
 }
 
-/// A code of the second factor as it is sent.
+/// A code of the second factor, as a client sends it.
 pub(super) type CodeText = Line<1, CODE_MAX>;
 
 input! {
-    /// A code that proves the second factor.
+    /// A code that confirms the second factor.
     struct TotpCode {
-        /// The six digits the app shows.
+        /// Current six-digit code of the authenticator app.
         code: CodeText, required, example "123456";
     }
 }
 
 input! {
-    /// A password that allows to begin the second factor.
+    /// The password that permits to begin a second factor.
     struct PasswordProof {
-        /// The present password of the user.
+        /// Current password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
     }
 }
 
 input! {
-    /// What allows to remove the second factor.
+    /// Password and code that permit to remove the second factor.
     struct TotpRemoval {
-        /// The present password of the user.
+        /// Current password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
-        /// The six digits the app shows now; not needed for a factor that was never confirmed.
+        /// Current six-digit code of the authenticator app. Not required for a second factor that was never confirmed.
         code: CodeText, nullable, example "123456";
     }
 }
 
-/// The step a code belongs to, if it is right and no later one was used. Refused while the user has to wait after
-/// wrong ones.
+/// The time step of a code, if the code is right and no later one was used. Refused while the user has to wait after
+/// wrong codes.
 fn check_code(app: &App, user: UserId, totp: &Totp, code: &str, now: Timestamp) -> ApiResult<Option<i64>> {
     app.code_backoff.begin(user, app.clock.monotonic()).map_err(too_many_codes)?;
     let secret = totp.secret.as_slice().try_into().map(TotpSecret::from_bytes).map_err(internal)?;
@@ -82,7 +82,7 @@ fn check_code(app: &App, user: UserId, totp: &Totp, code: &str, now: Timestamp) 
     Ok(secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok()))
 }
 
-/// Uses up a code of a confirmed factor; false when it is wrong or was used before.
+/// Consumes a code of a confirmed second factor; false if the code is wrong or was used before.
 pub(super) async fn use_code(
     app: &App,
     user: UserId,
@@ -117,15 +117,16 @@ fn begun_anew() -> ApiError {
 }
 
 fn not_begun() -> ApiError {
-    conflict("There is no second factor to confirm. Begin one with POST /api/session/totp.")
+    conflict("There is no second factor to confirm. Begin one with POST /api/session/totp first.")
 }
 
-/// Begin a second factor.
+/// Begin a second factor
 ///
-/// Takes the password once more. The factor is asked for only once it is confirmed with a code. Beginning again makes
-/// a new secret.
+/// Creates the secret of a time-based one-time password (TOTP). Requires a console session and the current password.
+/// The second factor is off until it is confirmed with `PUT /api/session/totp`. Calling this again creates a new secret.
+/// Fails with `totp-conflict` if the second factor is already on.
 #[utoipa::path(post, path = "/api/session/totp", tag = "authentication", request_body = PasswordProof,
-    security(("session" = [])), responses((status = 200, description = "The secret, shown this once.", body = TotpBegun)))]
+    security(("session" = [])), responses((status = 200, description = "The secret. It is shown only once.", body = TotpBegun)))]
 pub async fn begin_totp(
     State(app): State<App>,
     context: RequestContext,
@@ -144,11 +145,13 @@ pub async fn begin_totp(
     Ok(caller.reply(TotpBegun { secret: secret.to_base32(), uri }))
 }
 
-/// Confirm the second factor.
+/// Confirm the second factor
 ///
-/// This session goes on; every other session of the user ends, for it came in without the factor.
+/// Switches the second factor on, if the code is right. This session continues; every other session of the user ends,
+/// because it began without the second factor. Fails with `totp-conflict` if no second factor was begun or if it is
+/// already on. Repeated wrong codes are rate limited.
 #[utoipa::path(put, path = "/api/session/totp", tag = "authentication", request_body = TotpCode,
-    security(("session" = [])), responses((status = 200, description = "The second factor is on.", body = Done)))]
+    security(("session" = [])), responses((status = 200, description = "The second factor was switched on.", body = Done)))]
 pub async fn confirm_totp(
     State(app): State<App>,
     context: RequestContext,
@@ -180,11 +183,13 @@ pub async fn confirm_totp(
     Ok(caller.reply(Done {}))
 }
 
-/// Remove the second factor.
+/// Remove the second factor
 ///
-/// Takes the password and a code that the app shows now. Who has lost the app asks the operator of the server.
+/// Switches the second factor off. Requires a console session, the current password and a current code of the
+/// authenticator app. A user without the app can ask the operator of the server. Fails with `totp-conflict` if there is
+/// no second factor.
 #[utoipa::path(delete, path = "/api/session/totp", tag = "authentication", request_body = TotpRemoval,
-    security(("session" = [])), responses((status = 200, description = "The second factor is off.", body = Done)))]
+    security(("session" = [])), responses((status = 200, description = "The second factor was removed.", body = Done)))]
 pub async fn delete_totp(
     State(app): State<App>,
     context: RequestContext,
@@ -211,8 +216,11 @@ pub async fn delete_totp(
 }
 
 fn code_required() -> ApiError {
-    ApiError::new(ErrorCode::TotpRequired, "Send the code your authenticator shows as \"code\" too.")
-        .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
+    ApiError::new(
+        ErrorCode::TotpRequired,
+        "Send the current code of your authenticator app as \"code\" as well.",
+    )
+    .with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
 fn wrong_code() -> ApiError {

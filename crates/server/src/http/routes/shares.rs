@@ -28,53 +28,54 @@ use crate::http::list::answer_list;
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
 
-/// How far ahead a link may end: a year, and the day it may have more.
+/// The latest end of a link, in seconds from now: 366 days.
 const AHEAD_MAX_S: i64 = 366 * 24 * 3600;
-/// What a client set of a link never changes, so that every link is at its first revision.
+/// The settings of a link never change, so every link is at its first revision.
 const REVISION: Revision = Revision::FIRST;
 
-/// A read-only live view for whoever has the link.
+/// Share link: a public, read-only view of a device or a group.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Share)]
 pub struct ShareView {
-    /// The link's id; never changes, and is no secret.
+    /// Unique identifier of the share link, assigned by the server. It never changes and is not secret.
     #[schema(example = "shr_01jc2m8k4n5p6")]
     id: String,
-    /// What it is for.
+    /// Name of the share link, shown on its page. Null if not set.
     #[schema(example = "Delivery to Vigo")]
     name: Option<String>,
-    /// The device it shows, unless it shows a group.
+    /// ID of the device that the link shows. Null if it shows a group.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// The group it shows, unless it shows a device.
+    /// ID of the group that the link shows. Null if it shows a device.
     #[schema(example = json!(null))]
     group_id: Option<String>,
-    /// From when it shows anything.
+    /// Time from which the link can be opened. Earlier locations are not shown.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     from: String,
-    /// From when it shows nothing any more.
+    /// Time at which the link expires.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     until: String,
-    /// Whether its page names the account.
+    /// Whether the page of the link shows the name of the account.
     #[schema(example = true)]
     show_account: bool,
-    /// The page to hand out. Whoever has its address sees what the link shows. Null for users who may not make links.
+    /// URL of the page to hand out. Anyone who has the URL can open the link. Null for callers without the privilege
+    /// `devices.write`.
     #[schema(example = "https://track.example.com/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     page: Option<String>,
-    /// The same for programs: what the page reads.
+    /// URL of the same data as JSON, for programs. Null for callers without the privilege `devices.write`.
     #[schema(example = "https://track.example.com/api/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
-    /// How often it was opened.
+    /// Number of times that the link was opened.
     #[schema(example = 12, minimum = 0)]
     views: u64,
-    /// When it was last opened.
+    /// Time at which the link was last opened. Null if it was not opened yet.
     #[schema(example = "2026-05-02T08:30:00Z", format = DateTime)]
     last_viewed: Option<String>,
-    /// The id of the user who made it.
+    /// ID of the user who created the link. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
-    /// When it was made.
+    /// Time at which the link was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
 }
@@ -83,35 +84,36 @@ pub struct ShareView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareList {
-    /// The links, by id.
+    /// Share links that the caller may see, sorted by ID.
     shares: Vec<ShareView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 input! {
-    /// A share link to be made. Give exactly one of `deviceId` and `groupId`.
+    /// Settings of a new share link. Exactly one of `deviceId` and `groupId` must be given.
     struct ShareInput {
-        /// What it is for.
+        /// Name of the share link, shown on its page. Null for none.
         name: OptionalName, nullable, example "Delivery to Vigo";
-        /// The device to show, by id, identifier or a name that only one has.
+        /// Device to show, given by its ID, identifier or a name that only one device has.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
-        /// The group to show, by id or a name that only one has.
+        /// Group to show, given by its ID or a name that only one group has.
         group as "groupId": ByName<GroupId>, nullable, example null;
-        /// From when it shows anything; now unless given. Positions of before are not shown.
+        /// Time from which the link can be opened. Earlier locations are not shown. Default: now.
         from: Instant, nullable, example "2026-05-01T12:00:00Z";
-        /// From when it shows nothing any more; within 366 days from now.
+        /// Time at which the link expires: in the future, after `from`, and at most 366 days from now.
         until: InstantOrNever, required, example "2026-05-08T12:00:00Z";
-        /// Whether its page names the account; nothing else of the account is shown.
+        /// Whether the page of the link shows the name of the account. Nothing else of the account is shown. Default:
+        /// `true`.
         show_account as "showAccount": bool, or(true), example true;
     }
 }
 
 impl ShareView {
-    /// The link for somebody with these privileges: who may not make one is not given its address either.
+    /// The link as a caller with these privileges sees it: only those who may create links get its URLs.
     fn of(share: Share, base_url: &BaseUrl, privileges: Privileges) -> Self {
-        let is_told = privileges.allows(Privilege::DevicesWrite);
+        let shows_urls = privileges.allows(Privilege::DevicesWrite);
         let (device, group) = match share.link.target {
             ShareTarget::Device(device) => (Some(device.to_string()), None),
             ShareTarget::Group(group) => (None, Some(group.to_string())),
@@ -124,8 +126,8 @@ impl ShareView {
             from: share.link.from.to_string(),
             until: share.link.until.to_string(),
             show_account: share.link.show_account,
-            page: is_told.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
-            url: is_told.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
+            page: shows_urls.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
+            url: shows_urls.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
             views: share.views,
             last_viewed: share.last_viewed.map(|at| at.to_string()),
             created_by: share.created_by.map(|user| user.to_string()),
@@ -134,9 +136,9 @@ impl ShareView {
     }
 }
 
-/// What answers have and clients do not set.
+/// Members of answers that clients do not set.
 const READ_ONLY: &[&str] = &["id", "page", "url", "views", "lastViewed", "createdBy", "creation"];
-/// The members that name other things.
+/// The members that refer to other resources by name or ID.
 const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device), ("groupId", Named::Group)];
 
 fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> {
@@ -145,7 +147,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
         let until = input.until.map(InstantOrNever::or_max);
         let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
         match (given("deviceId"), given("groupId")) {
-            (true, true) => fields.refuse("groupId", "must be left out when \"deviceId\" is given"),
+            (true, true) => fields.refuse("groupId", "must not be given together with \"deviceId\""),
             (false, false) => fields.refuse("deviceId", "is required unless \"groupId\" is given"),
             _ => {}
         }
@@ -167,20 +169,20 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
     })
 }
 
-/// Refuses a link that would be over at once, or last too long.
+/// Refuses a link that would already be expired, or would be valid for too long.
 fn check_end(link: &NewShare, now: Timestamp) -> ApiResult<()> {
     let latest = now.plus_seconds(AHEAD_MAX_S);
     let detail = if link.until <= now {
         "\"until\" must be in the future and after \"from\".".to_owned()
     } else if link.until > latest {
-        format!("\"until\" must be {latest} or earlier.")
+        format!("\"until\" must be at most 366 days from now: {latest} or earlier.")
     } else {
         return Ok(());
     };
     Err(invalid_body(vec![Problem { pointer: Pointer::root().member("until"), detail }]))
 }
 
-/// Makes the link. What a request made before is answered again also when its time is over by now.
+/// Creates the link. A repeated request gets the link of the first one, even if that is expired by now.
 async fn make(app: &App, caller: &Caller, new: NewShare, key: Option<IdempotencyKey>) -> ApiResult<Share> {
     if let Err(refusal) = check_end(&new, caller.now()) {
         let Some(key) = &key else { return Err(refusal) };
@@ -203,13 +205,15 @@ async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Shar
     found.filter(|share| share.id == id).ok_or_else(missing)
 }
 
-/// List share links.
+/// List share links
 ///
-/// Complete unless `limit` or `cursor` is given. Links that are over are listed until they are deleted.
+/// Returns the share links to devices and groups that the caller may see, sorted by ID. Expired links are listed until
+/// they are deleted. The list is complete unless `limit` or `cursor` is given; with either, it is returned in pages.
+/// Any user may call this operation; the URLs of the links require the privilege `devices.write`.
 #[utoipa::path(get, path = "/api/shares", tag = "shares", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The links to things in sight.", body = ShareList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of share links in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "Share links that the caller may see.", body = ShareList)))]
 pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     let part = params.finish_list("shares")?;
     let (store, scope, base_url) = (app.store.clone(), caller.scope(), app.base_url.clone());
@@ -222,9 +226,13 @@ pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params)
     answer_list(&app, &caller, "shares", part, fetch, view).await
 }
 
-/// Create a share link.
+/// Create a share link
+///
+/// Creates a public link to one device or one group. Anyone who has the URL in `page` or `url` can see names, positions
+/// and status of the devices until the link expires or is revoked, without signing in. Requires the privilege
+/// `devices.write`.
 #[utoipa::path(post, path = "/api/shares", tag = "shares", request_body = ShareInput,
-    responses((status = 201, description = "The link that was made.", body = ShareView)))]
+    responses((status = 201, description = "The share link was created.", body = ShareView)))]
 pub async fn create_share(
     State(app): State<App>,
     caller: Caller,
@@ -241,10 +249,13 @@ pub async fn create_share(
     Ok(caller.reply(view).created(address).revision(REVISION))
 }
 
-/// Read a share link.
+/// Retrieve a share link
+///
+/// Returns a share link. Any user who may see its device or group may call this operation; the URLs of the link require
+/// the privilege `devices.write`.
 #[utoipa::path(get, path = "/api/shares/{shareId}", tag = "shares",
-    params(("shareId" = String, Path, description = "The link's id.", example = "shr_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The link.", body = ShareView)))]
+    params(("shareId" = String, Path, description = "ID of the share link.", example = "shr_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The share link.", body = ShareView)))]
 pub async fn get_share(
     State(app): State<App>,
     caller: Caller,
@@ -257,12 +268,12 @@ pub async fn get_share(
     Ok(caller.reply(view).revision(REVISION))
 }
 
-/// Take a share link back.
+/// Revoke a share link
 ///
-/// Its address shows nothing from then on.
+/// Deletes a share link. Its URLs return 404 from then on. Requires the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/shares/{shareId}", tag = "shares",
-    params(("shareId" = String, Path, description = "The link's id.", example = "shr_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The link is gone.", body = Done)))]
+    params(("shareId" = String, Path, description = "ID of the share link.", example = "shr_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The share link was revoked.", body = Done)))]
 pub async fn delete_share(
     State(app): State<App>,
     caller: Caller,

@@ -30,82 +30,85 @@ use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{OpenLink, PageError, PageKey, SharePage};
 
-/// A live view of what was shared: names and positions, nothing else of the account than its name.
+/// Public view of a share link: names, positions and status of the shared devices, and nothing else of the account than
+/// its name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SharedView)]
 pub struct SharedAnswer {
-    /// What the link is for.
+    /// Name of the share link. Null if not set.
     #[schema(example = "Delivery to Vigo", max_length = 200)]
     name: Option<String>,
-    /// The name of the account; null if the link does not tell it.
+    /// Name of the account. Null if the link does not show it.
     #[schema(example = "Castro Fishing", max_length = 200)]
     account_name: Option<String>,
-    /// From when the link shows anything.
+    /// Time from which the link can be opened. Earlier locations are not shown.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     from: String,
-    /// From when it shows nothing any more.
+    /// Time at which the link expires.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     until: String,
-    /// The shared devices, with their last locations.
+    /// Shared devices, with their last locations.
     devices: Vec<SharedDevice>,
 }
 
-/// A device as a share link shows it.
+/// Device in the public view of a share link.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedDevice {
-    /// What tells it from others of the same link; it means nothing elsewhere.
+    /// Key that distinguishes the device from others of the same link. It cannot be used in other operations.
     #[schema(example = "5f0c2d9ab4e17c63", min_length = 16, max_length = 16)]
     key: String,
-    /// The name of the device in its account.
+    /// Name of the device.
     #[schema(example = "Northern Star", min_length = 1, max_length = 200)]
     name: String,
-    /// Its picture, as its owners chose it.
+    /// Name of the icon that represents the device on the map. Null for the default icon.
     #[schema(example = "vessel")]
     icon: Option<String>,
-    /// Whether it reports as it should: `online`, `late`, `offline` or `never`.
+    /// Reporting status: `online` if the last message was received within two reporting intervals; `late` after two,
+    /// `offline` after six intervals without a message; `never` if none was received yet.
     #[schema(example = "online", pattern = "^(online|late|offline|never)$")]
     status: &'static str,
-    /// Where it was last; null when it has not been anywhere since `from`.
+    /// Last location of the device. Null if there is none since `from` of the link.
     last_location: Option<SharedLocation>,
-    /// Where it was since `trail`, oldest first; the newest 1,000, fewer where there are many devices.
+    /// Locations since the time in `trail`, oldest first: the newest 1,000, or fewer if the link shows many devices.
+    /// Present only with `trail`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     trail: Option<Vec<SharedLocation>>,
 }
 
-/// A position as a share link shows it.
+/// Location in the public view of a share link.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedLocation {
-    /// When it was there.
+    /// Time at which the position was measured.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
-    /// Degrees north.
+    /// Latitude, in degrees north (WGS 84).
     #[schema(value_type = f64, example = 42.2406, minimum = -90, maximum = 90)]
     latitude: Degrees,
-    /// Degrees east.
+    /// Longitude, in degrees east (WGS 84).
     #[schema(value_type = f64, example = -8.7207, minimum = -180, maximum = 180)]
     longitude: Degrees,
-    /// Kilometres an hour.
+    /// Speed over ground, in km/h. Null if the device did not report it.
     #[schema(value_type = Option<f64>, example = 18.5)]
     speed: Option<Thousandths>,
-    /// Degrees from true north.
+    /// Direction of travel, in degrees clockwise from true north. Null if the device did not report it.
     #[schema(value_type = Option<f64>, example = 270.0, minimum = 0, maximum = 360)]
     course: Option<Thousandths>,
-    /// Where it is, in words; only of the last location, and with `place=true`.
+    /// Place of the location, in words. Present only in the last location, and with `place=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "22 km SW of Vigo, Spain")]
     place: Option<String>,
 }
 
-/// Positions of trails that one answer brings, of all devices together.
+/// The most positions in the trails of all devices of an answer.
 const TRAIL_POINTS: usize = 20_000;
-/// Of one device at the most.
+/// The most positions in the trail of one device.
 const DEVICE_POINTS: usize = 1_000;
 
-/// Devices read at a time: what is read of one takes ten times what is shown of it.
+/// Devices read at a time: a device takes ten times the memory of what is shown of it.
 const PAGE_DEVICES: u32 = 500;
 
 impl SharedAnswer {
@@ -143,18 +146,18 @@ impl SharedAnswer {
     }
 }
 
-/// Positions of the trail of each of so many devices, at least one.
+/// The most positions in the trail of each of `devices` devices, at least one.
 fn points_each(devices: usize) -> usize {
     (TRAIL_POINTS / devices.max(1)).clamp(1, DEVICE_POINTS)
 }
 
-/// What tells a device from others of the link, without telling which one it is in the account.
+/// A key that distinguishes a device from others of the link without revealing its ID in the account.
 fn key(secret: &str, device: DeviceId) -> String {
     let digest = Sha256::digest(format!("{secret} {device}"));
     digest[..8].iter().fold(String::new(), |key, byte| format!("{key}{byte:02x}"))
 }
 
-/// Where a device was since then, oldest first: the newest of it when there is more.
+/// The newest `most` locations of a device since then that are not suspect, oldest first.
 async fn read_trail(
     app: &App,
     scope: Scope,
@@ -190,28 +193,29 @@ impl From<StoredLocation> for SharedLocation {
 }
 
 impl SharedLocation {
-    /// With the position in words, if somebody reads them.
+    /// The location with its place in words, if there is a reader.
     fn told(stored: StoredLocation, reader: Option<Reader>) -> Self {
         let place = place_of(reader, stored.location.latitude, stored.location.longitude);
         Self { place, ..stored.into() }
     }
 }
 
-/// Open a share link.
+/// Open a share link
 ///
-/// Needs no token: the address is the secret. A link that does not exist, is not open yet, is over or was taken
-/// back is answered alike. Openings are counted, and limited by address and by link.
+/// Returns the devices of a share link with their last locations. No authentication is required: the URL contains the
+/// secret. A link that does not exist, is not valid yet, is expired or was revoked returns 404. Each `GET` request
+/// counts as one view of the link. Requests are rate-limited by client address and by link.
 ///
-/// A page that stays up to date asks again every few seconds, with `trail` the instant of the newest position it has;
-/// asking with `again=true` is not counted as an opening. A link that ends or is taken back is 404 from then on.
+/// To follow the devices, repeat the request every few seconds with `again=true`, which is not counted as a view, and
+/// with `trail` set to the time of the newest known location.
 #[utoipa::path(get, path = "/api/shared/{secret}", tag = "shares", security(()),
-    params(("secret" = String, Path, description = "The last part of the link's `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
-        ("trail" = Option<String>, Query, description = "Also where each device was since this instant; never from before the link began.", example = "2026-05-01T12:00:00Z"),
-        ("place" = Option<bool>, Query, description = "`true` to also tell the last locations in words.", example = true),
-        ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; English when left out."),
-        ("units" = Option<super::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; metric when left out."),
-        ("again" = Option<bool>, Query, description = "`true` when the same page asks again.", example = false)),
-    responses((status = 200, description = "What the link shows now.", body = SharedAnswer)))]
+    params(("secret" = String, Path, description = "Secret of the share link: the last part of its `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
+        ("trail" = Option<String>, Query, description = "Start of the trail: adds to each device its locations since this time, but none before `from` of the link. Default: no trails.", example = "2026-05-01T12:00:00Z"),
+        ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each last location. Default: `false`.", example = true),
+        ("language" = Option<super::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: English."),
+        ("units" = Option<super::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: metric."),
+        ("again" = Option<bool>, Query, description = "`true` if the same client has opened the link before; the request is then not counted as a view. Default: `false`.", example = false)),
+    responses((status = 200, description = "Current view of the share link.", body = SharedAnswer)))]
 pub async fn get_shared(
     State(app): State<App>,
     context: RequestContext,
@@ -219,7 +223,7 @@ pub async fn get_shared(
     TextPath(secret): TextPath,
     mut params: Params,
 ) -> ApiResult<Response> {
-    let trail = params.parsed::<Timestamp>("trail", "an instant such as 2026-05-01T12:00:00Z");
+    let trail = params.parsed::<Timestamp>("trail", "a time such as 2026-05-01T12:00:00Z");
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
     let wants_place = read_flag(&mut params);
     let (language, units) = read_reader(&mut params);
@@ -239,7 +243,10 @@ pub async fn get_shared(
             let rated = app.rates.view(secret.expose(), context.address());
             if !rated.allowance.allowed {
                 context.set_rated(rated);
-                return Err(too_many(rated, "Share links are opened too often from this address."));
+                return Err(too_many(
+                    rated,
+                    "Share links were opened too often from this address, or this link from all addresses.",
+                ));
             }
             app.store.find_open_share(secret.expose()).await?.map(|share| (share, rated))
         }
@@ -264,13 +271,13 @@ pub async fn get_shared(
         Err(PageError::Exhausted(exhausted)) => Err(exhausted.into()),
         Err(PageError::Busy) => Err(ApiError::new(
             ErrorCode::RateLimited,
-            "This link is opened too often. Wait a moment and open it again.",
+            "This share link is opened too often. Wait a moment and open it again.",
         )
         .with_header(header::RETRY_AFTER, "2")),
     }
 }
 
-/// What a link shows, encoded.
+/// The encoded view of a link.
 async fn make_page(app: App, secret: String, key: PageKey) -> ApiResult<SharePage> {
     // The link may have been revoked while this request waited.
     let open = async |after| {

@@ -1,4 +1,4 @@
-//! Templates of messages to people.
+//! Templates of notifications.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -24,29 +24,29 @@ use crate::http::json::{Pointer, Problem};
 use crate::http::reply::{Done, Reply, not_modified};
 use crate::http::routes::alert_routing::input::LanguageTag;
 
-/// Memory that rendering one template takes at the most.
+/// Maximum memory that rendering one template takes.
 const RENDERING_BYTES: usize = 2 * 1024 * 1024;
 
-/// What one kind of message says.
+/// A template: the text of one kind of message, with placeholders.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Template)]
 pub struct TemplateView {
-    /// Which text it is.
+    /// Kind of the template: which text of which message it renders.
     #[schema(example = "alert-sms", value_type = TemplateKindName)]
     kind: &'static str,
-    /// The source of the template, in the language of Jinja.
+    /// Source of the template, in the Jinja language.
     #[schema(example = "{{ alert.title }}: {{ device.name }}")]
     source: String,
-    /// Whether it is the built-in one.
+    /// Whether the template is the built-in one. False if the account replaced it.
     #[schema(example = false)]
     built_in: bool,
-    /// When it was last changed, if ever.
+    /// Time at which the account last changed the template. Null if it never did.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
-/// What all kinds of messages say.
+/// A list of templates.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TemplateList {
@@ -56,35 +56,37 @@ pub struct TemplateList {
 }
 
 words! {
-    "TemplateKind", "Which text a template writes." => TemplateKind;
+    "TemplateKind", "Kind of a template: which text of which message it renders. The beginning of the name is the message: `alert` for an \
+     alert, `limit` for a reached daily limit, `overview` for an overview report. The rest is the part of it: `email-subject`, `email-text` (plain text), \
+     `email-html` or `sms`." => TemplateKind;
 }
 
-/// Which text a template writes, as the document names it.
+/// A kind of template, as the API describes it.
 pub type TemplateKindName = Word<TemplateKind>;
 
-/// The text of a template.
+/// The source of a template.
 type Source = Lines<1, { TemplateKind::SOURCE_MAX }>;
 
 input! {
-    /// A template of the account's own.
+    /// A template of the account.
     struct TemplateInput {
-        /// The source of the template, in the language of Jinja.
+        /// Source of the template, in the Jinja language. Up to 20,000 characters.
         source: Source, required, example "{{ alert.title }}: {{ device.name }}";
     }
 }
 
 input! {
-    /// A template to try, and for whom.
+    /// A template to preview, and the settings of its reader.
     struct PreviewInput {
-        /// Which text it is.
+        /// Kind of the template: which text of which message it renders.
         kind: Word<TemplateKind>, required, example "alert-sms";
-        /// The template; the account's present one unless given.
+        /// Source of the template. Default: the current template of the account.
         source: Source, nullable, example "{{ alert.title }}: {{ device.name }}";
-        /// The reader's language; English unless given.
+        /// Language of the reader, as a tag such as `en` or `pt-BR`. Default: `en`.
         language: ReaderLanguage, nullable, example "es";
-        /// The reader's units; metric unless given.
+        /// Units of the reader. Default: `metric`.
         units: Word<Units>, nullable, example "nautical";
-        /// The reader's time zone; the account's unless given.
+        /// Time zone of the reader, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": ReaderZone, nullable, example "Europe/Madrid";
     }
 }
@@ -96,14 +98,14 @@ parsed_kinds! {
     ReaderZone => Zone, "an IANA time zone such as Europe/Madrid", Zone::schema();
 }
 
-/// What a template makes of sample data.
+/// A template rendered with sample data.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
-    /// The text that the template gives.
+    /// Text that the template renders.
     #[schema(example = "SOS: Sea Otter")]
     text: String,
-    /// The segments it takes as an SMS.
+    /// Number of SMS segments that the text takes. Null for e-mail.
     #[schema(example = 1)]
     segments: Option<usize>,
 }
@@ -117,7 +119,7 @@ fn view(kind: TemplateKind, stored: &StoredTemplate) -> TemplateView {
     }
 }
 
-/// A template that fails is refused at its member, with the line.
+/// Refuses a template that fails, at the member `source` and with the line.
 fn refuse(error: &TemplateError) -> ApiError {
     let pointer = Pointer::root().member("source");
     invalid_body(vec![Problem { pointer, detail: format!("The template cannot be used: {error}.") }])
@@ -137,11 +139,12 @@ fn require_kind(kind: Option<TemplateKind>) -> ApiResult<TemplateKind> {
     kind.ok_or_else(|| not_found(Kind::Template))
 }
 
-/// List templates.
+/// List templates
 ///
-/// One of each kind: the account's own, or the built-in one.
+/// Returns one template of each kind: that of the account, or the built-in one. The caller must see the whole
+/// account.
 #[utoipa::path(get, path = "/api/templates", tag = "templates",
-    responses((status = 200, description = "The templates.", body = TemplateList)))]
+    responses((status = 200, description = "The templates, one of each kind.", body = TemplateList)))]
 pub async fn list_templates(
     State(app): State<App>,
     caller: Caller,
@@ -154,10 +157,12 @@ pub async fn list_templates(
     Ok(caller.reply(TemplateList { templates: TemplateKind::ALL.iter().map(one).collect() }))
 }
 
-/// Read a template.
+/// Retrieve a template
+///
+/// Returns the template of one kind: that of the account, or the built-in one. The caller must see the whole account.
 #[utoipa::path(get, path = "/api/templates/{kind}", tag = "templates",
-    params(("kind" = String, Path, description = "Which text.", example = "alert-sms")),
-    responses((status = 200, description = "The template.", body = TemplateView)))]
+    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
+    responses((status = 200, description = "The template of this kind.", body = TemplateView)))]
 pub async fn get_template(
     State(app): State<App>,
     caller: Caller,
@@ -176,13 +181,15 @@ pub async fn get_template(
     Ok(caller.reply(view(kind, &stored)).revision(stored.revision).into_response())
 }
 
-/// Set a template of the account's own.
+/// Replace a template
 ///
-/// It is tried with sample data first; one that fails is refused with the line and what is wrong. Should it fail later
-/// on data nobody thought of, the built-in one speaks.
+/// Replaces the built-in template of one kind with one of the account. The caller needs `admin` and must see the
+/// whole account. The template is rendered with sample data first; if that fails, the request is rejected with the
+/// line and the problem. The template applies to messages that are sent from then on. If it fails later with other
+/// data, the built-in template is used for that message.
 #[utoipa::path(put, path = "/api/templates/{kind}", tag = "templates", request_body = TemplateInput,
-    params(("kind" = String, Path, description = "Which text.", example = "alert-sms")),
-    responses((status = 200, description = "The template as it is now.", body = TemplateView)))]
+    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
+    responses((status = 200, description = "The template, replaced.", body = TemplateView)))]
 pub async fn replace_template(
     State(app): State<App>,
     caller: Caller,
@@ -206,10 +213,13 @@ pub async fn replace_template(
     Ok(caller.reply(view(kind, &stored)).revision(stored.revision))
 }
 
-/// Return to the built-in template.
+/// Delete a template
+///
+/// Deletes the template of the account, so that the built-in template is used again. The caller needs `admin` and
+/// must see the whole account.
 #[utoipa::path(delete, path = "/api/templates/{kind}", tag = "templates",
-    params(("kind" = String, Path, description = "Which text.", example = "alert-sms")),
-    responses((status = 200, description = "The built-in template speaks again.", body = Done)))]
+    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
+    responses((status = 200, description = "The template was deleted; the built-in one is used again.", body = Done)))]
 pub async fn delete_template(
     State(app): State<App>,
     caller: Caller,
@@ -228,11 +238,12 @@ pub async fn delete_template(
     Ok(caller.reply(Done {}))
 }
 
-/// Preview a template.
+/// Preview a template
 ///
-/// Shows what it makes of sample data. Nothing is kept and nothing is sent.
+/// Renders a template with sample data. The caller needs `admin` and must see the whole account. Nothing is stored
+/// and nothing is sent.
 #[utoipa::path(post, path = "/api/templates/preview", tag = "templates", request_body = PreviewInput,
-    responses((status = 200, description = "What it makes.", body = Preview)))]
+    responses((status = 200, description = "The rendered text.", body = Preview)))]
 pub async fn preview_template(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! Tokens: issued for a user name and an API key, checked by anybody with the public keys.
+//! Tokens: issued for a user name and an API key, and verifiable with the public keys.
 
 use axum::Json;
 use axum::extract::State;
@@ -26,62 +26,62 @@ use crate::http::input::{input, read_body};
 use crate::http::middleware::TokenRefusal;
 
 const API_KEY_MAX: usize = 200;
-/// Verifiers fetch the keys anew when they meet a token of a key they do not know, so this may be long.
+/// Verifiers fetch the keys again when a token names a key that they do not have, so this may be long.
 const KEYS_CACHED: &str = "public, max-age=3600";
 
 input! {
-    /// Who asks for a token.
+    /// Credentials for which a token is issued.
     struct TokenRequest {
-        /// The user's e-mail address.
+        /// E-mail address of the user.
         user_name as "userName": Line<1, EMAIL_MAX>, required, example "ana@example.com";
-        /// The user's API key, from the developer settings of the console.
+        /// API key of the user, created in the developer settings of the console.
         api_key as "apiKey": Line<1, API_KEY_MAX>, required, example "pgk_0JmVxq9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK0Zq";
     }
 }
 
-/// A bearer token for the API.
+/// A bearer token for the API, and its expiry.
 #[derive(Serialize, ToSchema)]
 pub struct TokenAnswer {
-    /// True, since a token was issued.
+    /// Always true in successful responses.
     #[schema(example = true)]
     success: bool,
-    /// The token, to be sent as `Authorization: Bearer <token>`.
+    /// Bearer token. Send it with every request as `Authorization: Bearer <token>`.
     #[schema(example = "eyJ0eXAiOiJhdCtqd3QiLCJhbGciOiJFZERTQSJ9.e30.c2lnbmF0dXJl")]
     token: String,
-    /// When it ends. Get another before.
+    /// Time at which the token expires. Request a new token before this time.
     #[schema(example = "2026-05-01T13:00:00Z", format = DateTime)]
     expires: String,
 }
 
-/// Public keys (RFC 7517).
+/// Public keys of the server as a JSON Web Key Set (RFC 7517).
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is answered")]
 pub struct JsonWebKeySet {
-    /// The keys, the one that signs now first.
+    /// Public keys. The key that signs new tokens is the first.
     keys: Vec<JsonWebKey>,
 }
 
-/// A public key of Ed25519 (RFC 8037).
+/// A public Ed25519 key as a JSON Web Key (RFC 8037).
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is answered")]
 pub struct JsonWebKey {
-    /// Always `OKP`.
+    /// Type of the key: always `OKP`.
     #[schema(example = "OKP")]
     kty: String,
-    /// Always `Ed25519`.
+    /// Curve of the key: always `Ed25519`.
     #[schema(example = "Ed25519")]
     crv: String,
-    /// The public key, in Base64 for URLs.
+    /// Public key in URL-safe Base64 without padding.
     #[schema(example = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo")]
     x: String,
-    /// The id of the key, as in the header of tokens.
+    /// Identifier of the key, as in the header `kid` of tokens.
     #[schema(example = "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k")]
     kid: String,
-    /// Always `sig`.
+    /// Use of the key: always `sig`.
     #[serde(rename = "use")]
     #[schema(rename = "use", example = "sig")]
     used_for: String,
-    /// Always `EdDSA`.
+    /// Algorithm of signatures: always `EdDSA`.
     #[schema(example = "EdDSA")]
     alg: String,
 }
@@ -97,7 +97,8 @@ fn read_request(body: &Value) -> ApiResult<Presented> {
     })
 }
 
-/// The user with this name. What cannot be one is looked up as well, so that time tells nobody.
+/// The user with this e-mail address. A text that is no address causes a lookup too, so that the time of the answer
+/// does not depend on it.
 pub(super) async fn find_login(app: &App, name: &str) -> ApiResult<Option<Login>> {
     let email = name.parse::<Email>().ok();
     let known = email.is_some();
@@ -105,7 +106,7 @@ pub(super) async fn find_login(app: &App, name: &str) -> ApiResult<Option<Login>
     Ok(app.store.find_login(&email).await?.filter(|_| known))
 }
 
-/// The key a token may be issued for, if all is as it must be. Every cause of refusal costs the same.
+/// The key for which a token may be issued, or why none is. Every refusal takes the same time.
 fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptKey, &'static str> {
     let kept = login.and_then(|login| login.api_key.clone());
     let kept_hash = SecretHash::from_bytes(kept.as_ref().map_or([0; 32], |key| key.hash));
@@ -122,7 +123,7 @@ fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptK
     }
 }
 
-/// Notes that the key is used, once a minute and after the answer.
+/// Records the use of the key, at most once a minute and after the answer.
 fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
     if !app.rates.note_key_use(key.id) {
         return;
@@ -135,23 +136,24 @@ fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
     });
 }
 
-/// Get a token.
+/// Create a token
 ///
-/// Every answer has these fields alone. A wrong user name, a wrong key, a user who is disabled or expired and an API
-/// that is not activated are told alike.
+/// Issues a bearer token for the user name and the API key of a user with the privilege `api`. A wrong user name, a wrong
+/// key, a user who is disabled or expired and a user without an API key get the same answer. Repeated failures are rate
+/// limited. Responses of this operation, errors included, have only the members shown here.
 #[utoipa::path(post, path = "/api/Auth/Token", tag = "authentication", request_body = TokenRequest, security(()),
     responses(
-        (status = 200, description = "A token.", body = TokenAnswer),
+        (status = 200, description = "The token, issued.", body = TokenAnswer),
         (status = 400, description = "The body is not valid.", body = TokenRefusal),
-        (status = 401, description = "The user name or the API key is refused.", body = TokenRefusal),
-        (status = 405, description = "The method is not allowed here.", body = TokenRefusal),
-        (status = 406, description = "The client does not take JSON.", body = TokenRefusal),
-        (status = 408, description = "The body came too slowly.", body = TokenRefusal),
+        (status = 401, description = "The user name or the API key is not valid.", body = TokenRefusal),
+        (status = 405, description = "The method is not supported by this path.", body = TokenRefusal),
+        (status = 406, description = "The client does not accept JSON.", body = TokenRefusal),
+        (status = 408, description = "The body was not received in time.", body = TokenRefusal),
         (status = 413, description = "The body is too large.", body = TokenRefusal),
         (status = 415, description = "The body is not JSON.", body = TokenRefusal),
-        (status = 429, description = "Too many attempts failed; `Retry-After` says how long to wait.", body = TokenRefusal),
-        (status = 500, description = "Our fault; sending again is safe.", body = TokenRefusal),
-        (status = 503, description = "Overloaded, or the store cannot be reached; sending again is safe.", body = TokenRefusal),
+        (status = 429, description = "Too many attempts have failed. `Retry-After` gives the seconds to wait.", body = TokenRefusal),
+        (status = 500, description = "An error of the server. Sending the request again is safe.", body = TokenRefusal),
+        (status = 503, description = "The service is overloaded or cannot reach its database. Sending the request again is safe.", body = TokenRefusal),
     ))]
 pub async fn create_token(
     State(app): State<App>,
@@ -178,9 +180,12 @@ pub async fn create_token(
     }
 }
 
-/// The public keys that tokens are signed with.
+/// List signing keys
+///
+/// Returns the public keys with which clients can verify tokens of this server. Needs no authentication. The response
+/// may be cached for one hour; fetch it again when a token names an unknown key.
 #[utoipa::path(get, path = "/.well-known/jwks.json", tag = "authentication", security(()),
-    responses((status = 200, description = "The keys.", body = JsonWebKeySet)))]
+    responses((status = 200, description = "The public keys, the signing one first.", body = JsonWebKeySet)))]
 pub async fn list_signing_keys(State(app): State<App>) -> Response {
     ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.authenticator.jwks(app.clock.now()))).into_response()
 }

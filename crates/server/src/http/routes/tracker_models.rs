@@ -1,4 +1,4 @@
-//! The models of trackers that are known, and the settings for decoding that devices can have.
+//! The known models of trackers, and the decoding settings of devices.
 
 use axum::extract::State;
 use perigee_gateways::{DEVICE_OPTIONS, DeviceOption, MODELS, Model, OptionKind};
@@ -11,79 +11,79 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{Caller, Params};
 use crate::http::reply::Reply;
 
-/// A model of tracker.
+/// Model of a tracker.
 #[derive(Serialize, ToSchema)]
 #[schema(as = TrackerModel)]
 pub struct TrackerModelView {
-    /// Who makes or sells it.
+    /// Maker or seller of the model.
     #[schema(example = "Teltonika")]
     maker: &'static str,
-    /// The name to set as `model` of a device; the maker may stand before it.
+    /// Name of the model, for the member `model` of a device. There, the maker may precede it.
     #[schema(example = "FMB920")]
     model: &'static str,
-    /// The protocol that it speaks.
+    /// Protocol of the model.
     #[schema(example = "teltonika")]
     protocol: &'static str,
-    /// The settings for decoding that it implies, under those of the device.
+    /// Decoding settings of the model. The settings in `decoding` of a device take precedence.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,
 }
 
-/// A setting that a device can have in `decoding`.
+/// Decoding setting of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DecodingOption)]
 pub struct DecodingOptionView {
-    /// Its name in `decoding`.
+    /// Name of the setting in `decoding`.
     #[schema(example = "timeZoneMinutes")]
     name: &'static str,
-    /// What values it takes.
+    /// Type of the values.
     #[schema(value_type = DecodingOptionType, example = "integer")]
     r#type: &'static str,
-    /// The least number; null for other types.
+    /// Smallest number that is accepted. Null unless the type is `integer`.
     #[schema(example = -840)]
     minimum: Option<i64>,
-    /// The largest number; null for other types.
+    /// Greatest number that is accepted. Null unless the type is `integer`.
     #[schema(example = 840)]
     maximum: Option<i64>,
-    /// Most characters of a text; null for other types.
+    /// Maximum number of characters. Null unless the type is `string` and any text is accepted.
     #[schema(example = json!(null), minimum = 1)]
     max_length: Option<usize>,
-    /// The texts that it takes; empty if any text, or for other types.
+    /// Texts that are accepted. Empty if any text is, or for other types than `string`.
     #[schema(example = json!([]))]
     values: &'static [&'static str],
-    /// The protocols and feeds that know it.
+    /// Protocols and feeds that use the setting.
     #[schema(example = json!(["gt06"]))]
     protocols: &'static [&'static str],
-    /// What it changes.
+    /// Meaning of the setting, in English.
     #[schema(
-        example = "Minutes by which the device's clock is ahead of UTC, for devices that send local time."
+        example = "Offset of the device's clock from UTC, in minutes; positive if the clock is ahead. For devices that send local time."
     )]
     meaning: &'static str,
 }
 
-/// What values a setting takes.
+/// Type of the values of a decoding setting.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub enum DecodingOptionType {
-    /// True or false.
+    /// `true` or `false`.
     Boolean,
-    /// A whole number.
+    /// Whole number from `minimum` to `maximum`.
     Integer,
-    /// A text.
+    /// Text of at most `maxLength` characters, or one of `values`.
     String,
-    /// A JSON object: a binary template.
+    /// JSON object with a binary template.
     Object,
 }
 
-/// Models of trackers and settings for decoding.
+/// Models of trackers, and decoding settings of devices.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TrackerModelList {
-    /// The models that are known; a device may have any other, too.
+    /// Known models. The member `model` of a device may have any other text as well.
     #[schema(value_type = Vec<TrackerModelView>)]
     tracker_models: Vec<TrackerModelView>,
-    /// The settings that devices can have in `decoding`.
+    /// Settings that a device can have in `decoding`.
     #[schema(value_type = Vec<DecodingOptionView>)]
     decoding_options: Vec<DecodingOptionView>,
 }
@@ -119,12 +119,12 @@ impl From<&DeviceOption> for DecodingOptionView {
     }
 }
 
-/// List models of trackers.
+/// List tracker models
 ///
-/// The models that this version knows, each with its maker, its protocol and what it means for decoding, and the settings that
-/// a device can have in `decoding`.
+/// Returns the models of trackers that this version of the server knows, each with its maker, protocol and decoding
+/// settings, and all settings that a device can have in `decoding`. Any user may call this operation.
 #[utoipa::path(get, path = "/api/trackerModels", tag = "gateways",
-    responses((status = 200, description = "Models and settings.", body = TrackerModelList)))]
+    responses((status = 200, description = "Tracker models and decoding settings.", body = TrackerModelList)))]
 pub async fn list_tracker_models(
     State(_app): State<App>,
     caller: Caller,

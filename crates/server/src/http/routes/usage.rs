@@ -19,50 +19,50 @@ use crate::http::reply::Reply;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_S: i64 = 86_400;
-/// Days that are answered unless asked otherwise.
+/// Length of the time range by default, in days.
 const DAYS: i64 = 30;
 
-/// Calls over time, as they are answered.
+/// API calls of the account over time.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneUsage)]
 pub struct UsageAnswer {
-    /// Calls of the account.
+    /// API calls of the account over time.
     usage: UsageView,
 }
 
-/// Calls of the account by step of time.
+/// API calls of the account, counted by hour or day.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Usage)]
 pub struct UsageView {
-    /// How long each step is: `hour`, or `day` of the account's time zone.
+    /// Length of each step: `hour`, or `day` in the time zone of the account.
     #[schema(example = "day", pattern = "^(hour|day)$")]
     unit: &'static str,
-    /// When each step begins, without a gap.
+    /// Times at which the steps begin, without gaps.
     #[schema(example = json!(["2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"]))]
     times: Vec<String>,
-    /// Who called, those who called most first.
+    /// Counts by user and way of access, the largest total first.
     series: Vec<SeriesView>,
 }
 
-/// The calls of one user, by one way in.
+/// API calls of one user by one way of access.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UsageSeries)]
 pub struct SeriesView {
-    /// The id of the user who made the calls.
+    /// ID of the user who made the calls.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     user_id: String,
-    /// Their name; null when they are removed.
+    /// Name of the user. Null if the user was deleted.
     #[schema(example = "Ana Castro")]
     name: Option<String>,
-    /// The way in: `key` for tokens of their API key, `console` for their sessions.
+    /// Way of access. `key`: with tokens of the user's API key. `console`: in sessions of the console.
     #[schema(example = "key", pattern = "^(key|console)$")]
     via: &'static str,
-    /// Calls of the user in the whole time range.
+    /// Number of calls in the whole time range.
     #[schema(example = 42)]
     total: u64,
-    /// Calls in each step, in the order of `times`.
+    /// Number of calls in each step, in the order of `times`.
     #[schema(example = json!([30, 12]))]
     calls: Vec<u64>,
 }
@@ -74,7 +74,7 @@ enum Unit {
 }
 
 impl Unit {
-    /// When the step that holds this instant begins.
+    /// The beginning of the step that contains this instant.
     fn begin(self, instant: Timestamp, zone: &Zone) -> Timestamp {
         match self {
             Self::Hour => Timestamp::from_millis(instant.as_millis().div_euclid(HOUR_MS) * HOUR_MS),
@@ -82,7 +82,7 @@ impl Unit {
         }
     }
 
-    /// When the step after the one that begins then does.
+    /// The beginning of the step after the one that begins here.
     fn next(self, begin: Timestamp, zone: &Zone) -> Timestamp {
         match self {
             Self::Hour => begin.plus_millis(HOUR_MS),
@@ -91,7 +91,7 @@ impl Unit {
     }
 }
 
-/// The span that is asked for.
+/// The time range of a request.
 struct Span {
     from: Timestamp,
     to: Timestamp,
@@ -105,7 +105,7 @@ fn read_span(mut params: Params, zone: &Zone, now: Timestamp) -> ApiResult<Span>
     let from = from.unwrap_or_else(|| to.plus_seconds(-DAYS * DAY_S));
     let unit = params.word("unit", &[("hour", Unit::Hour), ("day", Unit::Day)]).unwrap_or(Unit::Day);
     if from > to {
-        params.refuse("from", "The parameter \"from\" must not be later than \"to\" or the present.");
+        params.refuse("from", "The parameter \"from\" must not be later than \"to\" or the current time.");
     }
     params.finish()?;
     // Older counts are not stored, so the range begins no earlier.
@@ -123,7 +123,7 @@ fn steps(span: &Span, zone: &Zone) -> Vec<Timestamp> {
     steps
 }
 
-/// Sorts calls into steps, by user and way in.
+/// Counts calls by step, user and way of access.
 fn series(calls: &[HourCalls], steps: &[Timestamp]) -> BTreeMap<(UserId, bool), Vec<u64>> {
     let mut series: BTreeMap<(UserId, bool), Vec<u64>> = BTreeMap::new();
     for one in calls {
@@ -161,15 +161,16 @@ async fn view(app: &App, caller: &Caller, span: &Span, account: &Account) -> Api
     })
 }
 
-/// Read how often the API was called.
+/// Retrieve API usage
 ///
-/// Steps of a day or an hour, kept for 32 days; a crash of the server loses the last minute. Hours begin in UTC and
-/// belong to the day they begin in.
+/// Returns how many API calls the users of the account made, by hour or day. The caller must see the whole account.
+/// Counts are kept for 32 days; the range begins no earlier. Hours begin on the hour in UTC and count for the day in
+/// which they begin. If the server crashes, the counts of the last minute are lost.
 #[utoipa::path(get, path = "/api/account/usage", tag = "account", params(
-    ("from" = Option<String>, Query, description = "From when on; 30 days before `to` unless given.", example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "Until when; now unless given.", example = "2026-05-31T00:00:00Z"),
-    ("unit" = Option<String>, Query, description = "`day` (unless given) or `hour`.", example = "day", pattern = "^(hour|day)$"),
-), responses((status = 200, description = "Calls over time.", body = UsageAnswer)))]
+    ("from" = Option<String>, Query, description = "Start of the time range. Default: 30 days before `to`.", example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "End of the time range. Default: the current time.", example = "2026-05-31T00:00:00Z"),
+    ("unit" = Option<String>, Query, description = "Length of each step: `hour` or `day`. Default: `day`.", example = "day", pattern = "^(hour|day)$"),
+), responses((status = 200, description = "The API calls over time.", body = UsageAnswer)))]
 pub async fn get_usage(
     State(app): State<App>,
     caller: Caller,

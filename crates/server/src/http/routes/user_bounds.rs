@@ -1,4 +1,4 @@
-//! Keeps what a user gives to others within the user's own `from`, `expires` and `adminDevices`.
+//! Limits what a user can grant to others to the user's own `from`, `expires` and `adminDevices`.
 
 use perigee_core::time::Timestamp;
 use perigee_core::user::{Bound, User, UserProfile};
@@ -6,7 +6,7 @@ use perigee_core::user::{Bound, User, UserProfile};
 use crate::http::error::{ApiError, ApiResult, forbidden};
 use crate::http::extract::Caller;
 
-/// Gives a new user the validity of a creator who has bounds, where none was asked for.
+/// Copies the caller's `from` and `expires` to a new user who has none, unless the caller is a lasting owner.
 pub(super) fn inherit_bounds(caller: &Caller, wanted: &mut UserProfile) {
     let own = &caller.user().profile;
     if own.is_lasting_owner(caller.now()) {
@@ -16,12 +16,12 @@ pub(super) fn inherit_bounds(caller: &Caller, wanted: &mut UserProfile) {
     wanted.expires = wanted.expires.or(own.expires);
 }
 
-/// Refuses a new user who would reach further than the caller.
+/// Refuses a new user whose bounds exceed those of the caller.
 pub(super) fn require_creatable(caller: &Caller, wanted: &UserProfile) -> ApiResult<()> {
     refuse(caller.user().profile.bound_exceeded_by(wanted, caller.now()))
 }
 
-/// Refuses a change that gives somebody more than the caller's bounds allow, or that lifts the caller's own.
+/// Refuses a change that exceeds the caller's bounds, or that lifts the caller's own.
 pub(super) fn require_change_within_bounds(
     caller: &Caller,
     present: &User,
@@ -37,8 +37,8 @@ pub(super) fn require_change_within_bounds(
     refuse(own.bound_exceeded_by_change(&present.profile, wanted, now))
 }
 
-/// Refuses power over the password of somebody who reaches further than the caller: whoever sets it can sign in as
-/// that user.
+/// Refuses to set the password of a user whose bounds exceed those of the caller: whoever sets it can sign in as that
+/// user.
 pub(super) fn require_within_bounds(caller: &Caller, user: &User) -> ApiResult<()> {
     match caller.user().profile.bound_exceeded_by(&user.profile, caller.now()) {
         None => Ok(()),
@@ -50,7 +50,7 @@ pub(super) fn require_within_bounds(caller: &Caller, user: &User) -> ApiResult<(
     }
 }
 
-/// Nobody lifts their own bounds.
+/// The error for a change of the caller's own bounds.
 pub(super) fn own_bounds() -> ApiError {
     forbidden(
         "You cannot change your own group, deviceId, privileges, adminDevices, from or expires. \
@@ -63,14 +63,14 @@ fn refuse(exceeded: Option<Bound>) -> ApiResult<()> {
     let message = match exceeded {
         None => return Ok(()),
         Some(Bound::From(from)) => {
-            format!("\"from\" cannot be before {}, your own \"from\".", until(from))
+            format!("\"from\" cannot be before your own \"from\", {}.", until(from))
         }
         Some(Bound::Expires(expires)) => {
-            format!("\"expires\" is required and cannot be after {}, your own \"expires\".", until(expires))
+            format!("\"expires\" is required and cannot be after your own \"expires\", {}.", until(expires))
         }
         Some(Bound::AdminDevices(most)) => format!(
-            "You may have at most {most} devices yourself (\"adminDevices\"), so users to whom you give \
-             \"devices.write\" need \"adminDevices\": 0. Ask an administrator without this bound."
+            "Your own \"adminDevices\" is {most}, so a user to whom you grant \"devices.write\" needs \
+             \"adminDevices\": 0. Ask an administrator without this limit to grant more."
         ),
     };
     Err(forbidden(message))

@@ -16,7 +16,7 @@ use crate::http::error::{ApiResult, forbidden};
 use crate::http::extract::{Caller, IdPath, Params, SessionCaller};
 use crate::http::reply::Reply;
 
-/// Makes a link with which a new user sets their password.
+/// Creates a link with which a new user sets a password.
 pub(super) async fn make_invitation(app: &App, caller: &Caller, user: &User) -> ApiResult<InvitationView> {
     make_link(app, caller, user, KeptPurpose::Invitation).await
 }
@@ -37,51 +37,53 @@ async fn make_link(
     })
 }
 
-/// The part of the link that decides the language of its page; without one, the browser's is used.
+/// The query of the link that sets the language of its page; empty to use the browser's.
 fn page_language(user: &User) -> String {
     let profile = &user.profile;
     let is_known = profile.language.is_some() || profile.country.is_some();
     if is_known { format!("?language={}", profile.mail_language().name()) } else { String::new() }
 }
 
-/// A link for oneself would set a new password without the present one: a session left open is no proof.
+/// Refuses a link for the caller: it would set a new password without the current one, and an open session does not
+/// prove that the user makes the request.
 fn refuse_own_link(caller: &Caller, user: &User) -> ApiResult<()> {
     if user.id != caller.user_id() {
         return Ok(());
     }
     Err(forbidden(
-        "You cannot make a link for your own password. Change it with PUT /api/session/password, which takes the \
-         present one too.",
+        "You cannot create a link for your own password. Use PUT /api/session/password, which also requires the \
+         current password.",
     ))
 }
 
-/// An invitation for who has no password yet.
+/// An invitation if the user has no password yet, else a reset.
 async fn purpose_for(app: &App, user: &User) -> ApiResult<KeptPurpose> {
     let login = app.store.find_login_by_id(user.id).await?;
     let has_password = login.is_some_and(|login| login.password_hash.is_some());
     Ok(if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation })
 }
 
-/// Whether a link was mailed.
+/// Result of mailing a password link.
 #[derive(Serialize, ToSchema)]
 #[schema(as = MailedLink)]
 pub struct MailedLinkView {
-    /// The address of the user.
+    /// E-mail address of the user.
     #[schema(example = "leo@example.com")]
     email: String,
-    /// Whether it is on its way. Not if the server sends no e-mail, the user cannot sign in now, or got three such mails
-    /// within an hour.
+    /// Whether the e-mail was queued. False if the server sends no e-mail, if the user cannot sign in at present, or if
+    /// the user has received three such e-mails within an hour.
     #[schema(example = true)]
     mailed: bool,
 }
 
-/// Mail a user a link with which they set their password.
+/// Mail a password link
 ///
-/// An invitation for who has no password yet, else a link to set a new one, in the user's language. It works once. Needs what
-/// `POST /api/users/{userId}/passwordLink` needs.
+/// Sends the user an e-mail, in the user's language, with a link to set a password: an invitation if the user has no
+/// password yet, else a link to reset it. The link works once. The requirements of
+/// `POST /api/users/{userId}/passwordLink` apply. At most three such e-mails are sent to a user within an hour.
 #[utoipa::path(post, path = "/api/users/{userId}/passwordLink/mail", tag = "users", security(("session" = [])),
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "Whether it is on its way.", body = MailedLinkView)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "Whether the e-mail was queued.", body = MailedLinkView)))]
 pub async fn mail_password_link(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
@@ -99,14 +101,17 @@ pub async fn mail_password_link(
     Ok(caller.reply(MailedLinkView { email: user.profile.email.as_str().to_owned(), mailed }))
 }
 
-/// Make a link with which a user sets their password.
+/// Create a password link
 ///
-/// An invitation for who has no password yet, else a link to set a new one. It works once; earlier links of the user no
-/// longer do. Needs a console session, `users.write`, and every privilege the user holds. Nobody makes one for
-/// themselves, nor for a user whose `from`, `expires` or `adminDevices` reach further than their own.
+/// Creates a link with which the user sets a password: an invitation if the user has no password yet, else a link to
+/// reset it. The link works once, and earlier links of the user no longer work. Nothing is sent: pass the link on
+/// yourself, or use `POST /api/users/{userId}/passwordLink/mail`.
+///
+/// Requires a console session, `users.write` and every privilege that the user holds. Callers cannot create a link for
+/// themselves, nor for a user whose `from`, `expires` or `adminDevices` allow more than their own.
 #[utoipa::path(post, path = "/api/users/{userId}/passwordLink", tag = "users", security(("session" = [])),
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 201, description = "The link.", body = InvitationView)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 201, description = "The link, created.", body = InvitationView)))]
 pub async fn create_password_link(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,

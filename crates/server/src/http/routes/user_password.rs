@@ -1,4 +1,5 @@
-//! Passwords set by another user. Everything else is validated before the password is hashed, which is expensive.
+//! Passwords that one user sets for another. Everything else is validated before the password is hashed, which is
+//! expensive.
 
 use perigee_core::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError, Unique};
@@ -12,13 +13,13 @@ use crate::app::App;
 use crate::http::error::ApiResult;
 use crate::http::extract::Caller;
 
-/// Whether another user has this address.
+/// Whether a user other than `own` has this e-mail address.
 pub(super) async fn is_taken(app: &App, email: &Email, own: Option<UserId>) -> ApiResult<bool> {
     let holder = app.store.find_login(email).await?;
     Ok(holder.is_some_and(|login| Some(login.user.id) != own))
 }
 
-/// What the store would refuse of a user with a password. The store checks it again when it stores.
+/// Checks what the store would refuse, before the password is hashed. The store checks it again.
 pub(super) async fn check_before_hash(
     app: &App,
     caller: &Caller,
@@ -42,7 +43,7 @@ pub(super) async fn check_before_hash(
     Ok(Ok(()))
 }
 
-/// The hash of a password that a change brings, computed once however often the change is tried.
+/// The hash of a new password, computed once even if the change is tried several times.
 #[derive(Debug, Default)]
 pub(super) struct HashOnce(OnceCell<String>);
 

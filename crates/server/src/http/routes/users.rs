@@ -1,4 +1,4 @@
-//! Users: who signs in, what they may do and see.
+//! Users of an account: who may sign in, with which privileges and which devices they see.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -30,11 +30,11 @@ use crate::http::list::answer_list;
 use crate::http::names::{Named, group_param, resolve_names};
 use crate::http::reply::{Done, Reply};
 
-/// The members that name other things.
+/// The members that refer to other resources, by ID or by name.
 const NAMES: &[(&str, Named)] = &[("group", Named::Group), ("deviceId", Named::Device)];
 
-/// The group of users who see the whole account, in the words of the original. A group of the account that has this name
-/// goes first.
+/// The value of `group` that stands for the whole account in older clients. A group of the account with this name
+/// takes precedence.
 const EVERYTHING: &str = "Administrators";
 
 /// Replaces names of the group and the device that a user sees by their ids.
@@ -48,18 +48,18 @@ async fn resolve_scope(app: &App, caller: &Caller, body: &mut Value) -> ApiResul
     Ok(())
 }
 
-/// A list of users.
+/// A list of users, complete or one page.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserList {
-    /// The users, by id.
+    /// Users that the caller may see, sorted by ID.
     users: Vec<UserView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// Whether somebody sees this user: those who see the whole account see everybody, others themselves alone.
+/// Whether the caller may see this user: callers who see the whole account see every user, others only themselves.
 fn sees(caller: &Caller, id: UserId) -> bool {
     caller.scope().is_whole() || caller.user_id() == id
 }
@@ -70,31 +70,33 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<UserId>) -> ApiR
     app.store.find_user(caller.scope(), id).await?.ok_or_else(missing)
 }
 
-/// Refuses a change of somebody who may do what the caller may not.
+/// Refuses to change a user who holds a privilege that the caller does not hold.
 pub(super) fn require_power_over(caller: &Caller, user: &User) -> ApiResult<()> {
     caller.require(Privilege::UsersWrite)?;
     if !caller.privileges().covers(user.profile.privileges) {
         return Err(forbidden(
-            "This user holds privileges that you do not hold. Ask somebody who holds them to make the change.",
+            "This user holds privileges that you do not hold. Ask a user who holds them to make the change.",
         ));
     }
     if user.operator && !caller.user().operator {
-        return Err(forbidden("This user is an operator of the server. Only an operator may change them."));
+        return Err(forbidden(
+            "This user is an operator of the server. Ask an operator of the server to make the change.",
+        ));
     }
     Ok(())
 }
 
-/// Refuses to give what the caller does not hold.
+/// Refuses to grant a privilege that the caller does not hold.
 fn require_held(caller: &Caller, wanted: &UserProfile) -> ApiResult<()> {
     match wanted.privileges.iter().find(|privilege| !caller.privileges().allows(*privilege)) {
         None => Ok(()),
         Some(privilege) => Err(forbidden(format!(
-            "You cannot grant \"{privilege}\": you do not hold it. Ask somebody who does."
+            "You cannot grant \"{privilege}\" because you do not hold it. Ask a user who holds it."
         ))),
     }
 }
 
-/// Refuses to lift what somebody else bound the caller to, unless the caller is an admin of the whole account.
+/// Refuses a change of the caller's own limits, unless the caller is an admin of the whole account.
 fn require_same_bounds(caller: &Caller, present: &User, wanted: &UserProfile) -> ApiResult<()> {
     let bounds = |profile: &UserProfile| {
         let validity = (profile.from, profile.expires);
@@ -107,18 +109,19 @@ fn require_same_bounds(caller: &Caller, present: &User, wanted: &UserProfile) ->
     Err(own_bounds())
 }
 
-/// Refuses to set the caller's own password without the present one: a token or a session left open is no proof.
+/// Refuses to set the caller's own password here, where the current one is not required: a token or an open session
+/// does not prove that the user makes the request.
 fn refuse_own_password(caller: &Caller, id: UserId, password: Option<&SecretString>) -> ApiResult<()> {
     if id != caller.user_id() || password.is_none() {
         return Ok(());
     }
-    let detail = "\"password\" cannot be your own here. Change it with PUT /api/session/password, which takes the \
-                  present one too.";
+    let detail = "\"password\" cannot be set here for yourself. Use PUT /api/session/password, which also requires \
+                  the current password.";
     let pointer = Pointer::root().member("password");
     Err(invalid_body(vec![Problem { pointer, detail: detail.to_owned() }]))
 }
 
-/// Names the member that holds what is not in the account.
+/// Adds to an unknown reference the member that holds it.
 fn at_its_member(error: StoreError) -> ApiError {
     let member = match &error {
         StoreError::UnknownReference { kind: Kind::Group, .. } => "group",
@@ -129,7 +132,7 @@ fn at_its_member(error: StoreError) -> ApiError {
     invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }])
 }
 
-/// The one user somebody sees who does not see the whole account.
+/// The list for a caller who does not see the whole account: the caller alone.
 async fn list_self(
     app: &App,
     scope: Scope,
@@ -146,16 +149,18 @@ async fn list_self(
     Ok(Page { items: first.items.into_iter().filter(|user| user.id == id).collect(), next: None })
 }
 
-/// List users.
+/// List users
 ///
-/// Complete unless `limit` or `cursor` is given.
+/// Returns the users of the account, sorted by ID. Callers who see the whole account get every user; a caller limited
+/// to a group or a device gets only their own user. The list is complete unless `limit` or `cursor` is given; it is
+/// then paged.
 #[utoipa::path(get, path = "/api/users", tag = "users", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name, e-mail address or description, in any case."),
-    ("group" = Option<String>, Query, description = "Only users bound to this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of users per page.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only users whose name, e-mail address or description contains this text, in any letter case."),
+    ("group" = Option<String>, Query, description = "Only users limited to this group, by ID or name.", example = "grp_01jc2m8k4n5p6"),
     ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north"),
-), responses((status = 200, description = "The users in sight.", body = UserList)))]
+), responses((status = 200, description = "Users that the caller may see, sorted by ID.", body = UserList)))]
 pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let group = group_param(&app, &caller, &mut params, "group").await?;
     let filter = UserFilter { text: params.text("q"), group, tag: params.tag() };
@@ -174,7 +179,7 @@ pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Para
     answer_list(&app, &caller, "users", part, fetch, UserView::from).await
 }
 
-/// Makes a user, or answers the one that the first request with this key made.
+/// Creates a user, or returns the one that the first request with this idempotency key created.
 async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<IdempotencyKey>) -> ApiResult<User> {
     let Wanted { profile, password } = wanted;
     let has_key = key.is_some();
@@ -189,7 +194,7 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
             Ok(create(profile, Some(hash)).await?.into_inner())
         }
         Err(refused) if !has_key => Err(at_its_member(refused)),
-        // The address may belong to the user that the first request with this idempotency key made. Neither that
+        // The address may belong to the user that the first request with this idempotency key created. Neither that
         // answer nor a refusal needs the password hash.
         Err(_) => match create(profile, None).await? {
             Created::Before(user) => Ok(user),
@@ -204,13 +209,16 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
     }
 }
 
-/// Create a user.
+/// Create a user
 ///
-/// Without a password the user signs in only after an invitation. Nobody can give privileges they do not hold. Who has
-/// `from` or `expires` gives these to users made without, and makes nobody valid beyond them; who has `adminDevices`
-/// gives `devices.write` only with `adminDevices` 0.
+/// Requires `users.write` and a caller who sees the whole account. Records a `user.created` event. A user without a
+/// password cannot sign in until they have set one through a link: see `POST /api/users/{userId}/passwordLink`.
+///
+/// Callers cannot grant privileges that they do not hold. If the caller has `from` or `expires`, the new user gets the
+/// same values where none are given, and cannot be valid outside them. If the caller has `adminDevices`, a new user
+/// with `devices.write` needs `adminDevices` 0. Owners who see the whole account and do not expire have no such limits.
 #[utoipa::path(post, path = "/api/users", tag = "users", request_body = UserInput,
-    responses((status = 201, description = "The user that was made.", body = UserView)))]
+    responses((status = 201, description = "The user, created.", body = UserView)))]
 pub async fn create_user(
     State(app): State<App>,
     caller: Caller,
@@ -231,10 +239,12 @@ pub async fn create_user(
     Ok(caller.reply(UserView::from(user)).created(address).revision(revision))
 }
 
-/// Read a user.
+/// Retrieve a user
+///
+/// Callers who see the whole account may read every user; others only their own.
 #[utoipa::path(get, path = "/api/users/{userId}", tag = "users",
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user.", body = UserView)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user with this ID.", body = UserView)))]
 pub async fn get_user(
     State(app): State<App>,
     caller: Caller,
@@ -247,12 +257,15 @@ pub async fn get_user(
     Ok(caller.reply(UserView::from(user)).revision(revision).into_response())
 }
 
-/// Replace a user.
+/// Replace a user
 ///
-/// What is left out is set to its default; the password stays unless one is given.
+/// Requires `users.write` and every privilege that the user holds. Members that are left out are set to their defaults;
+/// the password and the language stay unless given. The limits of `POST /api/users` apply. Callers who are not admins of
+/// the whole account cannot change their own `group`, `deviceId`, `privileges`, `adminDevices`, `from` or `expires`.
+/// Records a `user.updated` event. Fails with `last-owner` if the account would have no active owner.
 #[utoipa::path(put, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user as it is now.", body = UserView)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user, updated.", body = UserView)))]
 pub async fn replace_user(
     state: State<App>,
     caller: Caller,
@@ -262,10 +275,13 @@ pub async fn replace_user(
     change_user(state, caller, id, change).await
 }
 
-/// Change part of a user.
+/// Update a user
+///
+/// Changes the members that are given and leaves the others as they are. The requirements and limits of
+/// `PUT /api/users/{userId}` apply. Records a `user.updated` event.
 #[utoipa::path(patch, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user as it is now.", body = UserView)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user, updated.", body = UserView)))]
 pub async fn update_user(
     state: State<App>,
     caller: Caller,
@@ -314,19 +330,20 @@ async fn change_user(
     Ok(caller.reply(UserView::from(user)).revision(revision))
 }
 
-/// Delete a user.
+/// Delete a user
 ///
-/// Their API key, tokens and sessions die at once.
+/// Requires `users.write` and every privilege that the user holds. The user's API key, tokens and sessions end
+/// immediately. Records a `user.deleted` event. Fails with `last-owner` if the account would have no active owner.
 #[utoipa::path(delete, path = "/api/users/{userId}", tag = "users",
-    params(("userId" = String, Path, description = "The user's id.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user is gone.", body = Done)))]
+    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
+    responses((status = 200, description = "The user was deleted.", body = Done)))]
 pub async fn delete_user(
     State(app): State<App>,
     caller: Caller,
     IdPath(id): IdPath<UserId>,
     preconditions: Preconditions,
 ) -> ApiResult<Reply<Done>> {
-    let gone = retry_changed(&preconditions, || async {
+    let deleted_id = retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         require_power_over(&caller, &present)?;
         preconditions.check(Kind::User, present.revision)?;
@@ -334,6 +351,6 @@ pub async fn delete_user(
         Ok(deleted.map(|()| present.id))
     })
     .await?;
-    app.identities.forget_user(gone);
+    app.identities.forget_user(deleted_id);
     Ok(caller.reply(Done {}))
 }

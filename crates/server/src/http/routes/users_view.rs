@@ -1,4 +1,4 @@
-//! The JSON of users.
+//! The JSON of users in requests and responses.
 
 use std::collections::BTreeMap;
 
@@ -24,134 +24,140 @@ use crate::http::input::{
 };
 use crate::http::json::{Field, Fields, InstantOrNever};
 
-/// What answers have and clients do not set.
+/// Members of responses that clients do not set.
 const READ_ONLY: &[&str] = &["id", "creation", "modification", "lastLogin"];
-/// Words one user's privileges may have: every name, and `read`, `write` and `execute`.
+/// Number of words in `privileges` at most: every name, and `read`, `write` and `execute`.
 const PRIVILEGES_MAX: usize = Privilege::ALL.len() + 3;
 
-/// Somebody who signs in.
+/// A person or program that signs in to one account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = User)]
 pub struct UserView {
-    /// The user's id; never changes.
+    /// Unique identifier of the user, assigned by the server. Never changes.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     id: String,
-    /// The user's name, shown in lists and the audit log.
+    /// Name of the user, shown in lists and in the audit log.
     #[schema(example = "Ana Castro")]
     name: String,
-    /// Their e-mail address: the `userName` of the API.
+    /// E-mail address of the user, with which they sign in. It is also the `userName` of `POST /api/Auth/Token`.
     #[schema(example = "ana@example.com")]
     email: String,
-    /// Their country, ISO 3166-1 alpha-2. Null only for an owner made by command.
+    /// Country of the user, as an ISO 3166-1 alpha-2 code. Null only for an owner created on the command line.
     #[schema(example = "ES", max_length = 2)]
     country: Option<&'static str>,
-    /// Their time zone, by IANA id.
+    /// Time zone of the user, as an IANA identifier.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
-    /// Language of their mails and console; null until somebody chose one: mails are then in the language of their country,
-    /// the console in that of the browser.
+    /// Language of the user's e-mails and console. Null until one is chosen: e-mails are then in the language of the user's
+    /// country and the console in the language of the browser.
     #[schema(value_type = Option<ConsoleLanguageName>, example = "es")]
     language: Option<&'static str>,
-    /// A note about them.
+    /// Note about the user. Null if there is none.
     #[schema(example = "Night shift")]
     description: Option<String>,
-    /// A message shown to them.
+    /// Message to the user. Null if there is none.
     #[schema(example = "Welcome aboard")]
     message: Option<String>,
-    /// Whether they are shut out.
+    /// Whether the user is disabled. Requests of a disabled user are refused with `user-disabled`.
     #[schema(example = false)]
     disabled: bool,
-    /// What they are told when they are.
+    /// Error text that a disabled user receives instead of the default one. Null if there is none.
     #[schema(example = "Call the office")]
     disabled_message: Option<String>,
-    /// Labels by key, chosen by the account.
+    /// Labels of the user as keys and values, chosen by clients.
     #[schema(example = json!({ "team": "north" }))]
     tags: BTreeMap<String, String>,
-    /// What they may do; none means reading alone.
+    /// Privileges of the user. Empty if the user may only read.
     #[schema(value_type = Vec<PrivilegeName>, example = json!(["devices.write", "api"]), max_items = 10)]
     privileges: Vec<&'static str>,
-    /// The only group they see.
+    /// ID of the only group whose devices the user sees. Null if the user is not limited to a group.
     #[schema(example = "grp_01jc2m8k4n5p6")]
     group: Option<String>,
-    /// The only device they see.
+    /// ID of the only device that the user sees, whatever `group` is. Null if the user is not limited to a device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// How many devices made by them may exist.
+    /// Maximum number of existing devices that the user has created. Null for no limit.
     #[schema(example = 10)]
     admin_devices: Option<u32>,
-    /// The user cannot sign in before this instant.
+    /// Time before which the user cannot sign in. Null for no such limit.
     #[schema(example = "2026-05-01T00:00:00Z", format = DateTime)]
     from: Option<String>,
-    /// Not valid from then on.
+    /// Time from which the user can no longer sign in. Null if the user does not expire.
     #[schema(example = "2027-05-01T00:00:00Z", format = DateTime)]
     expires: Option<String>,
-    /// Always null: passwords are never told.
+    /// Always null: passwords are never returned.
     #[schema(example = json!(null))]
     password: Option<String>,
-    /// When they were added.
+    /// Time at which the user was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed them.
+    /// Time at which a client last changed the user.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     modification: String,
-    /// When they last signed in.
+    /// Time of the user's last sign-in. Null if the user has never signed in.
     #[schema(example = "2026-05-02T07:30:00Z", format = DateTime)]
     last_login: Option<String>,
 }
 
 input! {
-    /// What a client sets of a user.
+    /// Members of a user that a client sets.
     pub(super) struct UserInput {
-        /// The user's name, shown in lists and the audit log.
+        /// Name of the user, shown in lists and in the audit log.
         name: Name, required, example "Ana Castro";
-        /// Their e-mail address, unique on the server in any letter case.
+        /// E-mail address of the user, with which they sign in. Unique on the server, whatever the letter case.
         email: EmailAddress, required, example "ana@example.com";
-        /// Their country: an ISO 3166-1 code or an English name.
+        /// Country of the user, as an ISO 3166-1 code or an English name.
         country: Country, required, example "ES";
-        /// Their time zone, by IANA id.
+        /// Time zone of the user, as an IANA identifier.
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
-        /// Language of their invitation, mails and console, which they can change. Left out or null, it stays as it is; nobody
-        /// has chosen one for a new user.
+        /// Language of the user's invitation, e-mails and console. The user can change it. If left out or null, it stays
+        /// as it is; a new user then has none.
         language: Word<ConsoleLanguage>, nullable, example "es";
-        /// A note about them.
+        /// Note about the user.
         description: Description, nullable, example "Night shift";
-        /// A message shown to them.
+        /// Message to the user.
         message: Description, nullable, example "Welcome aboard";
-        /// Whether they are shut out.
+        /// Whether the user is disabled. Requests of a disabled user are refused with `user-disabled`.
         disabled: bool, or(false), example false;
-        /// What they are told when they are.
+        /// Error text that a disabled user receives instead of the default one.
         disabled_message as "disabledMessage": Description, nullable, example "Call the office";
-        /// Free labels: at most 64, keys of at most 64 characters, values of at most 256.
+        /// Labels of the user as keys and values: at most 64, keys of at most 64 characters, values of at most 256.
         tags: TagMap, nullable, example {"team": "north"};
-        /// What they may do, by the names of privileges in any letter case, or by `read` (nothing more), `write` (every
-        /// `.write` privilege but `users.write`) and `execute` (`commands.send`). Nobody can give what they do not have.
+        /// Privileges of the user, in any letter case. Also accepted: `read` (no privilege), `write` (every `.write`
+        /// privilege except `users.write`) and `execute` (`commands.send`). Callers can grant only privileges that they
+        /// hold.
         privileges: PrivilegeWords, nullable, example ["devices.write", "api"];
-        /// The only group whose devices they see, by ID or by a name that only one has. Null, empty, or `Administrators` if no
-        /// group has this name: the whole account.
+        /// Only group whose devices the user sees, by ID or by a unique name. Null or empty for the whole account;
+        /// `Administrators` means the same if no group has this name.
         group: ByName<GroupId>, nullable, example null;
-        /// The only device they see, by id, identifier or a name that only one has; null or empty for none.
+        /// Only device that the user sees, by ID, identifier or a unique name. Null or empty for no such limit.
         device as "deviceId": ByName<DeviceId>, nullable, example null;
-        /// How many devices made by them may exist.
+        /// Maximum number of existing devices that the user has created. Null for no limit.
         admin_devices as "adminDevices": Whole<0, { UserProfile::ADMIN_DEVICES_MAX }>, nullable, example 10;
-        /// The user cannot sign in before this instant.
+        /// Time before which the user cannot sign in. Null for no such limit.
         from: Instant, nullable, example "2026-05-01T00:00:00Z";
-        /// Not valid from then on; later than `from`. Null or `9999-12-31T23:59:59Z` for never.
+        /// Time from which the user can no longer sign in; later than `from`. Null or `9999-12-31T23:59:59Z` if the user
+        /// does not expire.
         expires: InstantOrNever, nullable, example "2027-05-01T00:00:00Z";
-        /// A new password, which ends their sessions. Left out or null, the present one stays. One's own is changed with
-        /// `PUT /api/session/password`.
+        /// New password of the user; setting it ends the user's sessions. If left out or null, the current password
+        /// stays. Callers change their own password with `PUT /api/session/password`.
         password: NewPasswordText, nullable, example "correct horse battery staple";
     }
 }
 
 words! {
-    "Privilege", "One right." => Privilege;
+    "Privilege", "A privilege of a user. `owner`: everything in the account. `admin`: everything except changing an \
+        owner. `devices.write`: create, change and delete devices. `groups.write`: create, change and delete groups. \
+        `users.write`: create, change and delete users. `locations.write`: submit locations. `alerts.write`: submit, \
+        acknowledge and end alerts. `commands.send`: send commands to devices. `rules.write`: create, change and \
+        delete rules. `api`: hold an API key." => Privilege;
 }
 
-/// A right as the document names it.
+/// The schema of one privilege in the OpenAPI document.
 type PrivilegeName = Word<Privilege>;
 
-/// Privileges by their names or the words of older systems, in any letter case.
+/// Privileges by their names or by the words of older clients, in any letter case.
 pub(super) enum PrivilegeWords {}
 
 impl Member for PrivilegeWords {
@@ -203,15 +209,14 @@ impl From<User> for UserView {
     }
 }
 
-/// What a client wants a user to be.
+/// A user as a client requests it.
 pub(super) struct Wanted {
-    /// All but the password.
     pub(super) profile: UserProfile,
-    /// The new password, if it shall change.
+    /// The new password; `None` to keep the current one.
     pub(super) password: Option<SecretString>,
 }
 
-/// Reads a user to be made, or one that shall take the place of `present`. Times without an offset are in the zone.
+/// Reads a new user, or one that replaces `present`. Times without an offset are in `zone`.
 pub(super) fn read_user(body: &Value, present: Option<&User>, zone: &Zone) -> ApiResult<Wanted> {
     let mut fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
     // An owner created on the command line has no country, and a later change must not require one.

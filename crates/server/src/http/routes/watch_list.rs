@@ -1,4 +1,4 @@
-//! A user's own watch list: which alerts they are told of by e-mail.
+//! A user's own watch list: the alerts that the user is notified of by e-mail.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -20,47 +20,48 @@ use crate::http::names::{Named, resolve_names};
 use crate::http::reply::Reply;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
 
-/// Which alerts somebody is told of by e-mail, beside the routings that others set.
+/// Watch list of a user: the alerts that the user is notified of by e-mail, in addition to alert routings.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WatchList)]
 pub struct WatchListView {
-    /// Whether they are told at all.
+    /// Whether the watch list is in use. If false, it notifies the user of nothing.
     #[schema(example = true)]
     enabled: bool,
-    /// Whether they are told of every device they can see.
+    /// Whether the watch list covers every device that is visible to the user.
     #[schema(example = false)]
     all_devices: bool,
-    /// The ids of devices they are told of, ascending.
+    /// IDs of the devices that the watch list covers, sorted.
     #[schema(example = json!(["dev_01jc2m8k4n5p7"]))]
     devices: Vec<String>,
-    /// The ids of groups of whose devices they are told, ascending.
+    /// IDs of the groups whose devices the watch list covers, sorted.
     #[schema(example = json!([]))]
     groups: Vec<String>,
-    /// They are told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When they are told; null for always.
+    /// Hours in which the user is notified. Null for always.
     schedule: Option<ScheduleView>,
-    /// When it was last changed.
+    /// Time at which the watch list was last changed. Null if it was never set.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
 input! {
-    /// Which alerts somebody wants to be told of by e-mail.
+    /// Settings of a watch list.
     struct WatchListInput {
-        /// Whether they are told at all; they are unless given.
+        /// Whether the watch list is in use. Default: true.
         enabled: bool, or(true), example true;
-        /// Whether they are told of every device they can see.
+        /// Whether the watch list covers every device that is visible to the user. Default: false.
         all_devices as "allDevices": bool, or(false), example false;
-        /// Devices they are told of, by id, identifier or a name that only one has.
+        /// Devices that the watch list covers, by ID, identifier or a name that only one device has. Default: none.
         devices: Set<DeviceId, 0, { WatchList::NAMED_MAX }>, nullable, example [];
-        /// Groups of whose devices they are told, by id or a name that only one has.
+        /// Groups whose devices the watch list covers, by ID or a name that only one group has. Default: none.
         groups: Set<GroupId, 0, { WatchList::NAMED_MAX }>, nullable, example [];
-        /// They are told of alerts that matter at least so much; `warning` unless given.
+        /// Only alerts of this severity or higher are sent. Default: `warning`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// When they are told, by the clock of their console unless the schedule has its own; always unless given.
+        /// Hours in which the user is notified, in the time zone of the schedule, else of the user's console.
+        /// Default: always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
@@ -98,15 +99,16 @@ fn read_list(body: &Value) -> ApiResult<WatchList> {
     })
 }
 
-/// Names the member of the body that has an unknown device or group.
+/// Attributes an unknown device or group to the member that named it.
 fn place_unknown<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let is_group = matches!(&outcome, Err(StoreError::UnknownReference { kind: Kind::Group, .. }));
     place_reference(outcome, if is_group { "groups" } else { "devices" })
 }
 
-/// Read your watch list.
+/// Retrieve your watch list
 ///
-/// Which alerts you are told of by e-mail, in the language and time zone of your console.
+/// Returns the watch list of the caller: the alerts that the caller is notified of by e-mail, in the language, units
+/// and time zone of the caller's console.
 #[utoipa::path(get, path = "/api/session/watchList", tag = "notifications",
     responses((status = 200, description = "The watch list.", body = WatchListView)))]
 pub async fn get_watch_list(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
@@ -116,9 +118,12 @@ pub async fn get_watch_list(State(app): State<App>, caller: Caller, params: Para
     Ok(caller.reply(WatchListView::from(stored)).revision(revision).into_response())
 }
 
-/// Set your watch list.
+/// Replace your watch list
+///
+/// Sets all settings of the caller's watch list; members that are left out get their defaults. No privilege is
+/// needed. Only devices that are visible to the caller count. The change applies to later alerts.
 #[utoipa::path(put, path = "/api/session/watchList", tag = "notifications", request_body = WatchListInput,
-    responses((status = 200, description = "The watch list as it is now.", body = WatchListView)))]
+    responses((status = 200, description = "The watch list, updated.", body = WatchListView)))]
 pub async fn replace_watch_list(
     state: State<App>,
     caller: Caller,
@@ -127,9 +132,12 @@ pub async fn replace_watch_list(
     change_list(state, caller, change).await
 }
 
-/// Change part of your watch list.
+/// Update your watch list
+///
+/// Changes the members that the body contains and keeps the others. No privilege is needed. The change applies to
+/// later alerts.
 #[utoipa::path(patch, path = "/api/session/watchList", tag = "notifications", request_body = WatchListInput,
-    responses((status = 200, description = "The watch list as it is now.", body = WatchListView)))]
+    responses((status = 200, description = "The watch list, updated.", body = WatchListView)))]
 pub async fn update_watch_list(
     state: State<App>,
     caller: Caller,

@@ -10,9 +10,10 @@ use crate::http::json::{Fields, FromJson, Refusal, check_chars};
 
 /// Reads the value of an attribute of this name.
 fn read_attribute(name: &str, value: &Value) -> Result<Attribute, Refusal> {
-    check_chars(name, &(1..=SHORT_MAX)).map_err(|refusal| Refusal::from(format!("as a name {refusal}")))?;
+    check_chars(name, &(1..=SHORT_MAX))
+        .map_err(|refusal| Refusal::from(format!("has an invalid name, which {refusal}")))?;
     if name.chars().any(char::is_control) {
-        return Err("as a name must not contain control characters".into());
+        return Err("has an invalid name, which must not contain control characters".into());
     }
     match value {
         Value::String(text) => {
@@ -44,10 +45,7 @@ pub fn read_attributes(fields: &mut Fields<'_>) -> (BTreeMap<String, Attribute>,
             Ok(attribute) => drop(attributes.insert(name.to_owned(), attribute)),
             Err(refusal) => {
                 strange |= value.is_array() || value.is_object();
-                fields.refuse(
-                    name,
-                    &format!("is not a known member; one that is kept as an attribute {refusal}"),
-                );
+                fields.refuse(name, &format!("is not a known member. As an attribute, it {refusal}"));
             }
         }
     }
@@ -82,12 +80,12 @@ pub fn check_texts(fields: &mut Fields<'_>, bytes: usize) {
     if bytes > most {
         fields.refuse(
             "attributes",
-            &format!("and all other texts must have at most {most} bytes in total, not {bytes}; send fewer or shorter ones"),
+            &format!("and all other texts must have at most {most} bytes in total, not {bytes}; send fewer or shorter texts"),
         );
     }
 }
 
-/// Attributes as they are answered.
+/// The attributes as members of an answer.
 pub fn write_attributes(attributes: BTreeMap<String, Attribute>) -> serde_json::Map<String, Value> {
     let value = |attribute| match attribute {
         Attribute::Text(text) => Value::from(text),

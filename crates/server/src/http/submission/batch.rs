@@ -14,7 +14,7 @@ const MOST_PROBLEMS: usize = 100;
 /// Problems of one item that are named: enough for a person, and 10,000 items stay an answer of a few megabytes.
 const NAMED_PROBLEMS: usize = 8;
 
-/// Why an item is not stored.
+/// The reason for which an item is not stored.
 #[derive(Debug)]
 pub struct ItemError {
     /// The stable name of the reason.
@@ -32,45 +32,45 @@ pub struct Batch<T> {
     pub rejected: Vec<Rejection>,
 }
 
-/// An item that was not stored.
+/// Submitted item that was not stored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Rejection {
-    /// The index among the items sent, from 0.
+    /// Index of the item in the request, counted from 0.
     #[schema(example = 3, minimum = 0, maximum = 9999)]
     index: usize,
-    /// Why, by a stable name: `invalid-location` or `invalid-alert` for a member that is missing or wrong,
-    /// `unknown-member` for an array or object nobody knows, `malformed-json` for a line that is not JSON.
+    /// Reason for which the item was not stored: `invalid-location` or `invalid-alert` if a member is missing or
+    /// invalid, `unknown-member` for an unknown array or object, `malformed-json` for a line that is not JSON.
     #[schema(value_type = RejectionCode, example = "invalid-location")]
     code: &'static str,
-    /// A sentence for a person that says what to change.
+    /// Problems of the item, in sentences that say what is accepted.
     #[schema(example = "\"latitude\" must be between -90 and 90, not 91.")]
     error: String,
 }
 
-/// Why an item was not stored.
+/// Reason for which an item was not stored.
 #[derive(ToSchema)]
 #[schema(rename_all = "kebab-case")]
 pub enum RejectionCode {
-    /// A member of a location is missing or wrong.
+    /// A member of the location is missing or invalid.
     InvalidLocation,
-    /// A member of an alert is missing or wrong.
+    /// A member of the alert is missing or invalid.
     InvalidAlert,
-    /// An array or object that nobody knows.
+    /// The item has an unknown member that is an array or an object.
     UnknownMember,
     /// The line is not JSON.
     MalformedJson,
 }
 
-/// How many items of a body were stored, and why others were not.
+/// Result of a submission: the number of items that were stored, and the reasons for which others were not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Stored {
-    /// How many items are new and were stored.
+    /// Number of submitted items that are new and were stored.
     #[schema(example = 2, minimum = 0, maximum = 10000)]
     pub accepted: usize,
-    /// How many items were stored before.
+    /// Number of submitted items that had been stored before. They are not stored again.
     #[schema(example = 0, minimum = 0, maximum = 10000)]
     pub duplicates: usize,
-    /// The items that were not stored, by index.
+    /// Submitted items that are invalid and were not stored, sorted by index.
     #[schema(max_items = 10000, example = json!([]))]
     pub rejected: Vec<Rejection>,
 }

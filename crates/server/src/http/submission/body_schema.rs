@@ -9,7 +9,7 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use super::item_kind::{ItemKind, RANGE_ENDS};
 use crate::http::input::{Schemas, array};
 
-/// What is sent besides the layouts of [`ItemKind`].
+/// What the schema needs besides the layouts of [`ItemKind`].
 #[derive(Debug)]
 pub struct BodySchema {
     /// The name of the schema of an item.
@@ -26,7 +26,11 @@ impl BodySchema {
         let named = Names::of(kind);
         let item = || RefOr::from(Ref::from_schema_name(self.item));
         let body = AnyOfBuilder::new()
-            .description(Some(format!("{} to store, or a time range to answer.", capital(kind.many))))
+            .description(Some(format!(
+                "{} to store, or a time range whose stored {} are returned.",
+                capital(kind.many),
+                kind.many
+            )))
             .item(item())
             .item(array(item(), 1, kind.most, false))
             .item(Ref::from_schema_name(named.many))
@@ -47,10 +51,18 @@ impl BodySchema {
         ]
     }
 
-    /// Items in a member, with what may stand beside them.
-    fn wrapped(&self, member: &str, items: RefOr<Schema>) -> RefOr<Schema> {
+    /// Items in a member, with the members that are accepted beside them.
+    fn wrapped(&self, member: &str, mut items: RefOr<Schema>) -> RefOr<Schema> {
+        let about = format!("{} to store.", capital(member));
+        match &mut items {
+            RefOr::Ref(reference) => reference.description = about,
+            RefOr::T(Schema::Array(array)) => array.description = Some(about),
+            RefOr::T(_) => {}
+        }
         let description = if self.answers_range_beside_items {
-            format!("Stores `{member}`. With `from` and `to`, also answers the time range.")
+            format!(
+                "Stores `{member}`. With `from` and `to`, the answer also has the stored items of this time range."
+            )
         } else {
             format!("Stores `{member}`. `from` and `to` are ignored.")
         };

@@ -18,7 +18,7 @@ pub struct ItemKind<T> {
     pub many: &'static str,
     /// The most items in one body.
     pub most: usize,
-    /// Reads what may stand beside wrapped items: notes what is wrong with it, and ignores what says nothing.
+    /// Checks the members beside wrapped items: reports problems, and ignores members without a meaning.
     pub beside: fn(&mut Fields<'_>),
     /// Validates an item at this pointer of the body. Times without an offset are in the zone.
     pub validate: fn(&Value, Pointer, &Zone) -> Result<T, ItemError>,
@@ -88,7 +88,7 @@ fn has_range(body: &Map<String, Value>) -> bool {
     RANGE_ENDS.iter().all(|name| body.get(*name).is_some_and(|end| !end.is_null()))
 }
 
-/// Whether a value says nothing.
+/// Whether a value is null or empty.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -98,7 +98,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// For items beside which a time range says nothing.
+/// For items beside which a time range is ignored.
 pub fn ignore_range(fields: &mut Fields<'_>) {
     fields.ignore(&RANGE_ENDS);
     fields.ignore(&["limit", "cursor"]);

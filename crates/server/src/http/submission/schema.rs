@@ -16,6 +16,9 @@ fn scalar(types: &[Type]) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(SchemaType::Array(types.to_vec()))
         .max_length(Some(Location::TEXT_MAX))
+        .description(Some(
+            "Value of an attribute: a string of at most 1000 characters, a number or a boolean.",
+        ))
         .into()
 }
 

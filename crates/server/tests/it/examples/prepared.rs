@@ -41,7 +41,7 @@ impl Prepared {
         });
         let rule =
             json!({"name": "Fast", "allDevices": true, "conditions": [{"type": "speed", "above": 10}]});
-        let device = make("/api/devices", json!({"name": "Star"})).await;
+        let device = make("/api/devices", json!({"name": "Star", "identifier": "860000000000001"})).await;
         let alert = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "RPM"});
         let alert = app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
         let alert = alert["ids"][0].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! The `Locations` and `LocationUpkeep` traits.
+//! The `Locations` and `LocationMaintenance` traits.
 
 use std::collections::HashMap;
 

@@ -180,7 +180,7 @@ impl Allowance {
         if message.lost && (message.channel == Channel::Sms || message.doubts > 1) {
             return Verdict::Keep(
                 NotificationState::Unclear.name(),
-                "the server stopped while it was being sent".into(),
+                "the server stopped while the notification was being sent".into(),
             );
         }
         let kept = |state: NotificationState, reason: String| {

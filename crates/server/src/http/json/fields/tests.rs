@@ -138,7 +138,7 @@ fn reports_items_of_arrays() {
             fields.array::<bool>("not", 0..=1).required()
         },
         &[
-            ("/groups/1", "Item 1 of \"groups\" must be the id of a group, \"grp_...\"; \"x\" is none."),
+            ("/groups/1", "Item 1 of \"groups\" must be the ID of a group, \"grp_...\", not \"x\"."),
             ("/groups/3", "Item 3 of \"groups\" must be a string, not a number."),
             ("/names/1", "Item 1 of \"names\" must have at most 5 characters; it has 8."),
             ("/few", "\"few\" must have 1 to 3 items; it has 0."),

@@ -145,7 +145,7 @@ fn bombs_do_not_go_off() {
     assert!(problem.to_string().contains("nest the document"), "{problem}");
 }
 
-/// Applies a patch with as many steps as anybody wants, and tells how many it took.
+/// Applies a patch without a limit of steps, and returns how many it took.
 fn steps_taken(document: &Value, patch: &Value) -> u64 {
     let mut steps = Steps::new(u64::MAX);
     let _applied_or_not = apply_within(document, patch, &mut steps);

@@ -17,7 +17,7 @@ use crate::http::extract::{Caller, Change, DevicePath, IdPath, Params, Precondit
 use crate::http::reply::{Done, Reply};
 use crate::http::routes::devices::find_device;
 
-/// What a change of a place needs.
+/// The privilege that a change of this routing needs.
 const fn needs(holder: RoutingHolder) -> Privilege {
     match holder {
         RoutingHolder::Device(_) => Privilege::DevicesWrite,
@@ -58,8 +58,8 @@ async fn view(
     Ok(view)
 }
 
-/// Asks recipients who are no users of the account whether they take e-mail, where that must be asked: all of them, or those
-/// beyond the first few.
+/// Asks recipients who are not users of the account whether they want e-mail, where the policy requires it: all of
+/// them, or those beyond the first few.
 pub(in crate::http::routes) async fn ask_to_confirm<'r>(
     app: &App,
     caller: &Caller,
@@ -90,7 +90,7 @@ pub(in crate::http::routes) fn named_addresses(
     routing.named_recipients().map(|recipient| (&recipient.destination, &recipient.preferences))
 }
 
-/// Puts an unknown reference at the member that named it.
+/// Attributes an unknown reference to the member that named it.
 fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let member = match &outcome {
         Err(StoreError::UnknownReference { kind: Kind::User, .. }) => "users",
@@ -146,12 +146,13 @@ async fn clear(
     Ok(caller.reply(Done {}))
 }
 
-/// Read where a device's alerts go.
+/// Retrieve the alert routing of a device
 ///
-/// What is set for the device itself; `inForce` names the place that decides.
+/// Returns the routing that is set on the device itself. `inForce` says which routing applies to alerts of the
+/// device: that of the device, of its groups or of the account.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The alert routing.", body = AlertRoutingView)))]
 pub async fn get_device_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -162,12 +163,16 @@ pub async fn get_device_alert_routing(
     read(&app, &caller, holder, params).await
 }
 
-/// Set where a device's alerts go.
+/// Replace the alert routing of a device
 ///
-/// The most specific place that is set decides: the device, else its groups together, else the account.
+/// Sets who is notified of alerts of the device. The caller needs `devices.write`. The most specific routing that is
+/// set applies: that of the device, else those of its groups together, else that of the account. A routing without
+/// recipients counts as set and notifies nobody. The change applies to later alerts. Only users who see the whole
+/// account can add users and contact groups, and only admins and owners of the whole account can add webhooks.
+/// Recipients who are not users of the account may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(put, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn replace_device_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -178,10 +183,13 @@ pub async fn replace_device_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Change part of where a device's alerts go.
+/// Update the alert routing of a device
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `devices.write`. The change
+/// applies to later alerts.
 #[utoipa::path(patch, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn update_device_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -192,10 +200,13 @@ pub async fn update_device_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Let a device's groups or the account decide where its alerts go.
+/// Delete the alert routing of a device
+///
+/// Removes the routing that is set on the device. The caller needs `devices.write`. From then on the routings of the
+/// groups of the device apply, or that of the account.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/alertRouting", tag = "notifications",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The alert routing was deleted.", body = Done)))]
 pub async fn delete_device_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -206,12 +217,12 @@ pub async fn delete_device_alert_routing(
     clear(&app, &caller, holder, preconditions).await
 }
 
-/// Read where the alerts of a group's devices go.
+/// Retrieve the alert routing of a group
 ///
-/// What is set for the group.
+/// Returns the routing that is set on the group. The group must be visible to the caller.
 #[utoipa::path(get, path = "/api/groups/{groupId}/alertRouting", tag = "notifications",
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The alert routing.", body = AlertRoutingView)))]
 pub async fn get_group_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -222,12 +233,16 @@ pub async fn get_group_alert_routing(
     read(&app, &caller, holder, params).await
 }
 
-/// Set where the alerts of a group's devices go.
+/// Replace the alert routing of a group
 ///
-/// A device that has its own setting is not concerned; several groups of a device add up.
+/// Sets who is notified of alerts of the devices in the group. The caller needs `groups.write`. The routing does not
+/// apply to devices that have a routing of their own. If a device is in several groups, their routings apply
+/// together. The change applies to later alerts. Only users who see the whole account can add users and contact
+/// groups, and only admins and owners of the whole account can add webhooks. Recipients who are not users of the
+/// account may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(put, path = "/api/groups/{groupId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn replace_group_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -238,10 +253,13 @@ pub async fn replace_group_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Change part of where the alerts of a group's devices go.
+/// Update the alert routing of a group
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `groups.write`. The change
+/// applies to later alerts.
 #[utoipa::path(patch, path = "/api/groups/{groupId}/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn update_group_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -252,10 +270,13 @@ pub async fn update_group_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Set nothing for a group's devices.
+/// Delete the alert routing of a group
+///
+/// Removes the routing that is set on the group. The caller needs `groups.write`. From then on devices without a
+/// routing of their own use those of their other groups, or that of the account.
 #[utoipa::path(delete, path = "/api/groups/{groupId}/alertRouting", tag = "notifications",
-    params(("groupId" = String, Path, description = "The group's id.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The alert routing was deleted.", body = Done)))]
 pub async fn delete_group_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -266,11 +287,11 @@ pub async fn delete_group_alert_routing(
     clear(&app, &caller, holder, preconditions).await
 }
 
-/// Read where alerts go by default.
+/// Retrieve the alert routing of the account
 ///
-/// What is set for the account.
+/// Returns the routing that is set on the account. The caller must see the whole account.
 #[utoipa::path(get, path = "/api/account/alertRouting", tag = "notifications",
-    responses((status = 200, description = "What is set.", body = AlertRoutingView)))]
+    responses((status = 200, description = "The alert routing.", body = AlertRoutingView)))]
 pub async fn get_account_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -280,11 +301,13 @@ pub async fn get_account_alert_routing(
     read(&app, &caller, holder, params).await
 }
 
-/// Set where alerts go by default.
+/// Replace the alert routing of the account
 ///
-/// It holds for devices that have no setting of their own or of a group.
+/// Sets who is notified of alerts of devices that have no routing of their own or of a group. The caller needs
+/// `admin` and must see the whole account. The change applies to later alerts. Recipients who are not users of the
+/// account may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(put, path = "/api/account/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn replace_account_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -294,9 +317,12 @@ pub async fn replace_account_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Change part of where alerts go by default.
+/// Update the alert routing of the account
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
+/// account. The change applies to later alerts.
 #[utoipa::path(patch, path = "/api/account/alertRouting", tag = "notifications", request_body = AlertRoutingInput,
-    responses((status = 200, description = "What is set now.", body = AlertRoutingView)))]
+    responses((status = 200, description = "The alert routing, updated.", body = AlertRoutingView)))]
 pub async fn update_account_alert_routing(
     State(app): State<App>,
     caller: Caller,
@@ -306,9 +332,13 @@ pub async fn update_account_alert_routing(
     change(&app, &caller, holder, wanted).await
 }
 
-/// Set nothing by default.
+/// Delete the alert routing of the account
+///
+/// Removes the routing that is set on the account. The caller needs `admin` and must see the whole account. From then
+/// on nobody is notified of alerts of devices that have no routing of their own or of a group, except by rules and
+/// watch lists.
 #[utoipa::path(delete, path = "/api/account/alertRouting", tag = "notifications",
-    responses((status = 200, description = "Nothing is set here any more.", body = Done)))]
+    responses((status = 200, description = "The alert routing was deleted.", body = Done)))]
 pub async fn delete_account_alert_routing(
     State(app): State<App>,
     caller: Caller,

@@ -28,57 +28,60 @@ const A_NUMBER: &str =
     "must be a telephone number in international form such as +34600123456, without spaces";
 
 input! {
-    /// What a client sets of where alerts go.
+    /// Who is notified of alerts.
     pub(super) struct AlertRoutingInput {
-        /// Whom alerts go to.
+        /// Recipients by e-mail address or telephone number. An empty list is a valid routing without such
+        /// recipients.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, required;
-        /// Users that alerts go to by e-mail; none unless given.
+        /// Users of the account to notify by e-mail. Default: none.
         users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
-        /// Contact groups that alerts go to; none unless given.
+        /// Contact groups to notify. Default: none.
         contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
-        /// The webhooks that alerts go to; none unless given.
+        /// Webhooks that alerts are sent to. Default: none.
         webhooks: Objects<RoutedWebhookInput, 0, { AlertRouting::WEBHOOKS_MAX }>, nullable;
-        /// What follows if nobody acknowledges a critical alert; nothing unless given.
+        /// Steps that follow if nobody acknowledges a critical alert. Default: none.
         escalation: Object<EscalationInput>, nullable;
     }
 }
 
 input! {
-    /// Who is told of the alerts of a rule, beside those of the device, its groups or the account.
+    /// Who is notified of alerts of a rule, in addition to the routing of the device, its groups or the account.
     pub(in crate::http::routes) struct RuleThenInput {
-        /// Addresses that are told; none unless given.
+        /// Recipients by e-mail address or telephone number. Default: none.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
-        /// Users that are told by e-mail; none unless given.
+        /// Users of the account to notify by e-mail. Default: none.
         users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
-        /// Contact groups that are told; none unless given.
+        /// Contact groups to notify. Default: none.
         contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
-        /// Webhooks that are told; none unless given.
+        /// Webhooks that alerts are sent to. Default: none.
         webhooks: Objects<RoutedWebhookInput, 0, { AlertRouting::WEBHOOKS_MAX }>, nullable;
-        /// What follows if nobody acknowledges an alert of a critical rule; nothing unless given.
+        /// Steps that follow if nobody acknowledges an alert of a critical rule. Default: none.
         escalation: Object<EscalationInput>, nullable;
     }
 }
 
 input! {
-    /// A user who is told of alerts by e-mail, in the language, units and time zone of their console.
+    /// A user of the account who is notified of alerts by e-mail, in the language, units and time zone of the user's
+    /// console.
     pub(in crate::http::routes) struct RoutedUserInput {
-        /// The id of a user of the account.
+        /// ID of the user. It must be a user of the account.
         id: RoutedUserId, required, example "usr_01jc2m8k4n5p8";
-        /// They are told of alerts that matter at least so much; `info` unless given.
+        /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// When they are told, by their own clock unless the schedule has its own; always unless given.
+        /// Hours in which the user is notified, in the time zone of the schedule, else of the user. Default: always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
 
 input! {
-    /// A contact group that is told of alerts.
+    /// A contact group that is notified of alerts.
     pub(in crate::http::routes) struct RoutedContactsInput {
-        /// The id of a contact group of the account.
+        /// ID of the contact group. It must belong to the account.
         id: RoutedGroupId, required, example "ctg_01jc2m8k4n5p6";
-        /// They are told of alerts that matter at least so much; `info` unless given.
+        /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// When they are told, by each contact's clock unless the schedule has its own; always unless given.
+        /// Hours in which the contacts are notified, in the time zone of the schedule, else of each contact. Default:
+        /// always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
@@ -86,91 +89,94 @@ input! {
 input! {
     /// Steps that follow until somebody acknowledges a critical alert or a user ends it.
     pub(in crate::http::routes) struct EscalationInput {
-        /// The steps, in the order of their minutes.
+        /// The steps, sorted by `afterMinutes`. Each must be later than the one before.
         steps: Objects<EscalationStepInput, 1, { Escalation::STEPS_MAX }>, required;
-        /// Minutes after which the people of all steps are told again; nobody is told again unless given.
+        /// Interval after the last step at which the recipients of all steps are notified again, in minutes. Default:
+        /// no repetition.
         repeat_minutes as "repeatMinutes": Whole<1, { Escalation::MINUTES_MAX }>, nullable, example 30;
-        /// How often they are told again at most; 10 times unless given.
+        /// Maximum number of repetitions. It requires `repeatMinutes`. Default: 10.
         repeat_times as "repeatTimes": Whole<1, { Escalation::TIMES_MAX }>, nullable, example 10;
     }
 }
 
 input! {
-    /// People who are told if an alert is still not acknowledged.
+    /// Recipients who are notified if an alert is still not acknowledged.
     pub(in crate::http::routes) struct EscalationStepInput {
-        /// Minutes after the alert was received.
+        /// Time of the step after the alert was received, in minutes.
         after_minutes as "afterMinutes": Whole<1, { Escalation::MINUTES_MAX }>, required, example 10;
-        /// Addresses that are told; none unless given.
+        /// Recipients by e-mail address or telephone number. Default: none.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
-        /// Users that are told by e-mail; none unless given.
+        /// Users of the account to notify by e-mail. Default: none.
         users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
-        /// Contact groups that are told; none unless given.
+        /// Contact groups to notify. Default: none.
         contact_groups as "contactGroups": Objects<RoutedContactsInput, 0, { AlertRouting::CONTACT_GROUPS_MAX }>, nullable;
     }
 }
 
 input! {
-    /// Somebody in a contact group.
+    /// A contact of a contact group.
     pub(in crate::http::routes) struct ContactInput {
-        /// How they are reached: `email` or `sms`.
+        /// Channel by which the contact is notified: `email` or `sms`.
         channel: ChannelWord, required, example "email";
-        /// An e-mail address, or a telephone number in international form such as `+34600123456`.
+        /// E-mail address, or telephone number in international form such as `+34600123456`.
         address: Address, required, example "ana@example.com";
-        /// What to call them.
+        /// Name of the contact, used in messages. Default: none.
         name: OptionalName, nullable, example "Ana";
-        /// The zone of the times they read, by IANA id; the account's unless given.
+        /// Time zone of the times in messages, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
-        /// Their units; metric unless given.
+        /// Units of speeds, distances and temperatures in messages. Default: `metric`.
         units: Word<Units>, nullable, example "metric";
-        /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+        /// Language of messages, as a tag such as `en` or `pt-BR`. Default: `en`.
         language: LanguageTag, nullable, example "en";
     }
 }
 
 input! {
-    /// A webhook that is told of alerts.
+    /// A webhook that alerts are sent to.
     pub(in crate::http::routes) struct RoutedWebhookInput {
-        /// The id of a webhook of the account.
+        /// ID of the webhook. It must belong to the account.
         id: RoutedWebhookId, required, example "whk_01jc2m8k4n5p6";
-        /// It is told of alerts that matter at least so much; `info` unless given.
+        /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// When it is told, by the account's clock unless the schedule has its own; always unless given.
+        /// Hours in which alerts are sent to the webhook, in the time zone of the schedule, else of the account.
+        /// Default: always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
 
 input! {
-    /// Somebody who is told of alerts.
+    /// A recipient of notifications about alerts.
     pub(in crate::http::routes) struct RecipientInput {
-        /// How the recipient is reached: `email` or `sms`.
+        /// Channel by which the recipient is notified: `email` or `sms`.
         channel: ChannelWord, required, example "email";
-        /// An e-mail address, or a telephone number in international form such as `+34600123456`.
+        /// E-mail address, or telephone number in international form such as `+34600123456`.
         address: Address, required, example "ana@example.com";
-        /// What to call them.
+        /// Name of the recipient, used in messages. Default: none.
         name: OptionalName, nullable, example "Ana";
-        /// They are told of alerts that matter at least so much; `info` unless given.
+        /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// When they want to be told; always unless given.
+        /// Hours in which the recipient is notified, in the time zone of the schedule, else of the recipient, else of
+        /// the account. Default: always.
         schedule: Object<ScheduleInput>, nullable;
-        /// The zone of the times they read, by IANA id; the account's unless given.
+        /// Time zone of the times in messages, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
-        /// Their units; metric unless given.
+        /// Units of speeds, distances and temperatures in messages. Default: `metric`.
         units: Word<Units>, nullable, example "metric";
-        /// Their language, as a tag such as `en` or `pt-BR`; English unless given.
+        /// Language of messages, as a tag such as `en` or `pt-BR`. Default: `en`.
         language: LanguageTag, nullable, example "en";
     }
 }
 
 parsed_kinds! {
     /// The id of a webhook.
-    pub(in crate::http::routes) RoutedWebhookId => WebhookId, "a webhook's id such as whk_01jc2m8k4n5p6", id(WebhookId::PREFIX);
+    pub(in crate::http::routes) RoutedWebhookId => WebhookId, "the ID of a webhook such as whk_01jc2m8k4n5p6", id(WebhookId::PREFIX);
     /// The id of a user.
-    pub(in crate::http::routes) RoutedUserId => UserId, "a user's id such as usr_01jc2m8k4n5p8", id(UserId::PREFIX);
+    pub(in crate::http::routes) RoutedUserId => UserId, "the ID of a user such as usr_01jc2m8k4n5p8", id(UserId::PREFIX);
     /// The id of a contact group.
-    pub(in crate::http::routes) RoutedGroupId => ContactGroupId, "a contact group's id such as ctg_01jc2m8k4n5p6",
+    pub(in crate::http::routes) RoutedGroupId => ContactGroupId, "the ID of a contact group such as ctg_01jc2m8k4n5p6",
         id(ContactGroupId::PREFIX);
     /// A language as a tag.
-    pub(in crate::http::routes) LanguageTag => Language, "a language such as \"en\" or \"pt-BR\"",
+    pub(in crate::http::routes) LanguageTag => Language, "a language tag such as \"en\" or \"pt-BR\"",
         text(2, Language::CHARS_MAX, |text| text.pattern(Some("^[a-z]{2,3}(-[0-9A-Za-z]{2,8})*$")));
 }
 
@@ -251,7 +257,7 @@ impl Part for RoutedContactsInput {
     }
 }
 
-/// How often people are told again unless a client says otherwise.
+/// Repetitions of an escalation unless a client sets another number.
 const REPEAT_TIMES: u32 = 10;
 
 impl Part for EscalationInput {
@@ -260,11 +266,13 @@ impl Part for EscalationInput {
     fn make(self, fields: &mut Fields<'_>) -> Option<Escalation> {
         let steps = self.steps?;
         if !steps.is_sorted_by(|one, next| one.after_minutes < next.after_minutes) {
-            fields
-                .refuse("steps", "must be in the order of \"afterMinutes\", each later than the one before");
+            fields.refuse(
+                "steps",
+                "must be sorted by \"afterMinutes\", and each step must be later than the one before",
+            );
         }
         if self.repeat_minutes.is_none() && self.repeat_times.is_some() {
-            fields.refuse("repeatTimes", "needs \"repeatMinutes\"");
+            fields.refuse("repeatTimes", "requires \"repeatMinutes\"");
         }
         let repeat = self.repeat_minutes.map(|every_minutes| EscalationRepeat {
             every_minutes,
@@ -285,8 +293,10 @@ impl Part for EscalationStepInput {
             contact_groups: self.contact_groups.unwrap_or_default(),
         };
         if step.recipients.is_empty() && step.users.is_empty() && step.contact_groups.is_empty() {
-            fields
-                .refuse("recipients", "must have a recipient unless \"users\" or \"contactGroups\" has one");
+            fields.refuse(
+                "recipients",
+                "must not be empty unless \"users\" or \"contactGroups\" names a recipient",
+            );
         }
         Some(step)
     }

@@ -12,109 +12,116 @@ use crate::http::input::{Word, words};
 use crate::http::routes::alerts::view::{ChannelName, SeverityName};
 use crate::http::schedule::ScheduleView;
 
-/// Whom alerts go to, as set in one place.
+/// Who is notified of alerts, as set on a device, a group or the account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRouting)]
 pub struct AlertRoutingView {
-    /// Whom alerts go to. Set and empty: nobody.
+    /// Recipients by e-mail address or telephone number. If `isSet` is true and there are no recipients of any kind,
+    /// the routing notifies nobody.
     recipients: Vec<RecipientView>,
-    /// Users of the account that alerts go to by e-mail.
+    /// Users of the account who are notified by e-mail.
     users: Vec<RoutedUserView>,
-    /// Contact groups that alerts go to.
+    /// Contact groups that are notified.
     contact_groups: Vec<RoutedContactsView>,
-    /// The webhooks that alerts go to, whatever else they are told of.
+    /// Webhooks that alerts are sent to, whatever events the webhooks select.
     webhooks: Vec<RoutedWebhookView>,
-    /// What follows if nobody acknowledges a critical alert; null for nothing.
+    /// Steps that follow if nobody acknowledges a critical alert. Null for none.
     escalation: Option<EscalationView>,
-    /// Whether anything is set here. If not, the next place decides: the device's groups, then the account.
+    /// Whether a routing is set here. If false, the next less specific routing applies: those of the groups of the
+    /// device, then that of the account.
     #[schema(example = true)]
     is_set: bool,
-    /// For a device: the place that decides now, `none` when none is set.
+    /// Which routing applies to alerts of the device: `device`, `group`, `account`, or `none` if none is set. Absent
+    /// for groups and the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = PlaceName, example = "device", required = false)]
     in_force: Option<&'static str>,
-    /// When it was last changed.
+    /// Time at which the routing was last changed. Null if it was never set.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: Option<String>,
 }
 
-/// A place where it can be set.
+/// Resource whose alert routing applies to a device. `device`: the device itself. `group`: the groups of the device;
+/// several routings apply together. `account`: the account, because neither the device nor its groups have a routing.
+/// `none`: no routing is set, so that only rules and watch lists name recipients.
 #[derive(ToSchema)]
 #[schema(as = AlertRoutingPlace, rename_all = "lowercase")]
 pub enum PlaceName {
-    /// The device's own routing.
+    /// The routing of the device applies.
     Device,
-    /// Groups the device is in; several add up.
+    /// The routings of the groups of the device apply together.
     Group,
-    /// The account's routing, which applies where device and groups have none.
+    /// The routing of the account applies, because device and groups have none.
     Account,
-    /// No routing is set: nobody is notified.
+    /// No routing is set: only rules and watch lists name recipients.
     None,
 }
 
-/// Somebody who is told of alerts.
+/// A recipient of notifications about alerts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Recipient)]
 pub struct RecipientView {
-    /// How the recipient is reached: `email` or `sms`.
+    /// Channel by which the recipient is notified: `email` or `sms`.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// An e-mail address, or a telephone number in international form.
+    /// E-mail address, or telephone number in international form such as `+34600123456`.
     #[schema(example = "ana@example.com")]
     address: String,
-    /// What to call them.
+    /// Name of the recipient, used in messages. Null if it has none.
     #[schema(example = "Ana")]
     name: Option<String>,
-    /// They are told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When they want to be told; null for always.
+    /// Hours in which the recipient is notified. Messages outside these hours are suppressed. Null for always.
     schedule: Option<ScheduleView>,
-    /// The zone of the times they read, by IANA id; null for the account's.
+    /// Time zone of the times in messages, as an IANA name. Null for the time zone of the account.
     #[schema(example = "Europe/Madrid")]
     time_zone: Option<String>,
-    /// The units of speeds, distances and temperatures in their messages.
+    /// Units of speeds, distances and temperatures in messages.
     #[schema(value_type = UnitsName, example = "metric")]
     units: &'static str,
-    /// The language of their messages.
+    /// Language of messages, as a tag such as `en` or `pt-BR`.
     #[schema(example = "en")]
     language: String,
-    /// Whether messages reach them: `active`, `unsubscribed` (they ended e-mail by the link in a mail) or `unconfirmed`
-    /// (they were asked and did not confirm yet). Only they can change it.
+    /// Whether messages reach the recipient. `active`: they do. `unsubscribed`: the recipient unsubscribed with the
+    /// link in an e-mail. `unconfirmed`: the recipient must confirm first and has not done so. Only the recipient can
+    /// change it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false, example = "active", pattern = "^(active|unsubscribed|unconfirmed)$")]
     status: Option<&'static str>,
 }
 
-/// A user who is told of alerts by e-mail, in the language, units and time zone of their console.
+/// A user of the account who is notified of alerts by e-mail, in the language, units and time zone of the user's
+/// console.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RoutedUser)]
 pub struct RoutedUserView {
-    /// The id of a user of the account.
+    /// ID of the user.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     id: String,
-    /// They are told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When they are told; null for always.
+    /// Hours in which the user is notified. Messages outside these hours are suppressed. Null for always.
     schedule: Option<ScheduleView>,
 }
 
-/// A contact group that is told of alerts.
+/// A contact group that is notified of alerts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RoutedContacts)]
 pub struct RoutedContactsView {
-    /// The id of a contact group of the account.
+    /// ID of the contact group.
     #[schema(example = "ctg_01jc2m8k4n5p6")]
     id: String,
-    /// They are told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When they are told; null for always.
+    /// Hours in which the contacts are notified. Messages outside these hours are suppressed. Null for always.
     schedule: Option<ScheduleView>,
 }
 
@@ -123,73 +130,75 @@ pub struct RoutedContactsView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Escalation)]
 pub struct EscalationView {
-    /// The steps, in the order of their minutes.
+    /// The steps, sorted by `afterMinutes`.
     steps: Vec<EscalationStepView>,
-    /// Minutes after which the people of all steps are told again; null if they are not.
+    /// Interval after the last step at which the recipients of all steps are notified again, in minutes. Null for no
+    /// repetition.
     #[schema(example = 30)]
     repeat_minutes: Option<u32>,
-    /// How often they are told again at most.
+    /// Maximum number of repetitions. Null if `repeatMinutes` is null.
     #[schema(example = 10)]
     repeat_times: Option<u32>,
 }
 
-/// People who are told if an alert is still not acknowledged.
+/// Recipients who are notified if an alert is still not acknowledged.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = EscalationStep)]
 pub struct EscalationStepView {
-    /// Minutes after the alert was received.
+    /// Time of the step after the alert was received, in minutes.
     #[schema(example = 10)]
     after_minutes: u32,
-    /// Addresses that are told.
+    /// Recipients by e-mail address or telephone number.
     recipients: Vec<RecipientView>,
-    /// Users that are told by e-mail.
+    /// Users of the account who are notified by e-mail.
     users: Vec<RoutedUserView>,
-    /// Contact groups that are told.
+    /// Contact groups that are notified.
     contact_groups: Vec<RoutedContactsView>,
 }
 
-/// Who is told of the alerts of a rule, beside those of the device, its groups or the account.
+/// Who is notified of alerts of a rule, in addition to the routing of the device, its groups or the account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RuleThen)]
 pub struct RuleThenView {
-    /// Addresses that are told.
+    /// Recipients by e-mail address or telephone number.
     recipients: Vec<RecipientView>,
-    /// Users of the account that are told by e-mail.
+    /// Users of the account who are notified by e-mail.
     users: Vec<RoutedUserView>,
-    /// Contact groups that are told.
+    /// Contact groups that are notified.
     contact_groups: Vec<RoutedContactsView>,
-    /// Webhooks that are told.
+    /// Webhooks that alerts are sent to.
     webhooks: Vec<RoutedWebhookView>,
-    /// What follows if nobody acknowledges an alert of a critical rule; null for nothing.
+    /// Steps that follow if nobody acknowledges an alert of a critical rule. Null for none.
     escalation: Option<EscalationView>,
 }
 
-/// A webhook that is told of alerts.
+/// A webhook that alerts are sent to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RoutedWebhook)]
 pub struct RoutedWebhookView {
-    /// The id of a webhook of the account.
+    /// ID of the webhook.
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
-    /// It is told of alerts that matter at least so much.
+    /// Only alerts of this severity or higher are sent.
     #[schema(value_type = SeverityName, example = "warning")]
     minimum_severity: &'static str,
-    /// When it is told; null for always.
+    /// Hours in which alerts are sent to the webhook. Null for always.
     schedule: Option<ScheduleView>,
 }
 
 words! {
-    "Units", "The units a person reads." => Units;
+    "Units", "System of units. `metric`: kilometres, km/h, metres and Celsius. `imperial`: miles, mph, feet and Fahrenheit. \
+     `nautical`: nautical miles, knots and Celsius." => Units;
 }
 
-/// The units a person reads, as the document names them.
+/// A system of units, as the API describes it.
 pub type UnitsName = Word<Units>;
 
 impl AlertRoutingView {
-    /// What is set in one place, and for a device the place that decides.
+    /// The routing of one resource and, for a device, which routing applies.
     pub(super) fn new(stored: StoredRouting, in_force: Option<&'static str>) -> Self {
         let is_set = stored.routing.is_some();
         let RuleThenView { mut recipients, users, contact_groups, webhooks, escalation } =
@@ -216,7 +225,7 @@ impl AlertRoutingView {
         self.emails().map(|recipient| recipient.address.clone()).collect()
     }
 
-    /// Shows what those who get e-mail said, in the order of [`Self::email_addresses`].
+    /// Sets the status of recipients by e-mail, in the order of [`Self::email_addresses`].
     pub(super) fn show_consents(&mut self, consents: &[EmailConsent], to_confirm: &[usize]) {
         let emails =
             self.recipients.iter_mut().filter(|recipient| recipient.channel == Channel::Email.name());
@@ -230,7 +239,7 @@ impl AlertRoutingView {
     }
 }
 
-/// Whether e-mail reaches somebody; `must_confirm` if they must say first that they want it.
+/// Whether e-mail reaches a recipient; `must_confirm` if the recipient must confirm first.
 pub(in crate::http::routes) const fn recipient_status(
     consent: EmailConsent,
     must_confirm: bool,
@@ -244,7 +253,7 @@ pub(in crate::http::routes) const fn recipient_status(
     }
 }
 
-/// The name of the place that decides.
+/// The name of the resource whose routing applies.
 pub(super) const fn place_name(holder: Option<RoutingHolder>) -> &'static str {
     match holder {
         Some(RoutingHolder::Device(_)) => "device",

@@ -20,15 +20,16 @@ use crate::http::names::{device_param, group_param};
 use crate::http::place::place_param;
 use crate::http::reply::Reply;
 
-/// How far an alert has come.
+/// Stage of an alert. `open`: nobody has acknowledged it and it has not ended. `acknowledged`: somebody has
+/// acknowledged it and it has not ended. `ended`: it was ended by a user, its rule or its device.
 #[derive(ToSchema)]
 #[schema(as = AlertStage, rename_all = "lowercase")]
 pub enum StageName {
-    /// Nobody has taken note of it, and it is not over.
+    /// Not acknowledged and not ended.
     Open,
-    /// Somebody has taken note of it, and it is not over.
+    /// Acknowledged and not ended.
     Acknowledged,
-    /// Ended by somebody, or by its rule.
+    /// Ended by a user, by its rule or by its device.
     Ended,
 }
 
@@ -50,24 +51,25 @@ async fn read_filter(app: &App, caller: &Caller, params: &mut Params) -> ApiResu
     })
 }
 
-/// List alerts.
+/// List alerts
 ///
-/// Of every device in sight, between `from` and `to`, both included. Complete unless `limit` or `cursor` is given.
+/// Returns the alerts of all devices that are visible to the caller, sorted by `dateTime`. The answer is complete
+/// unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/alerts", tag = "alerts", params(
-    ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("group" = Option<String>, Query, description = "Only of devices in this group, by its id or name.", example = "grp_01jc2m8k4n5p6"),
-    ("device" = Option<String>, Query, description = "Only of this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
-    ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
-    ("severity" = Option<super::view::SeverityName>, Query, description = "Only alerts that matter at least so much."),
-    ("stage" = Option<StageName>, Query, description = "Only alerts that have come so far."),
-    ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The alerts.", body = AlertList)))]
+    ("from" = Option<String>, Query, description = "Only alerts whose `dateTime` is at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "Only alerts whose `dateTime` is at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("group" = Option<String>, Query, description = "Only alerts of devices in this group, by ID or name.", example = "grp_01jc2m8k4n5p6"),
+    ("device" = Option<String>, Query, description = "Only alerts of this device, by ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("alertName" = Option<String>, Query, description = "Only alerts with this name, in any letter case. Default: all alerts; an empty value has the same effect.", example = "SOSButton", max_length = 100),
+    ("severity" = Option<super::view::SeverityName>, Query, description = "Only alerts of this severity or higher."),
+    ("stage" = Option<StageName>, Query, description = "Only alerts in this stage."),
+    ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
+    ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The alerts, sorted by `dateTime`.", body = AlertList)))]
 pub async fn list_all_alerts(
     State(app): State<App>,
     caller: Caller,
@@ -93,14 +95,16 @@ fn answer(caller: &Caller, alert: StoredAlert, place: Option<Reader>) -> Reply<A
     caller.reply(AlertAnswer { alert: AlertView::told(alert, place) })
 }
 
-/// Read an alert.
+/// Retrieve an alert
+///
+/// Returns one alert. Its device must be visible to the caller.
 #[utoipa::path(get, path = "/api/alerts/{alertId}", tag = "alerts",
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9"),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9"),
+    ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
     ),
-    responses((status = 200, description = "The alert.", body = AlertAnswer)))]
+    responses((status = 200, description = "The alert with this ID.", body = AlertAnswer)))]
 pub async fn get_alert(
     State(app): State<App>,
     caller: Caller,
@@ -113,13 +117,14 @@ pub async fn get_alert(
     Ok(answer(&caller, alert, place))
 }
 
-/// Take note of an alert.
+/// Acknowledge an alert
 ///
-/// The first to do so stays named; doing it again changes nothing. It ends the escalation of the alert. A note can be added
-/// with `POST /api/alerts/{alertId}/notes`, before or after. Needs `alerts.write`.
+/// Records that the caller takes care of the alert. The caller needs `alerts.write`. The first acknowledgement is
+/// kept; repeating the request changes nothing. It stops the escalation of the alert and creates an event
+/// `alert.acknowledged`. Notes can be added with `POST /api/alerts/{alertId}/notes`.
 #[utoipa::path(post, path = "/api/alerts/{alertId}/acknowledge", tag = "alerts",
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
-    responses((status = 200, description = "The alert as it is now.", body = AlertAnswer)))]
+    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 200, description = "The alert, updated.", body = AlertAnswer)))]
 pub async fn acknowledge_alert(
     State(app): State<App>,
     caller: Caller,
@@ -133,12 +138,13 @@ pub async fn acknowledge_alert(
     Ok(answer(&caller, alert, None))
 }
 
-/// End an alert.
+/// End an alert
 ///
-/// It stays over since when it first was; doing it again changes nothing. Needs `alerts.write`.
+/// Sets `endedAt` of the alert to the current time. The caller needs `alerts.write`. It stops the escalation of the
+/// alert and creates an event `alert.ended`. Repeating the request changes nothing: `endedAt` keeps its first value.
 #[utoipa::path(post, path = "/api/alerts/{alertId}/end", tag = "alerts",
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
-    responses((status = 200, description = "The alert as it is now.", body = AlertAnswer)))]
+    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 200, description = "The alert, updated.", body = AlertAnswer)))]
 pub async fn end_alert(
     State(app): State<App>,
     caller: Caller,

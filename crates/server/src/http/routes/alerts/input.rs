@@ -9,7 +9,7 @@ use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::routes::locations::{latitude, longitude};
 use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attributes};
 
-/// Reads one alert that lies at this place of the body. A time without an offset is in the zone.
+/// Reads one alert of a request, at this place of the body. A time without an offset is in the zone.
 pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Alert, ItemError> {
     let Value::Object(members) = item else {
         let detail = "An alert must be a JSON object with \"dateTime\" and \"alertName\".".to_owned();
@@ -29,7 +29,7 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     let alert = fields.finish(|| {
         let name = name?;
         let critical = critical || Alert::is_critical_by_name(&name);
-        // An answered position may be another one than the alert's; sent back, it must not become the alert's own.
+        // The position in an answer may be that of the device; sent back, it must not become that of the alert.
         let is_marked = |name: &str| members.get(name) == Some(&Value::Bool(true));
         let is_own = !is_marked("placeIsLastKnown") && !is_marked("placeIsFromLaterFix");
         let position = latitude.zip(longitude).filter(|_| is_own);
@@ -41,12 +41,12 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     })
 }
 
-/// Half a position is none.
+/// Requires that latitude and longitude are given together.
 fn require_both(fields: &mut Fields<'_>) {
     let given = ["latitude", "longitude"].map(|name| fields.raw(name).nullable().is_some());
     match given {
-        [true, false] => fields.refuse("longitude", "is required beside \"latitude\""),
-        [false, true] => fields.refuse("latitude", "is required beside \"longitude\""),
+        [true, false] => fields.refuse("longitude", "is required if \"latitude\" is given"),
+        [false, true] => fields.refuse("latitude", "is required if \"longitude\" is given"),
         _ => {}
     }
 }
@@ -109,15 +109,15 @@ mod tests {
         );
         bad(&json!({"alertName": ["SOSButton"]}), "alertName", "must be a string, not an array.");
         bad(&json!({"text": "x".repeat(1_001)}), "text", "must have at most 1000 characters; it has 1001.");
-        bad(&json!({"latitude": 1}), "longitude", "is required beside \"latitude\".");
-        bad(&json!({"longitude": 1}), "latitude", "is required beside \"longitude\".");
+        bad(&json!({"latitude": 1}), "longitude", "is required if \"latitude\" is given.");
+        bad(&json!({"longitude": 1}), "latitude", "is required if \"longitude\" is given.");
         bad(&json!({"latitude": 91, "longitude": 1}), "latitude", "must be between -90 and 90, not 91.");
         bad(&json!({"critical": "yes"}), "critical", "must be true or false, not a string.");
         check(
             &json!({"extra": [1]}),
             "unknown-member",
             "extra",
-            "is not a known member; one that is kept as an attribute must be a string, a number or a boolean.",
+            "is not a known member. As an attribute, it must be a string, a number or a boolean.",
         );
     }
 }

@@ -18,42 +18,42 @@ use crate::http::extract::{Caller, IdPath, IdsPath, JsonBody, Once, Params};
 use crate::http::input::{input, read_body};
 use crate::http::reply::Reply;
 
-/// What somebody wrote about an alert, or that they acknowledged it.
+/// A note about an alert, or the record that somebody acknowledged the alert.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertNote)]
 pub struct AlertNoteView {
-    /// The note's id; never changes.
+    /// Unique identifier of the note, assigned by the server. It never changes.
     #[schema(example = "nte_01jc2m8k4n5p6")]
     id: String,
-    /// The id of the user who wrote it; null for somebody without an account.
+    /// ID of the user who wrote the note. Null if it was written with the link in a message, without an account.
     #[schema(example = "usr_01jc2m8k4n5p8")]
     user_id: Option<String>,
-    /// The name of who wrote it.
+    /// Name of the person who wrote the note.
     #[schema(example = "Ana")]
     name: String,
-    /// What they wrote; null for an acknowledgement without words.
+    /// Text of the note. Null for an acknowledgement without a text.
     #[schema(example = "Called the skipper, all well")]
     text: Option<String>,
-    /// Whether they acknowledged the alert with it.
+    /// Whether the person acknowledged the alert with this note.
     #[schema(example = true)]
     acknowledges: bool,
-    /// When it was written.
+    /// Time at which the note was written.
     #[schema(example = "2026-05-01T12:05:00Z", format = DateTime)]
     creation: String,
 }
 
-/// The notes about an alert.
+/// A list of notes about an alert.
 #[derive(Serialize, ToSchema)]
 pub struct AlertNoteList {
-    /// The notes, the oldest first.
+    /// The notes, oldest first.
     notes: Vec<AlertNoteView>,
 }
 
 input! {
     /// A note about an alert.
     struct AlertNoteInput {
-        /// What to remember or to tell others.
+        /// Text of the note. It is visible to everybody who sees the alert.
         text: Lines<1, { AlertNote::TEXT_MAX }>, required, example "Called the skipper, all well";
     }
 }
@@ -75,10 +75,12 @@ fn read_note(body: &Value) -> ApiResult<String> {
     read_body(body, &[ENVELOPE], |input: AlertNoteInput, _| input.text)
 }
 
-/// List the notes about an alert.
+/// List notes of an alert
+///
+/// Returns the notes about an alert, oldest first, with who wrote each. The alert must be visible to the caller.
 #[utoipa::path(get, path = "/api/alerts/{alertId}/notes", tag = "alerts",
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
-    responses((status = 200, description = "The notes.", body = AlertNoteList)))]
+    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 200, description = "The notes, oldest first.", body = AlertNoteList)))]
 pub async fn list_alert_notes(
     State(app): State<App>,
     caller: Caller,
@@ -91,11 +93,13 @@ pub async fn list_alert_notes(
     Ok(caller.reply(AlertNoteList { notes: notes.into_iter().map(AlertNoteView::from).collect() }))
 }
 
-/// Read a note about an alert.
+/// Retrieve a note of an alert
+///
+/// Returns one note about an alert. The alert must be visible to the caller.
 #[utoipa::path(get, path = "/api/alerts/{alertId}/notes/{noteId}", tag = "alerts", params(
-    ("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9"),
-    ("noteId" = String, Path, description = "The note's id.", example = "nte_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The note.", body = AlertNoteView)))]
+    ("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9"),
+    ("noteId" = String, Path, description = "ID of the note.", example = "nte_01jc2m8k4n5p6"),
+), responses((status = 200, description = "The note with this ID.", body = AlertNoteView)))]
 pub async fn get_alert_note(
     State(app): State<App>,
     caller: Caller,
@@ -109,12 +113,13 @@ pub async fn get_alert_note(
     Ok(caller.reply(AlertNoteView::from(note.ok_or_else(|| not_found(Kind::AlertNote))?)))
 }
 
-/// Write a note about an alert.
+/// Create a note of an alert
 ///
-/// At most 200 for each alert. Needs `alerts.write`.
+/// Adds a note to an alert, in the name of the caller. The caller needs `alerts.write`. An alert can have up to 200
+/// notes. Notes cannot be changed or deleted.
 #[utoipa::path(post, path = "/api/alerts/{alertId}/notes", tag = "alerts", request_body = AlertNoteInput,
-    params(("alertId" = String, Path, description = "The alert's id.", example = "alr_01jc2m8k4n5p9")),
-    responses((status = 201, description = "The note that was stored.", body = AlertNoteView)))]
+    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
+    responses((status = 201, description = "The note was created.", body = AlertNoteView)))]
 pub async fn create_alert_note(
     State(app): State<App>,
     caller: Caller,

@@ -14,7 +14,7 @@ use crate::http::history::{HistoryPart, answer_history};
 use crate::http::place::place_param;
 use crate::http::routes::devices::find_device;
 
-/// Answers part of a device's alerts, all or those of one name.
+/// Answers a page of a device's alerts, all or those with one name.
 pub(super) async fn answer_alerts(
     app: &App,
     caller: &Caller,
@@ -31,7 +31,7 @@ pub(super) async fn answer_alerts(
     answer_history(app, caller, "alerts", part, fetch, move |alert| AlertView::told(alert, place)).await
 }
 
-/// Takes the name of the alerts wanted; none, or an empty one, is for every alert.
+/// Takes the name that selects alerts; a missing or empty one selects all.
 pub(super) fn read_name(params: &mut Params) -> Option<String> {
     let name = params.text("alertName").filter(|name| !name.is_empty())?;
     if name.chars().count() > Alert::NAME_MAX {
@@ -40,21 +40,22 @@ pub(super) fn read_name(params: &mut Params) -> Option<String> {
     Some(name)
 }
 
-/// List a device's alerts.
+/// List alerts of a device
 ///
-/// Between `from` and `to`, both included. Complete unless `limit` or `cursor` is given.
+/// Returns the alerts of one device, sorted by `dateTime`. The device must be visible to the caller. The answer is
+/// complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/alerts", tag = "alerts", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("alertName" = Option<String>, Query, description = "Only alerts of this name, in any letter case; empty for every alert.", example = "SOSButton", max_length = 100),
-    ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The alerts.", body = AlertList)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = Option<String>, Query, description = "Only alerts whose `dateTime` is at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "Only alerts whose `dateTime` is at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("alertName" = Option<String>, Query, description = "Only alerts with this name, in any letter case. Default: all alerts; an empty value has the same effect.", example = "SOSButton", max_length = 100),
+    ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
+    ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The alerts, sorted by `dateTime`.", body = AlertList)))]
 pub async fn list_alerts(
     State(app): State<App>,
     caller: Caller,

@@ -14,7 +14,7 @@ use crate::http::input::{FULL_LINE, LINES, Word, words};
 use crate::http::place::place_of;
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
-/// What receiving an alert adds to it.
+/// Members of answers that are ignored in submitted alerts.
 pub(super) const ADDED: &[&str] = &[
     "id",
     "deviceId",
@@ -32,94 +32,100 @@ pub(super) const ADDED: &[&str] = &[
     "place",
 ];
 
-/// Something that happened to a device.
+/// An alert: something that happened to a device and that somebody should know.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Alert)]
 pub struct AlertView {
-    /// The alert's id; never changes.
+    /// Unique identifier of the alert, assigned by the server. It never changes.
     #[schema(example = "alr_01jc2m8k4n5p9")]
     id: String,
-    /// The device it happened to.
+    /// ID of the device that the alert is about.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// When it happened, as told by the device or the rule.
+    /// Time of the alert, as reported by the device or determined by the rule.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
-    /// What happened: any name; some have a meaning of their own, such as `SOSButton`.
+    /// Name of the alert. Any name is accepted; some have a defined meaning, such as `SOSButton`.
     #[schema(example = "SpeedLimit", min_length = 1, max_length = 100)]
     alert_name: String,
-    /// The names of what happened.
+    /// Names of the alert: always one, the same as `alertName`.
     #[schema(example = json!(["SpeedLimit"]))]
     alerts: [String; 1],
-    /// Free text from the device, the client or the rule.
+    /// Text of the alert, from the device, the client or the rule. Null if there is none.
     #[schema(example = "Faster than 20 km/h", max_length = 1000)]
     text: Option<String>,
-    /// Degrees north (WGS 84); there together with `longitude` or not at all. An alert that was sent without a position
-    /// has that of the first later fix of the same emergency, marked `placeIsFromLaterFix`, or else the last known position of
-    /// the device when it was received, marked `placeIsLastKnown`.
+    /// Latitude of the alert, in degrees north (WGS 84). Given together with `longitude`. If the alert was sent
+    /// without a position, it is that of the first later fix of the same emergency (see `placeIsFromLaterFix`), or
+    /// else the last known position of the device when the alert was received (see `placeIsLastKnown`). Null if no
+    /// position is known.
     #[schema(value_type = Option<f64>, example = 42.2406, minimum = -90, maximum = 90)]
     latitude: Option<Degrees>,
-    /// Degrees east (WGS 84).
+    /// Longitude of the alert, in degrees east (WGS 84). Given together with `latitude`. Null if no position is
+    /// known.
     #[schema(value_type = Option<f64>, example = -8.7207, minimum = -180, maximum = 180)]
     longitude: Option<Degrees>,
-    /// Whether the place is not the alert's own but the device's last known one; absent when not.
+    /// Whether the position is the last known position of the device, because the alert was sent without one. Absent
+    /// if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
     place_is_last_known: Option<bool>,
-    /// Whether the position is that of a later fix of the same emergency; absent when not. An event `alert.updated` tells
-    /// when it was added.
+    /// Whether the position is that of a later fix of the same emergency. Absent if not. An event `alert.updated` is
+    /// created when the position is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
     place_is_from_later_fix: Option<bool>,
-    /// Time of that later fix; absent without one.
+    /// Time of that later fix. Absent if `placeIsFromLaterFix` is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "2026-05-01T12:00:40Z", format = DateTime)]
     place_date_time: Option<String>,
-    /// Where the place is, in words; only with `place=true`.
+    /// Position in words. Present only with `place=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "22 km SW of Vigo, Spain")]
     place: Option<String>,
-    /// Whether it cannot wait; `SOSButton` never can.
+    /// Whether the alert is critical. Always true for `SOSButton`.
     #[schema(example = false)]
     critical: bool,
-    /// How much it matters: `critical` when it cannot wait, else by its name.
+    /// Severity of the alert: `critical` if `critical` is true, otherwise `info` or `warning`, depending on
+    /// `alertName`.
     #[schema(value_type = SeverityName, example = "warning")]
     severity: &'static str,
-    /// Whatever else was sent: strings, numbers and booleans, at most 200.
+    /// Further values that were sent with the alert: up to 200 strings, numbers and booleans, by name.
     #[schema(value_type = BTreeMap<String, AttributeValue>, example = json!({"driver": "Ana"}))]
     attributes: Map<String, Value>,
-    /// The channels it was really sent by.
+    /// Channels by which at least one notification about the alert was sent.
     #[schema(value_type = Vec<ChannelName>, example = json!(["email"]))]
     notifications: Vec<&'static str>,
-    /// When somebody took note of it.
+    /// Time at which somebody acknowledged the alert. Null if nobody did.
     #[schema(example = json!(null), format = DateTime)]
     acknowledged_at: Option<String>,
-    /// The id of who took note of it.
+    /// ID of the user who acknowledged the alert. Null if nobody did, if the user was deleted, or if the alert was
+    /// acknowledged with the link in a message.
     #[schema(example = json!(null))]
     acknowledged_by: Option<String>,
-    /// The name of who took note of it by the link in a message, without an account.
+    /// Name of the person who acknowledged the alert with the link in a message, without an account. Null otherwise.
     #[schema(example = json!(null))]
     acknowledged_name: Option<String>,
-    /// When it was over.
+    /// Time at which the alert ended. Null while it lasts.
     #[schema(example = json!(null), format = DateTime)]
     ended_at: Option<String>,
-    /// When it was received.
+    /// Time at which the server received or raised the alert.
     #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
     received_at: String,
 }
 
 words! {
-    "Severity", "How much an alert matters." => Severity;
-    "Channel", "A way to reach people." => Channel;
+    "Severity", "Severity of an alert, in ascending order. `info`: for information, no action is needed. `warning`: somebody should look at it \
+     soon. `critical`: somebody must act at once." => Severity;
+    "Channel", "Channel by which a recipient is notified. `email`: by e-mail. `sms`: by SMS." => Channel;
 }
 
-/// How much an alert matters, as the document names it.
+/// A severity, as the API describes it.
 pub type SeverityName = Word<Severity>;
-/// A way to reach people, as the document names it.
+/// A channel, as the API describes it.
 pub type ChannelName = Word<Channel>;
 
-/// One alert, as it is answered.
+/// One alert.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneAlert)]
 pub struct AlertAnswer {
@@ -131,15 +137,15 @@ pub struct AlertAnswer {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AlertList {
-    /// The alerts, in the order of their `dateTime`.
+    /// The alerts, sorted by `dateTime`.
     #[schema(value_type = Vec<AlertView>)]
     alerts: Vec<AlertView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// An alert as it is sent: as it is answered, without what receiving it adds.
+/// An alert as it is submitted: the members of an answer without those that the server adds.
 #[derive(Debug)]
 pub struct AlertInput;
 
@@ -147,8 +153,8 @@ impl PartialSchema for AlertInput {
     fn schema() -> RefOr<Schema> {
         open_schema(
             AlertView::schema(),
-            "Something that happened to a device. A member not listed here is kept in `attributes` when it is a \
-             string, a number or a boolean; an array or object nobody knows rejects the alert.",
+            "An alert of a device. A member that is not listed here is stored in `attributes` if it is a string, a \
+             number or a boolean; if it is an array or an object, the alert is rejected.",
             ADDED,
             &["dateTime", "alertName"],
             &[("alertName", FULL_LINE), ("text", LINES)],
@@ -163,7 +169,7 @@ impl ToSchema for AlertInput {
 }
 
 impl AlertView {
-    /// The alert with its place in words, if somebody reads them.
+    /// The alert, with its position in words if a reader is given.
     pub(super) fn told(stored: StoredAlert, reader: Option<Reader>) -> Self {
         let position = stored.best_position();
         let place = position.and_then(|(latitude, longitude)| place_of(reader, latitude, longitude));

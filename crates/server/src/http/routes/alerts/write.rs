@@ -32,14 +32,14 @@ static KIND: ItemKind<Alert> = ItemKind {
     scan: |_, _| None,
 };
 
-/// Alerts to store, or a time range to answer.
+/// Alerts to store, or a time range of alerts to return.
 #[derive(Debug)]
 pub struct AlertsBody;
 
 input! {
-    /// Which alerts of a time range are answered.
+    /// Filter of the alerts in a time range.
     struct NameFilter {
-        /// Only alerts of this name, in any letter case; null or empty for every alert.
+        /// Only alerts with this name, in any letter case. Default: all alerts; an empty value has the same effect.
         alert_name as "alertName": Line<0, { Alert::NAME_MAX }>, nullable, example "SOSButton";
     }
 }
@@ -71,53 +71,57 @@ impl ToSchema for AlertsBody {
     }
 }
 
-/// What became of the alerts sent.
+/// Result of submitting alerts.
 #[derive(Serialize, ToSchema)]
 pub struct AlertsStored {
-    /// How many are new and kept.
+    /// Number of alerts that are new and were stored.
     #[schema(example = 1, minimum = 0, maximum = 10000)]
     accepted: usize,
-    /// How many were there already.
+    /// Number of alerts that were stored before.
     #[schema(example = 0, minimum = 0, maximum = 10000)]
     duplicates: usize,
-    /// Those that were not stored, by their place.
+    /// Alerts that were not stored, with their index in the request and the reason.
     #[schema(max_items = 10000, example = json!([]))]
     rejected: Vec<Rejection>,
-    /// The ids of the others in the order they were sent, those that were there already included.
+    /// IDs of the alerts that were not rejected, in the order of the request. Duplicates have the ID of the stored
+    /// alert.
     #[schema(max_items = 10000, example = json!(["alr_01jc2m8k4n5p9"]))]
     ids: Vec<String>,
 }
 
-/// What became of the alerts sent, or the alerts asked for.
+/// Result of submitting alerts, or the alerts of a time range.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum AlertsAnswered {
-    /// Nothing was new.
+    /// The result, if all alerts were duplicates or rejected.
     Stored(AlertsStored),
-    /// The alerts asked for.
+    /// The alerts of the time range.
     Range(AlertList),
 }
 
-/// Submit alerts for a device.
+/// Submit alerts for a device
 ///
-/// Stores an alert, an array of them, `{"alerts": [...]}` or `{"alert": {...}}`; up to 10,000 in up to 8 MiB, also
-/// one a line as `application/x-ndjson`, also packed with `Content-Encoding: gzip` or `zstd`. Good ones are stored
-/// beside bad ones; two with the same `dateTime`, `alertName` and `text` are one. Storing needs `alerts.write`.
+/// Stores an alert, an array of alerts, `{"alerts": [...]}` or `{"alert": {...}}`. The caller needs `alerts.write`.
+/// The body may have up to 10,000 alerts and 8 MiB. It can also have one alert per line as `application/x-ndjson`,
+/// and can be compressed with `Content-Encoding: gzip` or `zstd`. Invalid alerts are listed in `rejected`; the others
+/// are stored. Alerts with the same `dateTime`, `alertName` and `text` are duplicates, so repeating a request is
+/// safe. Each new alert creates an event `alert.created` and notifies the recipients of the routing in force.
 ///
-/// Answers a span of time for `{"from", "to"}`, all of it or the alerts of one `alertName`.
+/// With `{"from": ..., "to": ...}` nothing is stored, and `alerts.write` is not needed: the answer has the alerts of the
+/// time range, all or those with one `alertName`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/alerts", tag = "alerts",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(
         (AlertsBody = "application/json", examples(
             ("One alert" = (value = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "SOSButton", "latitude": 42.2406, "longitude": -8.7207}))),
             ("Several" = (value = json!([{"dateTime": "2026-05-01T12:00:00Z", "alertName": "SpeedLimit", "text": "Faster than 20 km/h"}]))),
             ("Several, wrapped" = (value = json!({"alerts": [{"dateTime": "2026-05-01T12:00:00Z", "alertName": "LowBattery"}]}))),
             ("One, wrapped" = (value = json!({"alert": {"dateTime": "2026-05-01T12:00:00Z", "alertName": "LowBattery"}}))),
-            ("A span of time" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z", "alertName": "SOSButton"}))))),
+            ("A time range" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z", "alertName": "SOSButton"}))))),
         (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"alertName\":\"SOSButton\"}\n")))),
     responses(
-        (status = 201, description = "New alerts were stored.", body = AlertsStored),
-        (status = 200, description = "All of them were there already; or the alerts asked for.", body = AlertsAnswered,
+        (status = 201, description = "At least one new alert was stored.", body = AlertsStored),
+        (status = 200, description = "No alert was new, or the alerts of the time range.", body = AlertsAnswered,
             example = json!({"success": true, "apiUsage": 42, "apiDailyUsage": 42, "accepted": 0, "duplicates": 1, "rejected": [], "ids": ["alr_01jc2m8k4n5p9"]})),
     ))]
 pub async fn submit_alerts(

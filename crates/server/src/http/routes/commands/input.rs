@@ -1,4 +1,4 @@
-//! What a client gives for a command.
+//! Reading a command from a request.
 
 use perigee_core::command::{Command, CommandKind, NewCommand};
 use perigee_core::time::Timestamp;
@@ -12,44 +12,50 @@ use crate::http::error::{ApiResult, invalid_body};
 use crate::http::input::{Instant, Member, Word, input, read_fields, text};
 use crate::http::json::{Field, Fields};
 
-/// Values that a command may have.
+/// The most values of a command.
 const VALUES_MAX: usize = 10;
 
 input! {
-    /// A command to be given.
+    /// Command to a device.
     pub(super) struct CommandInput {
-        /// What the device is told to do.
+        /// Type of the command: what the device shall do.
         kind as "type": Word<CommandKind>, required, example "positionPeriodic";
-        /// Its values, by name: `GET /api/devices/{deviceId}/commandTypes` lists them.
+        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
+        /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
         values: ValueMap, nullable, example {"frequency": 60};
-        /// Must be true for `engineStop` and `engineResume`: somebody has made sure that it is safe.
+        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default:
+        /// `false`.
         confirm: bool, or(false);
-        /// The command is not sent after this time. Default: a day from now; at most 30 days.
+        /// Time after which the command is no longer sent, at most 30 days from now. Default: 24 hours from now.
         deadline: Instant, nullable, example "2026-05-02T12:00:00Z";
     }
 }
 
 input! {
-    /// A command by its type, or as text in the words of the device's protocol.
+    /// Command to a device: by its type, or as text in the syntax of the device's protocol.
     pub(super) struct SendCommandInput {
-        /// The type of the command; left out if `command` is given.
+        /// Type of the command: what the device shall do. Required unless `command` is given.
         kind as "type": Word<CommandKind>, nullable, example "positionPeriodic";
-        /// Values of the type, by name: `GET /api/devices/{deviceId}/commandTypes` lists them.
+        /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
+        /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
         values: ValueMap, nullable, example {"frequency": 60};
-        /// Must be true for `engineStop` and `engineResume`: somebody has made sure that it is safe.
+        /// Confirmation that the command endangers nobody. Must be `true` for `engineStop` and `engineResume`. Default:
+        /// `false`.
         confirm: bool, or(false);
-        /// The command is not sent after this time. Default: a day from now; at most 30 days.
+        /// Time after which the command is no longer sent, at most 30 days from now. Default: 24 hours from now.
         deadline: Instant, nullable, example "2026-05-02T12:00:00Z";
-        /// A custom command as text, in place of `type` and `values`.
+        /// Custom command as text, in place of `type`. Must not be given together with `type`.
         command: CommandText, nullable, example null;
-        /// How `command` is written: `text` (default), or `hex` for bytes as hexadecimal digits; in any letter case.
+        /// Format of `command`: `text` for the text itself, `hex` for bytes in hexadecimal digits. Upper and lower case
+        /// are not distinguished. Default: `text`.
         format: FormatWord, nullable, example null;
-        /// Must be false: commands are sent over the connection of the device, not by SMS.
+        /// Whether to send the command by SMS. Must be `false` or null: commands are sent over the connection of the
+        /// device.
         sms: bool, nullable, example false;
     }
 }
 
-/// How the text of a command is written.
+/// The format of the text of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextFormat {
     Text,
@@ -109,7 +115,7 @@ impl Member for ValueMap {
     }
 }
 
-/// What answers have and clients do not set.
+/// Members of answers that clients do not set.
 const READ_ONLY: &[&str] =
     &["id", "deviceId", "state", "creation", "createdBy", "protocol", "sentAt", "endedAt", "answer", "error"];
 
@@ -122,7 +128,7 @@ pub(super) fn read_command(body: &Value, zone: &Zone, now: Timestamp) -> ApiResu
     })
 }
 
-/// Reads a command in either form of the older path.
+/// Reads a command of `sendCommand`, by type or as text.
 pub(super) fn read_sent_command(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewCommand> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
     read_fields(fields, &[ENVELOPE, READ_ONLY], |input: SendCommandInput, fields| {
@@ -134,12 +140,12 @@ pub(super) fn read_sent_command(body: &Value, zone: &Zone, now: Timestamp) -> Ap
                 Some(CommandKind::Custom)
             }
             (None, None) => {
-                fields.refuse("command", "is required: a text to send, or \"type\" instead");
+                fields.refuse("command", "is required unless \"type\" is given");
                 None
             }
             (kind, None) => kind,
             (Some(_), Some(_)) => {
-                fields.refuse("command", "must be left out beside \"type\"");
+                fields.refuse("command", "must not be given together with \"type\"");
                 None
             }
         };
@@ -161,10 +167,10 @@ fn check_command(
 ) -> Option<NewCommand> {
     if let Some(kind) = kind {
         if let Err(problem) = kind.read(&mut values) {
-            fields.refuse("values", &format!("of {} are not valid: {problem}", kind.name()));
+            fields.refuse("values", &format!("of {} are invalid: {problem}", kind.name()));
         }
         if kind.needs_confirmation() && !is_confirmed {
-            fields.refuse("confirm", "must be true: make sure that nobody is in danger, then send it again");
+            fields.refuse("confirm", "must be true for this command: make sure that nobody is in danger, then send it with \"confirm\": true");
         }
     }
     let latest = now.plus_seconds(Command::DEADLINE_MAX_S);

@@ -1,4 +1,4 @@
-//! Reading commands, and which a device takes.
+//! Reading commands, and the types of commands that a device supports.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::http::reply::Reply;
 use crate::http::routes::devices::{find_device, find_device_id};
 use crate::ingest::DeviceDecoding;
 
-/// Commands of a page unless the client says otherwise.
+/// The default number of commands in a page.
 const PAGE: u32 = 100;
 
 fn state_param(params: &mut Params) -> Option<CommandState> {
@@ -40,19 +40,20 @@ async fn answer_commands(
     answer_list(app, caller, "commands", part, fetch, CommandView::from).await
 }
 
-/// The command a path names, if the caller sees its device.
+/// The command of a path, if the caller may see its device.
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<CommandId>) -> ApiResult<Command> {
     let missing = || not_found(Kind::Command);
     app.store.find_command(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// List commands.
+/// List commands
 ///
-/// Newest first and always in pages. Of each device the newest 1000 are kept.
+/// Returns commands to the devices that the caller may see, newest first, in pages. The newest 1000 commands of each
+/// device are stored. Any user may call this operation.
 #[utoipa::path(get, path = "/api/commands", tag = "commands", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of commands; 100 by default.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("device" = Option<String>, Query, description = "Only to this device, by its id, identifier or name.", example = "dev_01jc2m8k4n5p7"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("device" = Option<String>, Query, description = "Only commands to this device, given by its ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("state" = Option<CommandStateName>, Query, description = "Only commands in this state."),
 ), responses((status = 200, description = "Commands, newest first.", body = CommandList)))]
 pub async fn list_commands(
@@ -68,13 +69,14 @@ pub async fn list_commands(
     answer_commands(&app, &caller, filter, part).await
 }
 
-/// List a device's commands.
+/// List commands to a device
 ///
-/// Newest first and always in pages.
+/// Returns the commands to a device, newest first, in pages. The newest 1000 commands are stored. Any user who may see
+/// the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commands", tag = "commands", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("limit" = Option<u32>, Query, description = "Maximum number of commands; 100 by default.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("state" = Option<CommandStateName>, Query, description = "Only commands in this state."),
 ), responses((status = 200, description = "Commands, newest first.", body = CommandList)))]
 pub async fn list_device_commands(
@@ -89,10 +91,13 @@ pub async fn list_device_commands(
     answer_commands(&app, &caller, filter, part).await
 }
 
-/// Read a command.
+/// Retrieve a command
+///
+/// Returns a command with its state and the answer of the device. Any user who may see the device may call this
+/// operation.
 #[utoipa::path(get, path = "/api/commands/{commandId}", tag = "commands",
-    params(("commandId" = String, Path, description = "The command's id.", example = "cmd_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The command.", body = CommandView)))]
+    params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The command with this ID.", body = CommandView)))]
 pub async fn get_command(
     State(app): State<App>,
     caller: Caller,
@@ -104,11 +109,11 @@ pub async fn get_command(
     Ok(caller.reply(CommandView::from(command)))
 }
 
-/// How commands to a device are written in a protocol.
+/// The settings by which commands to a device are encoded in a protocol.
 pub(super) fn settings_of(app: &App, device: &Device, protocol: &Protocol) -> DeviceDecoding {
     let settings = &device.settings;
-    let (model, told) = (settings.model.as_deref(), device.reported_model.as_deref());
-    app.ingest.decoding_of(protocol, model, told, Some(&settings.decoding))
+    let (model, reported) = (settings.model.as_deref(), device.reported_model.as_deref());
+    app.ingest.decoding_of(protocol, model, reported, Some(&settings.decoding))
 }
 
 /// The device as encoders see it.
@@ -121,13 +126,14 @@ pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: 
     }
 }
 
-/// List the commands that a device takes.
+/// List command types of a device
 ///
-/// By the protocol that it last spoke. A device that has not been heard may be given any command; what its protocol does not
-/// have fails when the device connects.
+/// Returns the types of commands that a device supports, by the protocol of its last message. For a device that has not
+/// sent a message yet, all types are listed; a command that its protocol does not support fails when the device
+/// connects. Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commandTypes", tag = "commands",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The commands and their values.", body = CommandTypeList)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "Command types that the device supports, with their values.", body = CommandTypeList)))]
 pub async fn list_command_types(
     State(app): State<App>,
     caller: Caller,

@@ -8,72 +8,78 @@ use utoipa::ToSchema;
 use crate::http::input::{Word, words};
 
 words! {
-    "CommandType", "What a device is told to do." => CommandKind;
+    "CommandType", "Type of a command: what the device shall do. `positionSingle`: report its position now; `positionPeriodic`: report its position \
+     every `frequency` seconds; `positionStop`: stop periodic reports; `engineStop`, `engineResume`: stop the engine, allow it to \
+     run again; `outputControl`: switch an output; `rebootDevice`: restart; `message`: show a text to the driver; `sendSms`: \
+     send an SMS; `requestPhoto`: take a photo and upload it; `alarmArm`, `alarmDisarm`: switch its alarm on or off; `alarmSos`: switch \
+     its SOS button on or off; `sosNumber`: set a telephone number to call on SOS; `setOdometer`: set the odometer; \
+     `setConnection`: report to another server; `getVersion`, `getDeviceStatus`, `deviceIdentification`: answer with its versions, \
+     its status or its name; `custom`: any text or bytes of its protocol." => CommandKind;
 }
 
-/// What a device is told to do.
+/// The type of a command in schemas.
 pub type CommandTypeName = Word<CommandKind>;
 
-/// A command to a device.
+/// Command to a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Command)]
 pub struct CommandView {
-    /// The command's id; later commands have larger ones.
+    /// Unique identifier of the command, assigned by the server. Later commands have greater IDs.
     #[schema(example = "cmd_01jc2m8k4n5p6")]
     id: String,
-    /// The device that is told.
+    /// ID of the device that the command is for.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// What the device is told to do.
+    /// Type of the command: what the device shall do.
     #[serde(rename = "type")]
     #[schema(value_type = CommandTypeName, example = "positionPeriodic")]
     kind: &'static str,
-    /// Its values. A `devicePassword` is not shown.
+    /// Values of the command, by name. `devicePassword` is never returned.
     #[schema(value_type = Object, example = json!({"frequency": 60}))]
     values: Map<String, Value>,
-    /// How far it is.
+    /// State of the command.
     #[schema(value_type = CommandStateName, example = "answered")]
     state: &'static str,
-    /// When it was given.
+    /// Time at which the command was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// The id of the user who gave it; null for the operator.
+    /// ID of the user who created the command. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
-    /// It is not sent after this instant.
+    /// Time after which the command is no longer sent.
     #[schema(example = "2026-05-02T12:00:00Z", format = DateTime)]
     deadline: String,
-    /// The protocol in which it was sent.
+    /// Protocol in which the command was sent. Null if it was not sent yet.
     #[schema(example = "gt06")]
     protocol: Option<String>,
-    /// When it was sent.
+    /// Time at which the command was sent to the device. Null if it was not sent.
     #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
     sent_at: Option<String>,
-    /// When it was answered, failed or expired.
+    /// Time at which the command was answered, failed or expired. Null before.
     #[schema(example = "2026-05-01T12:00:04Z", format = DateTime)]
     ended_at: Option<String>,
-    /// What the device answered.
+    /// Answer of the device, up to 1000 characters. Null if there is none.
     #[schema(example = "TIMER OK")]
     answer: Option<String>,
-    /// Why it failed.
+    /// Reason for which the command failed. Null unless `state` is `failed`.
     #[schema(example = json!(null))]
     error: Option<String>,
 }
 
-/// How far a command is.
+/// State of a command.
 #[derive(ToSchema)]
 #[schema(as = CommandState, rename_all = "camelCase")]
 pub enum CommandStateName {
-    /// It waits for its device to connect.
+    /// The command waits until the device is connected.
     Queued,
-    /// It was written to the device's connection. Many devices answer nothing.
+    /// The command was sent over the connection of the device. Many devices do not answer.
     Sent,
-    /// The device answered it.
+    /// The device answered the command.
     Answered,
-    /// It could not be sent, or was cancelled; `error` says why.
+    /// The command could not be sent, or was cancelled. `error` has the reason.
     Failed,
-    /// It was not sent before its deadline.
+    /// The command was not sent before its deadline.
     Expired,
 }
 
@@ -81,40 +87,40 @@ pub enum CommandStateName {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandList {
-    /// The commands, newest first.
+    /// Commands, newest first.
     commands: Vec<CommandView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A command that a device takes.
+/// Type of command that a device supports.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandTypeView {
-    /// Its name as `type` of a command.
+    /// Name of the type, for the member `type` of a command.
     #[serde(rename = "type")]
     #[schema(value_type = CommandTypeName, example = "positionPeriodic")]
     kind: &'static str,
-    /// What the device does.
+    /// What the device does on this command, as a sentence in English.
     #[schema(example = "Reports its position every `frequency` seconds.")]
     description: &'static str,
-    /// Names of the values that it takes.
+    /// Names of the values that the command accepts in `values`.
     #[schema(example = json!(["frequency"]))]
     values: Vec<&'static str>,
-    /// Whether it has to be confirmed.
+    /// Whether the command requires `confirm` to be `true`.
     #[schema(example = false)]
     needs_confirmation: bool,
 }
 
-/// The commands that a device takes.
+/// Types of commands that a device supports.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandTypeList {
-    /// The protocol that the device speaks; null if it has not been heard.
+    /// Protocol of the device's last message. Null if the device has not sent a message yet.
     #[schema(example = "gt06")]
     pub(super) protocol: Option<String>,
-    /// The commands of the protocol; all there are while the protocol is not known.
+    /// Command types of the protocol. All command types while the protocol is unknown.
     pub(super) command_types: Vec<CommandTypeView>,
 }
 

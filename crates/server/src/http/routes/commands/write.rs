@@ -1,4 +1,4 @@
-//! Giving and cancelling commands.
+//! Creating and cancelling commands.
 
 use axum::extract::State;
 use perigee_core::claim::ClaimState;
@@ -23,14 +23,14 @@ use crate::http::json::{Pointer, Problem};
 use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 
-/// Refuses a command that the protocol of the device does not have, or cannot write with these values.
+/// Refuses a command that the protocol of the device does not support, or cannot encode with these values.
 fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()> {
     let Some(name) = device.protocol.as_deref() else { return Ok(()) };
     let refuse = |member: &str, detail: String| {
         Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]))
     };
     let Some(protocol) = find_protocol(name) else {
-        return refuse("type", format!("The device uses {name}, which has no commands."));
+        return refuse("type", format!("The device uses {name}, which supports no commands."));
     };
     let settings = settings_of(app, device, protocol);
     let target = target(device, &settings, device.creation);
@@ -53,7 +53,7 @@ fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()>
     }
 }
 
-/// Refuses to stop the engine of a device whose identifiers may be another account's.
+/// Refuses to stop the engine of a device whose identifiers may belong to another account.
 async fn require_proven_claim(app: &App, caller: &Caller, device: &Device) -> ApiResult<()> {
     if app.config.gateways.claims == ClaimRule::First {
         return Ok(());
@@ -64,8 +64,8 @@ async fn require_proven_claim(app: &App, caller: &Caller, device: &Device) -> Ap
     }
     Err(ApiError::new(
         ErrorCode::ClaimUnproven,
-        "No identifier of the device is proven to be its own. Prove one with POST /api/devices/{deviceId}/claims, or ask an \
-         operator of the server to confirm it; then its engine can be stopped.",
+        "The engine cannot be stopped, because no identifier of the device is proven to belong to the account. Prove one with \
+         POST /api/devices/{deviceId}/claims, or ask an operator of the server to confirm it.",
     ))
 }
 
@@ -98,16 +98,20 @@ async fn queue(
     Ok(caller.reply(CommandView::from(command)).created(address))
 }
 
-/// Give a device a command.
+/// Send a command to a device
 ///
-/// It is queued, and sent when the device is connected by TCP, at once if it is. `command.sent`, `command.answered`,
-/// `command.failed` and `command.expired` tell what became of it. A command that the device's protocol does not have is
-/// refused. Stopping an engine is refused while the device moves faster than the server allows, and before an identifier of the
-/// device is proven to be its own (`claim-unproven`). Needs `commands.send`.
+/// Queues a command. It is sent immediately if the device is connected by TCP, and otherwise as soon as it connects.
+/// Sends the event `command.queued`, and later `command.sent`, `command.answered`, `command.failed` or `command.expired`
+/// when the state of the command changes. At most 100 commands may be queued for a device. Requires the privilege
+/// `commands.send`.
+///
+/// A command that the protocol of the device does not support is refused. The command `engineStop` is refused with
+/// `device-moving` while the device moves faster than the server allows, and with `claim-unproven` before an identifier
+/// of the device is proven to belong to the account.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/commands", tag = "commands",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
-    responses((status = 201, description = "The command, queued.", body = CommandView)))]
+    responses((status = 201, description = "The command was queued.", body = CommandView)))]
 pub async fn create_command(
     State(app): State<App>,
     caller: Caller,
@@ -118,17 +122,18 @@ pub async fn create_command(
     queue(&app, &caller, once, device.as_ref(), &body, read_command).await
 }
 
-/// Give a device a command, by its older name.
+/// Send a command to a device by type or text
 ///
-/// As `POST /api/devices/{deviceId}/commands`. `{"command": "text"}` is short for a custom command with this text;
-/// beside it, `"format": "hex"` sends the bytes that the text holds as hexadecimal digits. `sms` must be false: commands
-/// are sent over the device's connection.
+/// Does the same as `POST /api/devices/{deviceId}/commands`, for clients of the original API. In addition,
+/// `{"command": "text"}` sends a custom command with this text, and with `"format": "hex"` the bytes that the text has
+/// in hexadecimal digits. `sms` must be `false`: commands are sent over the connection of the device. Requires the
+/// privilege `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = SendCommandInput, examples(
         ("By type" = (value = json!({"type": "positionPeriodic", "values": {"frequency": 60}}))),
         ("By text" = (value = json!({"command": "STATUS#", "format": "text", "sms": false}))))),
-    responses((status = 201, description = "The command, queued.", body = CommandView)))]
+    responses((status = 201, description = "The command was queued.", body = CommandView)))]
 pub async fn send_command(
     State(app): State<App>,
     caller: Caller,
@@ -139,13 +144,14 @@ pub async fn send_command(
     queue(&app, &caller, once, device.as_ref(), &body, read_sent_command).await
 }
 
-/// Cancel a command.
+/// Cancel a command
 ///
-/// Only while it is queued: it fails, and is never sent. A command that was sent cannot be taken back (409). Needs
-/// `commands.send`.
+/// Cancels a command that is queued: its state becomes `failed`, and it is never sent. A command that was sent cannot
+/// be cancelled; the request then fails with `already-sent`, and with `already-ended` if the command has failed or
+/// expired. Requires the privilege `commands.send`. Sends the event `command.failed`.
 #[utoipa::path(delete, path = "/api/commands/{commandId}", tag = "commands",
-    params(("commandId" = String, Path, description = "The command's id.", example = "cmd_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The command, which has failed.", body = CommandView)))]
+    params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The command, cancelled.", body = CommandView)))]
 pub async fn cancel_command(
     State(app): State<App>,
     caller: Caller,

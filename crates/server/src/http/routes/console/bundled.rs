@@ -24,10 +24,10 @@ pub async fn get_bundled_tiles(State(app): State<App>, headers: HeaderMap) -> Ap
     answer_range(app.bundled_map.clone().ok_or_else(nothing_here)?, &headers).await
 }
 
-/// The named places as the program has them, gzipped.
+/// The named places as embedded in the program, gzipped.
 static PACKED: LazyLock<EmbeddedFile> =
     LazyLock::new(|| places(place::FILE.into()).encoded(ContentEncoding::Gzip));
-/// The same for clients that do not take gzip; unpacked when the first of them asks.
+/// The same for clients that do not accept gzip; decompressed on the first request.
 static UNPACKED: LazyLock<EmbeddedFile> = LazyLock::new(|| {
     let mut plain = Vec::new();
     // The file is part of the program, and a test reads it.

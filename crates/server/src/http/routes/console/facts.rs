@@ -1,4 +1,4 @@
-//! What the console needs before sign-in: the server's name, version, channels and maps.
+//! Public settings that the console needs before sign-in: the server's name, version, channels and maps.
 
 use axum::extract::State;
 use perigee_core::notification::Channel;
@@ -13,21 +13,21 @@ use crate::http::extract::Params;
 use crate::http::reply::Reply;
 use crate::map_layers::{Layer, LayerTiles};
 
-/// What anybody may know of this server.
+/// Public settings of the server, for the console.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Console)]
 pub struct ConsoleFacts {
-    /// The server that the console talks to.
+    /// Name and version of the server.
     server: ServerFacts,
-    /// The address clients use, without a slash at the end.
+    /// Public URL of the server, without a slash at the end.
     #[schema(example = "https://track.example.com")]
     base_url: String,
-    /// The maps beside the console's own, and where to begin.
+    /// Map layers, and the initial view of the map.
     map: MapFacts,
-    /// Which messages to people this server can send.
+    /// Channels by which the server can send notifications.
     channels: ChannelFacts,
-    /// The languages of the console.
+    /// Languages of the console, as ISO 639-1 codes.
     #[schema(value_type = Vec<String>, example = json!(["en", "es"]))]
     languages: &'static [&'static str],
 }
@@ -36,71 +36,72 @@ pub struct ConsoleFacts {
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConsoleServer)]
 pub struct ServerFacts {
-    /// The name of the software.
+    /// Name of the server software.
     #[schema(example = "Perigee")]
     name: &'static str,
-    /// The version of the software.
+    /// Version of the server software.
     #[schema(example = "0.1.0")]
     version: &'static str,
 }
 
-/// The maps beside the console's own, and where to begin.
+/// Map layers, and the initial view of the map.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleMap)]
 pub struct MapFacts {
-    /// Whether the server has the bundled map, with finer coasts, towns and names.
+    /// Whether the server has the bundled map, which shows coasts in more detail, towns and names.
     #[schema(example = true)]
     bundled: bool,
-    /// Maps that the operator added, best first.
+    /// Map layers that the operator added, in order of preference.
     layers: Vec<LayerFacts>,
-    /// Longitude and latitude to begin at when there is nothing to show.
+    /// Initial centre of the map if there is nothing to show: longitude and latitude, in degrees.
     #[schema(value_type = Vec<f64>, example = json!([-8.7, 42.2]), min_items = 2, max_items = 2)]
     center: [f64; 2],
-    /// How near to begin.
+    /// Initial zoom level of the map if there is nothing to show.
     #[schema(example = 1.5, minimum = 0, maximum = 24)]
     zoom: f64,
 }
 
-/// A map of the operator's.
+/// Map layer that the operator added.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ConsoleMapLayer)]
 pub struct LayerFacts {
-    /// The name that the operator gave it; null for the map of `map.pmtiles` or `map.tile_url`.
+    /// Name of the layer. Null for the layer of the settings `map.pmtiles` or `map.tile_url`.
     #[schema(example = "Sea marks", max_length = 60)]
     name: Option<String>,
-    /// Whether it is drawn over any map instead of being one.
+    /// Whether the layer is an overlay, drawn over another map. Otherwise it is a map of its own.
     #[schema(example = false)]
     overlay: bool,
-    /// How its tiles are got: `pmtiles` from one file by ranges, `tiles` one by one.
+    /// How tiles are requested: `pmtiles` for ranges of one file, `tiles` for single tiles.
     #[schema(example = "tiles", pattern = "^(pmtiles|tiles)$")]
     kind: &'static str,
-    /// What its tiles are: `vector`, or `raster` for pictures.
+    /// Format of the tiles: `vector` for geometries, `raster` for images.
     #[schema(example = "raster", pattern = "^(vector|raster)$")]
     format: &'static str,
-    /// Where it is: relative to `baseUrl` if it begins with `api/`; with {z}, {x} and {y} to be put in unless it is a file.
+    /// URL of the tiles, relative to `baseUrl` if it begins with `api/`. For `tiles`, it contains the placeholders {z},
+    /// {x} and {y}.
     #[schema(example = "https://tiles.example.com/{z}/{x}/{y}.png")]
     url: String,
-    /// Whom it is from; to be shown with it, as text.
+    /// Attribution to show with the layer, as plain text.
     #[schema(example = "© OpenStreetMap contributors")]
     attribution: String,
-    /// The first zoom that has tiles.
+    /// Lowest zoom level that has tiles.
     #[schema(example = 0, maximum = 24)]
     min_zoom: u8,
-    /// The last zoom that has tiles.
+    /// Highest zoom level that has tiles.
     #[schema(example = 19, maximum = 24)]
     max_zoom: u8,
-    /// West, south, east and north of what it covers; null for the world.
+    /// Area that the layer covers: west, south, east and north, in degrees. Null for the whole world.
     #[schema(value_type = Option<Vec<f64>>, example = json!([-10.0, 35.0, 5.0, 44.0]), min_items = 4, max_items = 4)]
     bounds: Option<[f64; 4]>,
 }
 
-/// Which messages to people this server can send.
+/// Channels by which the server can send notifications.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ConsoleChannels)]
 pub struct ChannelFacts {
-    /// Whether the server can send e-mail.
+    /// Whether the server can send e-mails.
     #[schema(example = true)]
     email: bool,
     /// Whether the server can send SMS.
@@ -160,11 +161,12 @@ fn named(layer: &Layer) -> LayerFacts {
     }
 }
 
-/// Read what the console needs before anybody signs in.
+/// Retrieve public settings of the server
 ///
-/// Needs no token. It says nothing about accounts, devices or users.
+/// Returns what the console needs before a user signs in: version, map layers, channels and languages. No
+/// authentication is required. The answer contains nothing about accounts, devices or users.
 #[utoipa::path(get, path = "/api/console", tag = "console", security(()),
-    responses((status = 200, description = "What anybody may know of this server.", body = ConsoleFacts)))]
+    responses((status = 200, description = "Public settings of the server.", body = ConsoleFacts)))]
 pub async fn get_console_facts(
     State(app): State<App>,
     _context: RequestContext,

@@ -1,4 +1,4 @@
-//! Tiles of the operator's layers: of files by ranges, and of tile servers that this server asks.
+//! Tiles of the operator's layers: ranges of files, and tiles that this server fetches from tile servers.
 
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -15,7 +15,7 @@ use crate::http::held_answer::hold;
 use crate::http::middleware::nothing_here;
 use crate::map_layers::{LayerTiles, Tile, TileAddress, TileError};
 
-/// A part of a layer's file.
+/// Answers a range of a layer's file.
 pub async fn get_layer_file(
     State(app): State<App>,
     TextPath(id): TextPath,
@@ -27,8 +27,8 @@ pub async fn get_layer_file(
     }
 }
 
-/// A tile of a layer whose server browsers do not ask, for users and viewers of share links: the operator pays for what is
-/// fetched. Where the server has none the answer is empty, which maps take for a tile without anything on it.
+/// Answers a tile of a proxied layer, for users and viewers of share links only, because the operator pays for what is
+/// fetched. If the tile server has no such tile, the answer is empty, which maps show as an empty tile.
 pub async fn get_layer_tile(
     State(app): State<App>,
     MapViewer { payer }: MapViewer,
@@ -46,7 +46,7 @@ pub async fn get_layer_tile(
             tracing::debug!(layer = layer.settings.name, why, "no tile");
             Err(ApiError::new(
                 ErrorCode::Unavailable,
-                "The tile server of this map does not answer. Try again later, or choose another map.",
+                "The tile server of this map layer does not answer. Try again later, or choose another map.",
             )
             .with_header(header::RETRY_AFTER, "10"))
         }

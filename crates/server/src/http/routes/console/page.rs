@@ -1,5 +1,5 @@
-//! The console's page and its files. Whatever address is no file and nothing of the API is a page of the console,
-//! which reads the address itself.
+//! The console's page and its files. Every URL that is neither a file nor part of the API is a page of the console,
+//! which evaluates the URL itself.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -24,12 +24,12 @@ use crate::http::error::{ApiResult, internal};
 use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;
 
-/// The console as it was built. A file that is worth it is here only in its compressed forms, `.br` and `.gz`.
+/// The console as it was built. A file that compresses well is embedded only in its compressed forms, `.br` and `.gz`.
 #[derive(RustEmbed)]
 #[folder = "assets/console"]
 struct Built;
 
-/// Addresses that are never pages of the console, by their first segment.
+/// First segments of URLs that are never pages of the console.
 const NOT_PAGES: [&str; 7] = ["api", ".well-known", "healthz", "readyz", "metrics", "gateways", "pages"];
 const INDEX: &str = "index.html";
 /// The first segment of pages of share links.
@@ -40,23 +40,23 @@ const HASH_CHARS: usize = 8;
 /// Where the console's files come from: content and hash, by name.
 type Files = fn(&str) -> Option<(Cow<'static, [u8]>, [u8; 32])>;
 
-/// The console, ready to be answered.
+/// The console, ready to be served.
 #[derive(Clone, Debug)]
 pub struct Console(Arc<Parts>);
 
 #[derive(Debug)]
 struct Parts {
     prefix: String,
-    /// None when the build left out the page.
+    /// None if the build has no page.
     index: Option<EmbeddedFile>,
     policy: PagePolicy,
     files: Files,
-    /// Files unpacked for clients that take no compression, kept so that each is unpacked once.
+    /// Files decompressed for clients that accept no compression, kept so that each is decompressed once.
     unpacked: Mutex<HashMap<String, Bytes>>,
 }
 
 impl Console {
-    /// The console under this address, with tiles from these origins.
+    /// The console under this base URL, with tiles from these origins.
     pub fn new(base_url: &BaseUrl, tile_origins: &[String]) -> Self {
         Self::of(base_url, tile_origins, built)
     }
@@ -77,7 +77,7 @@ impl Console {
         }))
     }
 
-    /// What is at this path, as far as the console goes.
+    /// The file or page of the console at this path.
     fn answer(&self, path: &str, headers: &HeaderMap, known: &Preconditions) -> ApiResult<Response> {
         let path = percent_decode_str(path).decode_utf8().map_err(|_not_text| nothing_here())?;
         let name = path.strip_prefix('/').ok_or_else(nothing_here)?;
@@ -95,7 +95,7 @@ impl Console {
         Ok(self.0.policy.put_on(response, first == SHARED))
     }
 
-    /// A file in the smallest form that the client takes.
+    /// A file in the smallest encoding that the client accepts.
     fn file(&self, name: &str, headers: &HeaderMap) -> Option<EmbeddedFile> {
         // The compressed files are not served under their own paths.
         if ContentEncoding::SMALL.iter().any(|encoding| name.ends_with(encoding.suffix())) {
@@ -121,7 +121,7 @@ impl Console {
         Some(EmbeddedFile::new(name, content, hash, keep))
     }
 
-    /// What a compressed file holds.
+    /// The content of a compressed file.
     fn unpack(&self, name: &str, gzip: &[u8]) -> Option<Bytes> {
         let mut unpacked = self.0.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(content) = unpacked.get(name) {
@@ -139,8 +139,7 @@ fn built(name: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
     Built::get(name).map(|file| (file.data, file.metadata.sha256_hash()))
 }
 
-/// The page with the address that its relative links start from: in place of the one it was built with, or else before
-/// every link.
+/// The page with a `<base>` for its relative links: in place of the one of the build, or else before all links.
 fn rooted(page: &str, prefix: &str) -> String {
     let root = prefix.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let base = format!("<base href=\"{root}/\">");
@@ -154,8 +153,8 @@ fn rooted(page: &str, prefix: &str) -> String {
     }
 }
 
-/// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. A word of eight
-/// letters is none.
+/// Whether the build put a hash of the content into this name, as in `assets/index-B3xZ9_kq.js`. Eight lower-case
+/// letters are a word, not a hash.
 fn is_hashed(name: &str) -> bool {
     let Some((stem, _)) = name.strip_prefix("assets/").and_then(|file| file.rsplit_once('.')) else {
         return false;
@@ -170,7 +169,7 @@ fn is_hashed(name: &str) -> bool {
         && !hash.bytes().all(|sign| sign.is_ascii_lowercase())
 }
 
-/// Answers what no route is for: a file of the console, its page, or that there is nothing.
+/// Answers paths without a route: with a file or the page of the console, or with 404.
 pub async fn get_console(
     Extension(console): Extension<Console>,
     OriginalUri(original): OriginalUri,

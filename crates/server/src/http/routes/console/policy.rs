@@ -6,22 +6,22 @@ use http::{HeaderName, HeaderValue, header};
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
-/// The page asks where its reader is to find the nearest device, and for nothing else.
+/// The page uses the position of its user to find the nearest device, and no other permission.
 const PERMISSIONS: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(self), gyroscope=(), \
      hid=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()";
 
-/// What browsers are told with every file of the console. A worker obeys the policy of its own file, so that it stands
-/// on all of them.
+/// Headers that are sent with every file of the console. A worker obeys the policy of its own file, so all files have
+/// it.
 #[derive(Clone, Debug)]
 pub(super) struct PagePolicy {
     content: HeaderValue,
-    /// The same for pages of share links, which their owners put into pages of their own. Cookies of the console are not sent
-    /// from there (`SameSite=Strict`), so that such a page can show nothing but what the link shows.
+    /// The same for pages of share links, which may be embedded in pages of others. Cookies of the console are not sent
+    /// from there (`SameSite=Strict`), so such a page can show only what the link shows.
     embedded: HeaderValue,
 }
 
 impl PagePolicy {
-    /// Nothing inline, nothing evaluated, nothing from elsewhere but the operator's tiles, from these origins.
+    /// Forbids inline code, evaluated code and other hosts, except these origins of the operator's tiles.
     pub(super) fn new(tile_origins: &[String]) -> Self {
         let tiles = tile_origins.iter().fold(String::new(), |tiles, origin| format!("{tiles} {origin}"));
         let policy = format!(
@@ -37,7 +37,7 @@ impl PagePolicy {
         Self { content: framed_by("'none'"), embedded: framed_by("*") }
     }
 
-    /// Tells it with this answer.
+    /// Adds the headers to an answer.
     pub(super) fn put_on(&self, mut response: Response, may_be_framed: bool) -> Response {
         let headers = response.headers_mut();
         let policy = if may_be_framed { &self.embedded } else { &self.content };

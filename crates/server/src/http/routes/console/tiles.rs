@@ -1,4 +1,4 @@
-//! Serves the operator's map tiles by ranges, as the console needs them.
+//! Serves the operator's map tiles as ranges of a file.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use crate::http::error::{ApiResult, internal, invalid_header};
 use crate::http::middleware::nothing_here;
 use crate::tiles::{ByteRange, TilePart, Tiles};
 
-/// A part of the operator's map tiles. The map asks for what it shows; nobody needs, or gets, the whole file at once.
+/// Answers a range of the operator's map tiles. The whole file is never sent in one answer.
 pub async fn get_tiles(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
     answer_range(app.tiles.clone().ok_or_else(nothing_here)?, &headers).await
 }
@@ -20,7 +20,7 @@ pub(super) async fn answer_range(tiles: Tiles, headers: &HeaderMap) -> ApiResult
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok()).and_then(ByteRange::read);
     let Some(range) = range else {
         return Err(invalid_header(
-            "Ask for part of the file with a header such as \"Range: bytes=0-16383\".",
+            "A part of the file must be requested, with a header such as \"Range: bytes=0-16383\".",
         ));
     };
     let read = tokio::task::spawn_blocking(move || tiles.read(range)).await.map_err(internal)?;

@@ -1,4 +1,4 @@
-//! How messages of a device are read, as a client sets it: reader and schema follow from the options that gateways know.
+//! Decoding settings of a device: the reader and the schema follow from `DEVICE_OPTIONS` of the gateways crate.
 
 use perigee_core::decoding::Decoding;
 use perigee_gateways::{DEVICE_OPTIONS, OptionKind, read_decoding};
@@ -8,7 +8,7 @@ use utoipa::openapi::{RefOr, Schema};
 use crate::http::input::Member;
 use crate::http::json::{Field, Fields, Problem};
 
-/// The settings of a device for decoding, by their names. A setting that is null is not set.
+/// The decoding settings of a device, by name. A setting that is null is not set.
 pub(super) enum DecodingInput {}
 
 impl Member for DecodingInput {
@@ -26,10 +26,13 @@ impl Member for DecodingInput {
     }
 }
 
-/// The schema of the settings: closed, with the values that each takes, or null where a client may write so.
+/// Description of `decoding` in answers. A request has the comment of its member instead.
+const DESCRIPTION: &str = "Decoding settings: how messages of the device are decoded and its commands are encoded, where the \
+    device differs from others of its protocol. Only settings that were set are present.";
+
+/// The schema of the settings, without other members. `nullable` allows null for each of them, as in a request.
 pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
-    let example = serde_json::json!({"timeZoneMinutes": 480});
-    let mut object = ObjectBuilder::new().schema_type(Type::Object).example(Some(example));
+    let mut object = ObjectBuilder::new().schema_type(Type::Object).description(Some(DESCRIPTION));
     for option in DEVICE_OPTIONS {
         let (kind, value) = match option.kind {
             OptionKind::Flag => (Type::Boolean, ObjectBuilder::new()),
@@ -61,8 +64,12 @@ pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
             value.schema_type(kind)
         };
         let protocols = option.protocols.join(", ");
-        let value = value.description(Some(format!("{} Protocols and feeds: {protocols}.", option.meaning)));
+        let value = value
+            .description(Some(format!("{} Used by the protocols and feeds {protocols}.", option.meaning)));
         object = object.property(option.name, value);
     }
-    object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).into()
+    let mut object =
+        object.additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false))).build();
+    object.example = Some(serde_json::json!({"timeZoneMinutes": 480}));
+    object.into()
 }

@@ -36,50 +36,57 @@ const READ_ONLY: &[&str] = &[
 ];
 
 input! {
-    /// What a client sets of a device.
+    /// Settings of a device.
     pub(super) struct DeviceInput {
-        /// What the hardware says of itself: IMEI, ESN, serial; unique in the account. It may not begin
-        /// with `dev_`, begin or end with a blank, or be `.` or `..`.
+        /// Identifier under which the device reports, for example its IMEI, ESN or serial number. Unique among all
+        /// identifiers of the account's devices. Must not begin with `dev_`, begin or end with a space, or be `.` or
+        /// `..`. Null for none.
         identifier: Identifier, nullable, example "300234010753370";
-        /// Further names under which it reports, for example the IMEI of its satellite modem; at most 20.
+        /// Further identifiers under which the device reports, for example the IMEI of its satellite modem. At most 20.
+        /// Default: none.
         identifiers: Objects<IdentifierInput, 0, { DeviceIdentifier::COUNT_MAX }>, nullable, example [];
-        /// Shown in lists, on the map and in messages.
+        /// Name of the device, shown in lists, on the map and in notifications. Need not be unique.
         name: Name, required, example "Northern Star";
-        /// A note about it.
+        /// Free text about the device. Null for none.
         description: Description, nullable, example "Longliner, 24 m";
-        /// Mobile number of the device's SIM card.
+        /// Mobile number of the device's SIM card. Null for none. It is stored for reference.
         min: ShortText, nullable, example "+34600111222";
-        /// Free labels: at most 64, keys of 1 to 64 characters, values of at most 256.
+        /// Labels of the device, as keys and values: at most 64 labels, keys of 1 to 64 characters, values of at most
+        /// 256 characters. Default: none.
         tags: TagMap, nullable, example {"colour": "red"};
-        /// The icon it is drawn with.
+        /// Name of the icon that represents the device on the map. Null for the default icon.
         icon: ShortText, nullable, example "boat";
-        /// What kind of hardware it is: a model of `GET /api/trackerModels`, with or without its maker, or any text. Messages
-        /// of some protocols are read by the model.
+        /// Model of the hardware: a model from `GET /api/trackerModels`, with or without its maker, or any other text.
+        /// A known model sets how messages of some protocols are decoded. Null if unknown.
         model: ShortText, nullable, example "SmartOne C";
-        /// How its messages are read and its commands written, where that differs from other devices of its protocol; see
-        /// `GET /api/trackerModels`. It takes effect with the next message.
+        /// Decoding settings: how messages of the device are decoded and its commands are encoded, where the device
+        /// differs from others of its protocol. `GET /api/trackerModels` lists the settings. A change takes effect with
+        /// the next message. Default: none.
         decoding: DecodingInput, nullable, example {"timeZoneMinutes": 480};
-        /// The groups it is in, by id or by a name that only one has. Changing them needs `groups.write` too.
+        /// Groups that the device belongs to, each given by its ID or by a name that only one group has. At most 1000.
+        /// A change also requires the privilege `groups.write`. Default: none.
         groups: Set<GroupId, 0, { DeviceSettings::GROUPS_MAX }>, nullable, example [];
-        /// Its expiry and daily limits; none at all when left out.
+        /// Expiration date of the device, and limits of the notifications it may cause in a day. Default: no expiry, no
+        /// limits.
         limits: Object<LimitsInput>, nullable;
-        /// How often it is expected to report, in seconds; null to go by what is learned from its reports.
+        /// Expected reporting interval, in seconds. Null to use the interval learned from the device's reports
+        /// (`learnedIntervalSeconds`).
         expected_interval_s as "expectedIntervalSeconds":
             Whole<1, { DeviceSettings::EXPECTED_INTERVAL_MAX_S }>, nullable, example 600;
-        /// Days that its locations are kept; null for as long as the account's settings say. What is older is deleted
-        /// within a day and cannot be brought back.
+        /// Retention of the device's locations, in days. Null to use the retention of the account. Older locations are
+        /// deleted within a day and cannot be restored.
         retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example null;
     }
 }
 
 input! {
-    /// A further name under which a device reports.
+    /// Further identifier under which a device reports.
     pub(super) struct IdentifierInput {
-        /// As the network or the hardware writes it; unique among all identifiers of the account's devices.
+        /// Identifier as the network or the hardware writes it. Unique among all identifiers of the account's devices.
         identifier: Identifier, required, example "300234063904190";
-        /// The way by which it reports under this name.
+        /// Way by which the device reports under this identifier, as free text. Null if not given.
         link: ShortText, nullable, example "iridium";
-        /// Order among the device's identifiers; the lowest is preferred.
+        /// Order among the device's identifiers. The identifier with the lowest number is preferred.
         priority: WholeU8<0, { DeviceIdentifier::PRIORITY_MAX }>, or(0), example 1;
     }
 }
@@ -93,22 +100,24 @@ impl Part for IdentifierInput {
 }
 
 input! {
-    /// A device's expiry and daily limits, as a client sets them.
+    /// Expiration date of a device, and limits of the notifications that it may cause in a day.
     pub(super) struct LimitsInput {
-        /// Whether it expires; false clears the date. Left out, it follows from the date.
+        /// Whether the device expires. `false` removes the expiration date. Default: `true` if `expirationDate` is
+        /// given.
         expires: bool, nullable, example true;
-        /// The last date it is active on, in the account's time zone. Required when `expires` is true.
+        /// Last day on which the device is active, in the time zone of the account. Required if `expires` is `true`.
+        /// Null for no expiry.
         expiration_date as "expirationDate": Date, nullable, example "2026-12-31";
-        /// E-mails a day; null is no limit, 0 is none at all.
+        /// Maximum number of e-mails about the device in a day. Null for no limit, 0 to send none.
         daily_emails as "dailyEmailLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 50;
-        /// SMS a day; null is no limit, 0 is none at all.
+        /// Maximum number of SMS about the device in a day. Null for no limit, 0 to send none.
         daily_sms as "dailySmsLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 10;
-        /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
+        /// Number of e-mails, and of SMS, within the daily limits that are reserved for critical alerts. Default: 0.
         critical_reserve as "criticalReserve": Whole<0, { Limits::DAILY_MAX }>, nullable, example 2;
     }
 }
 
-/// The identifier of a device, which must be able to stand in an address.
+/// The identifier of a device, which must be usable as part of a URL.
 pub(super) enum Identifier {}
 
 impl Member for Identifier {
@@ -133,7 +142,7 @@ impl Member for Identifier {
     }
 }
 
-/// Reads what a client sets of a device.
+/// Reads the settings of a device.
 pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
     read_body(body, &[ENVELOPE, READ_ONLY], |input: DeviceInput, fields| {
         let identifiers = input.identifiers.unwrap_or_default();
@@ -141,7 +150,8 @@ pub(super) fn read_device(body: &Value) -> ApiResult<DeviceSettings> {
         names.extend(input.identifier.as_deref());
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
-            fields.refuse("identifiers", "must not name an identifier twice, or the one in \"identifier\"");
+            fields
+                .refuse("identifiers", "must not contain an identifier twice, or the one in \"identifier\"");
         }
         let mut groups = input.groups.unwrap_or_default();
         groups.sort_unstable();
@@ -179,8 +189,8 @@ impl Part for LimitsInput {
     }
 }
 
-/// Lets a device expire that was given a date and nothing said of whether it expires: `expires` then only tells how
-/// it was before.
+/// Removes `expires` where the change sets an expiration date and not `expires`: the value is that of the device before
+/// the change, and would remove the new date.
 pub(super) fn follow_date(device: &mut Value) {
     if let Some(limits) = device.get_mut("limits").and_then(Value::as_object_mut)
         && limits.get("expirationDate").is_some_and(|date| !date.is_null())
@@ -270,12 +280,18 @@ mod tests {
         };
         check(
             json!({"timezone": 1}),
-            "\"timezone\" is not an option of devices; there are timeZoneMinutes, ",
+            "\"timezone\" is not a decoding setting; the settings are timeZoneMinutes, ",
         );
         check(json!({"hbm": 3}), "\"hbm\" must be a whole number from 0 to 2.");
         check(json!({"payload": "bits"}), "\"payload\" must be one of auto, text, records, ");
-        check(json!({"payload": "template"}), "\"payload\" needs \"template\" beside it.");
-        check(json!({"format": "01,zz"}), "\"format\" must be a list of parameters such as 01,02,03,04,05.");
+        check(
+            json!({"payload": "template"}),
+            "\"payload\" is \"template\", which requires the setting \"template\".",
+        );
+        check(
+            json!({"format": "01,zz"}),
+            "\"format\" must be a list of hexadecimal parameters such as 01,02,03,04,05.",
+        );
         check(json!({"template": {"fields": [{"field": "a"}]}}), "\"template/fields/0/offset\" is missing.");
         let wide = json!({"template": {"fields": [{"field": "x".repeat(9_000), "offset": 0}]}});
         check(wide, "\"template\" must be a template of at most 8192 bytes.");

@@ -19,7 +19,7 @@ use crate::http::names::group_param;
 use crate::http::place::{place_of, place_param};
 use crate::http::reply::Reply;
 
-/// The device a path names, if the caller sees it.
+/// The device of a path, if the caller may see it.
 pub(in crate::http::routes) async fn find_device(
     app: &App,
     caller: &Caller,
@@ -29,7 +29,7 @@ pub(in crate::http::routes) async fn find_device(
     app.store.find_device(caller.scope(), device.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// The id of the device a path names, if the caller sees it.
+/// The id of the device of a path, if the caller may see it.
 pub(in crate::http::routes) async fn find_device_id(
     app: &App,
     caller: &Caller,
@@ -45,20 +45,21 @@ pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> 
     caller.reply(OneDevice { device: DeviceView::at(device, caller.now()) }).revision(revision)
 }
 
-/// List devices.
+/// List devices
 ///
-/// Complete unless `limit` or `cursor` is given.
+/// Returns the devices that the caller may see and that match all given filters, sorted by ID. The list is complete
+/// unless `limit` or `cursor` is given; with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name, identifier or description, in any case."),
-    ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of devices in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only devices whose name, identifier or description contains this text. Upper and lower case are not distinguished.", example = "star"),
+    ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),
     ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),
-    ("tag" = Option<String>, Query, description = "A tag's key and value: only devices that carry it.", example = "colour:red"),
-), responses((status = 200, description = "The devices in sight.", body = DeviceList)))]
+    ("tag" = Option<String>, Query, description = "Only devices with this tag, given as `key:value`.", example = "colour:red"),
+), responses((status = 200, description = "Devices that the caller may see.", body = DeviceList)))]
 pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let states = [DeviceState::Active, DeviceState::Expired].map(|state| (state.name(), state));
     let group = group_param(&app, &caller, &mut params, "group").await?;
@@ -90,17 +91,18 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
     answer_list(&app, &caller, "devices", part, fetch, view).await
 }
 
-/// Read a device.
+/// Retrieve a device
 ///
-/// The entity tag is that of what a client can set. The answer is whole every time: `status`, `lastSeen` and
-/// `counters` change without it.
+/// Returns a device with its settings and state. Any user who may see the device may call this operation. The `ETag`
+/// changes only with the settings that a client can change, so the answer is complete even if `If-None-Match` has the
+/// current value: `status`, `lastSeen` and `counters` change without it.
 #[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
-    responses((status = 200, description = "The device.", body = OneDevice)))]
+    responses((status = 200, description = "The device with this ID.", body = OneDevice)))]
 pub async fn get_device(
     State(app): State<App>,
     caller: Caller,
@@ -119,7 +121,7 @@ pub async fn get_device(
     Ok(caller.reply(OneDevice { device }).revision(revision))
 }
 
-/// The last location of a device in words, if it has one and somebody reads them.
+/// The place of the last location, if there is one and the caller asked for places.
 fn last_place(reader: Option<Reader>, last: Option<&StoredLocation>) -> Option<String> {
     last.and_then(|last| place_of(reader, last.location.latitude, last.location.longitude))
 }

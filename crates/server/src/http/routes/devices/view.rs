@@ -19,86 +19,92 @@ use super::decoding::decoding_schema;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Device)]
 pub struct DeviceView {
-    /// Its id, made by us.
+    /// Unique identifier of the device, assigned by the server. It never changes.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     id: String,
-    /// What the hardware says of itself: IMEI, ESN, serial; unique in the account.
+    /// Identifier under which the device reports, for example its IMEI, ESN or serial number. Unique among all
+    /// identifiers of the account's devices. Null if not set.
     #[schema(example = "300234010753370")]
     identifier: Option<String>,
-    /// Further names under which it reports, by priority.
+    /// Further identifiers under which the device reports, sorted by priority.
     #[schema(value_type = Vec<IdentifierView>, max_items = 20)]
     identifiers: Vec<IdentifierView>,
-    /// Its name.
+    /// Name of the device, shown in lists, on the map and in notifications. Need not be unique.
     #[schema(example = "Northern Star")]
     name: String,
-    /// A note about it.
+    /// Free text about the device. Null if not set.
     #[schema(example = "Longliner, 24 m")]
     description: Option<String>,
-    /// Its mobile number.
+    /// Mobile number of the device's SIM card. Null if not set.
     #[schema(example = "+34600111222")]
     min: Option<String>,
-    /// Free labels, key to value.
+    /// Labels of the device, as keys and values.
     #[schema(example = json!({"colour": "red"}))]
     tags: BTreeMap<String, String>,
-    /// The icon it is drawn with.
+    /// Name of the icon that represents the device on the map. Null for the default icon.
     #[schema(example = "boat")]
     icon: Option<String>,
-    /// The photo that users set, whose bytes are at `/api/devices/{id}/files/{photo}`; another one has another id.
+    /// ID of the photo that a user set, null if there is none. The image is at `/api/devices/{id}/files/{photo}`. A new
+    /// photo has a new ID.
     #[schema(example = "fil_01jc2m8k4n5p6")]
     photo: Option<String>,
-    /// What kind of hardware it is.
+    /// Model of the hardware, as set by a client. Null if not set.
     #[schema(example = "SmartOne C")]
     model: Option<String>,
-    /// The model that its own messages told; it counts for decoding while `model` is none that is known.
+    /// Model that the device reported in its messages, null if it reported none. It is used for decoding unless `model`
+    /// is a known model.
     #[schema(example = json!(null))]
     reported_model: Option<String>,
-    /// How its messages are read and its commands written, where that differs from other devices of its protocol.
+    /// Decoding settings. `decoding_schema` has the description, because `schema_with` drops this comment.
     #[schema(schema_with = decoding_view_schema)]
     decoding: Decoding,
-    /// Time zone of its clock, in minutes ahead of UTC, that is proposed because all its newest fixes are off by the same whole
-    /// half hours; null if none is. To accept it, set it as `timeZoneMinutes` of `decoding`.
+    /// Proposed time zone of the device's clock, in minutes ahead of UTC. It is set if the times of the newest fixes
+    /// all differ from their arrival by the same multiple of half an hour, null otherwise. To accept it, set
+    /// `timeZoneMinutes` in `decoding` to this value.
     #[schema(example = json!(null), minimum = -840, maximum = 840)]
     proposed_time_zone_minutes: Option<i32>,
-    /// The protocol it last spoke.
+    /// Protocol of the device's last message to a listener. Null if there was none.
     #[schema(example = json!(null))]
     protocol: Option<String>,
-    /// The ids of the groups it is in, ascending.
+    /// IDs of the groups that the device belongs to, in ascending order.
     #[schema(example = json!(["grp_01jc2m8k4n5p6"]))]
     groups: Vec<String>,
-    /// Whether it uses a licence.
+    /// Licence state: `active` if the device uses a licence, `expired` otherwise.
     #[schema(value_type = DeviceStateName, example = "active")]
     state: &'static str,
-    /// The instant from which it is expired, if it expires.
+    /// Time at which the device expires or expired. Null if it does not expire.
     #[schema(example = "2027-01-01T00:00:00Z", format = DateTime)]
     expires: Option<String>,
-    /// Its expiry and daily limits.
+    /// Expiration date of the device, and limits of the notifications it may cause in a day.
     #[schema(value_type = LimitsView)]
     limits: LimitsView,
-    /// What it sent on the account's present day.
+    /// Notifications that the device caused on the current day of the account.
     #[schema(value_type = CountersView)]
     counters: CountersView,
-    /// Whether it reports as it should.
+    /// Reporting status: whether the device reports as often as its interval says.
     #[schema(value_type = DeviceStatusName, example = "online")]
     status: &'static str,
-    /// When it was last heard.
+    /// Time at which the last message of the device was received. Null if none was received yet.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_seen: Option<String>,
-    /// How often it is expected to report, in seconds, as a client set it; null when `learnedIntervalSeconds` counts.
+    /// Expected reporting interval, in seconds, as set by a client. Null to use `learnedIntervalSeconds`.
     #[schema(example = 600)]
     expected_interval_seconds: Option<u32>,
-    /// How often it reports, in seconds, as learned from when it was heard; null while too little is known.
+    /// Reporting interval, in seconds, learned by the server from the times of the device's messages. Null until there
+    /// are enough messages.
     #[schema(example = 600, minimum = 5, maximum = 172_800)]
     learned_interval_seconds: Option<u32>,
-    /// Days that its locations are kept; null for as long as the account's settings say.
+    /// Retention of the device's locations, in days. Null to use the retention of the account.
     #[schema(example = json!(null))]
     retention_days: Option<u32>,
-    /// When it was made.
+    /// Time at which the device was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the device.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
-    /// Where its last location is, in words; only with `place=true`.
+    /// Place of the device's last location, in words. Present only with `place=true`, and if the device has a last
+    /// location that can be described.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "22 km SW of Vigo, Spain")]
     place: Option<String>,
@@ -108,93 +114,95 @@ fn decoding_view_schema() -> RefOr<Schema> {
     decoding_schema(false)
 }
 
-/// A further name under which a device reports.
+/// Further identifier under which a device reports.
 #[derive(Serialize, ToSchema)]
 #[schema(as = DeviceIdentifier)]
 pub struct IdentifierView {
-    /// As the network or the hardware writes it; unique among all identifiers of the account's devices.
+    /// Identifier as the network or the hardware writes it. Unique among all identifiers of the account's devices.
     #[schema(example = "300234063904190")]
     identifier: String,
-    /// The way by which it reports under this name.
+    /// Way by which the device reports under this identifier, as free text. Null if not set.
     #[schema(example = "iridium")]
     link: Option<String>,
-    /// Order among the device's identifiers; the lowest is preferred.
+    /// Order among the device's identifiers. The identifier with the lowest number is preferred.
     #[schema(example = 1, maximum = 100)]
     priority: u8,
 }
 
-/// A device's expiry and daily limits.
+/// Expiration date of a device, and limits of the notifications that it may cause in a day.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Limits)]
 pub struct LimitsView {
-    /// Whether the device expires at `expirationDate`.
+    /// Whether the device has an expiration date.
     #[schema(example = true)]
     expires: bool,
-    /// The last date it is active on, in the account's time zone.
+    /// Last day on which the device is active, in the time zone of the account. Null if the device does not expire.
     #[schema(example = "2026-12-31", format = Date)]
     expiration_date: Option<String>,
-    /// E-mails a day; null is no limit, 0 is none at all.
+    /// Maximum number of e-mails about the device in a day. Null for no limit, 0 if none are sent.
     #[schema(example = 50)]
     daily_email_limit: Option<u32>,
-    /// SMS a day; null is no limit, 0 is none at all.
+    /// Maximum number of SMS about the device in a day. Null for no limit, 0 if none are sent.
     #[schema(example = 10)]
     daily_sms_limit: Option<u32>,
-    /// How many of the day's e-mails, and of its SMS, are kept for critical alerts.
+    /// Number of e-mails, and of SMS, within the daily limits that are reserved for critical alerts.
     #[schema(example = 2)]
     critical_reserve: u32,
 }
 
-/// What a device sent on the account's present day.
+/// Notifications that a device caused on the current day of the account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Counters)]
 pub struct CountersView {
-    /// The day that is counted, in the account's time zone.
+    /// Day that is counted, in `timeZone`.
     #[schema(example = "2026-05-01", format = Date)]
     date: String,
-    /// The time zone it is counted in.
+    /// Time zone of the account, in which days begin and end (IANA name).
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
-    /// E-mails sent or under way.
+    /// Number of e-mails sent or being sent.
     #[schema(example = 3, minimum = 0)]
     emails_sent: u32,
-    /// SMS sent or under way.
+    /// Number of SMS sent or being sent.
     #[schema(example = 1, minimum = 0)]
     sms_sent: u32,
-    /// The segments of those SMS.
+    /// Number of segments of those SMS, as networks bill them.
     #[schema(example = 2, minimum = 0)]
     sms_segments: u32,
-    /// When the next day begins.
+    /// Time at which the next day begins and the counts are reset to 0.
     #[schema(example = "2026-05-01T22:00:00Z", format = DateTime)]
     resets_at: String,
 }
 
-/// Whether a device uses a licence.
+/// Licence state of a device.
 #[derive(ToSchema)]
 #[schema(as = DeviceState, rename_all = "lowercase")]
 pub enum DeviceStateName {
-    /// The device takes a licence and stores data.
+    /// The device uses a licence. Its locations and alerts are stored.
     Active,
-    /// It does no longer.
+    /// The device uses no licence. Its locations and alerts are not stored.
     Expired,
 }
 
-/// Whether a device reports as it should.
+/// Reporting status of a device: whether it reports as often as its interval says.
 #[derive(ToSchema)]
 #[schema(as = DeviceStatus, rename_all = "lowercase")]
 pub enum DeviceStatusName {
-    /// Heard within two of its intervals.
+    /// The last message was received within two reporting intervals, or within two minutes after the end of the first if
+    /// that is later. If no interval is known, it is one hour.
     Online,
-    /// Overdue, but not for long.
+    /// The next message is overdue: the device is no longer online, but not offline yet.
     Late,
-    /// Not heard for six of its intervals.
+    /// No message was received for six reporting intervals, or until ten minutes after the end of the first if that is
+    /// later.
     Offline,
-    /// The device has not reported yet.
+    /// No message of the device has been received yet.
     Never,
 }
 
-/// One device.
+/// Answer with one device.
 #[derive(Serialize, ToSchema)]
 pub struct OneDevice {
     /// The device.
@@ -206,16 +214,16 @@ pub struct OneDevice {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeviceList {
-    /// The devices, by id.
+    /// Devices that the caller may see, sorted by ID.
     #[schema(value_type = Vec<DeviceView>)]
     devices: Vec<DeviceView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 impl DeviceView {
-    /// The device as it stands at this instant.
+    /// The device with its state and status at `now`.
     pub(crate) fn at(device: Device, now: Timestamp) -> Self {
         let (state, status) = (device.state(now).name(), device.status(now).name());
         let settings = device.settings;
@@ -252,7 +260,7 @@ impl DeviceView {
 }
 
 impl DeviceView {
-    /// The same with its last location in words.
+    /// The same view with the place of the last location.
     pub(super) fn at_place(self, place: Option<String>) -> Self {
         Self { place, ..self }
     }

@@ -16,11 +16,11 @@ use crate::http::extract::{Caller, Change, DevicePath, JsonBody, Once, Precondit
 use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
 
-/// The members that name other things.
+/// The members that refer to other resources by name or ID.
 const NAMES: &[(&str, Named)] = &[("groups", Named::Group)];
 
-/// Putting a device into groups, or out of them, changes who sees it, which is a right of its own. A group's
-/// user keeps the device in that group, named or not.
+/// Requires the privilege to change groups if the groups of a device change, because that changes who may see the
+/// device. A device that a user of one group creates or changes always stays in that group.
 fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>) -> ApiResult<()> {
     if let Reach::Group(own) = caller.scope().reach {
         wanted.push(own);
@@ -30,11 +30,15 @@ fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>)
     if before == wanted.as_slice() { Ok(()) } else { caller.require(Privilege::GroupsWrite) }
 }
 
-/// Create a device.
+/// Create a device
 ///
-/// It takes a licence, unless its expiration date is past. A user who sees only a group adds it to that group.
+/// Creates a device. It uses a licence of the account unless its expiration date is in the past; if no licence is free,
+/// the request fails with `license-exhausted`. It fails with `identifier-taken` if another device of the account has
+/// one of the identifiers, and with `device-quota-reached` if the caller has created as many devices as `adminDevices`
+/// of the user allows. Requires the privilege `devices.write`, and `groups.write` to put the device into groups. If the
+/// caller may see only one group, the device is added to that group. Sends the event `device.created`.
 #[utoipa::path(post, path = "/api/devices", tag = "devices", request_body = DeviceInput,
-    responses((status = 201, description = "The device that was made.", body = OneDevice)))]
+    responses((status = 201, description = "The device was created.", body = OneDevice)))]
 pub async fn create_device(
     State(app): State<App>,
     caller: Caller,
@@ -47,7 +51,7 @@ pub async fn create_device(
         Reach::Group(group) => &[group],
         Reach::Device(_) => {
             return Err(forbidden(
-                "You see only one device and cannot create others. Ask a user who sees the whole account.",
+                "A user who may see only one device cannot create devices. Ask a user who may see the whole account.",
             ));
         }
     };
@@ -63,13 +67,16 @@ pub async fn create_device(
     Ok(reply_device(&caller, device).created(address))
 }
 
-/// Replace a device.
+/// Replace a device
 ///
-/// What is left out is set to nothing; without `limits` there are no limits and no expiry. A device that comes
-/// back to life takes a licence. What was read may be sent back as it is, under `device` or without.
+/// Replaces all settings of a device. A member that is omitted is set to its default: without `limits`, for example,
+/// the device has no limits and does not expire. The answer of `GET` may be sent back as it is, inside `device` or
+/// without it; members that only the server sets are ignored. An expired device that gets a later expiration date, or
+/// none, uses a licence again; if no licence is free, the request fails with `license-exhausted`. Requires the
+/// privilege `devices.write`, and `groups.write` to change the groups. Sends the event `device.updated`.
 #[utoipa::path(put, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The device as it is now.", body = OneDevice)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device, updated.", body = OneDevice)))]
 pub async fn replace_device(
     state: State<App>,
     caller: Caller,
@@ -79,10 +86,13 @@ pub async fn replace_device(
     change_device(state, caller, device, change).await
 }
 
-/// Change part of a device.
+/// Update a device
+///
+/// Changes the given settings of a device and leaves the others. Licences, privileges and events are those of
+/// `PUT /api/devices/{deviceId}`.
 #[utoipa::path(patch, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The device as it is now.", body = OneDevice)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device, updated.", body = OneDevice)))]
 pub async fn update_device(
     state: State<App>,
     caller: Caller,
@@ -120,12 +130,14 @@ async fn change_device(
     Ok(reply_device(&caller, device))
 }
 
-/// Delete a device.
+/// Delete a device
 ///
-/// Its locations and alerts go with it.
+/// Deletes a device with its locations and alerts, and frees its licence. This cannot be undone. The request fails with
+/// `in-use` while a user may see only this device. Requires the privilege `devices.write`. Sends the event
+/// `device.deleted`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}", tag = "devices",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The device is gone.", body = Done)))]
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
+    responses((status = 200, description = "The device was deleted.", body = Done)))]
 pub async fn delete_device(
     State(app): State<App>,
     caller: Caller,

@@ -15,13 +15,13 @@ use crate::http::routes::devices::view::DeviceView;
 use crate::http::routes::groups::GroupView;
 use crate::http::routes::users_view::UserView;
 
-/// The name that ids of events, being cursors, are bound to.
+/// The name that IDs of events are bound to, because they are cursors.
 const LIST: &str = "events";
 
 /// How streams and webhooks write events.
 pub const EVENT_FORMAT: EventFormat = EventFormat { id: event_id, write: write_event };
 
-/// The id of the event with this number: a place in the log, from which a reader can go on.
+/// The ID of the event with this number: a cursor from which a reader can continue.
 pub fn event_id(number: i64) -> String {
     Cursor::at(number).write(LIST)
 }
@@ -31,7 +31,7 @@ pub fn read_event_id(id: &str) -> ApiResult<i64> {
     Cursor::read(LIST, id).map(|cursor| cursor.number)
 }
 
-/// Writes an event as a JSON object, on one line. Devices are shown as they stand at `now`.
+/// Writes an event as a JSON object, on one line. Devices are written in their state at `now`.
 pub fn write_event(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
     let device = event.device.map_or_else(|| "null".to_owned(), |device| format!("\"{device}\""));
     let head = format!(
@@ -43,14 +43,15 @@ pub fn write_event(out: &mut Vec<u8>, event: &Event, now: Timestamp) {
     out.extend_from_slice(head.as_bytes());
     match &event.object {
         EventObject::Location(stored) => json::write_location(out, None, stored, Selection::ALL),
-        thing => out.extend_from_slice(Value::Object(data(event, thing, now)).to_string().as_bytes()),
+        object => out.extend_from_slice(Value::Object(data(event, object, now)).to_string().as_bytes()),
     }
     out.push(b'}');
 }
 
-/// The thing's members, and over them what was noted when the event happened. A thing that is gone has its id alone.
-fn data(event: &Event, thing: &EventObject, now: Timestamp) -> Map<String, Value> {
-    let mut members = match thing {
+/// The members of the object, overridden by what was recorded with the event. An object that was deleted has only its
+/// ID.
+fn data(event: &Event, object: &EventObject, now: Timestamp) -> Map<String, Value> {
+    let mut members = match object {
         EventObject::Alert(alert) => members_of(AlertView::from((**alert).clone())),
         EventObject::Command(command) => members_of(CommandView::from((**command).clone())),
         EventObject::Device(device) => members_of(DeviceView::at((**device).clone(), now)),

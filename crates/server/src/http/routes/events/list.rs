@@ -27,22 +27,25 @@ const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1_000;
 /// The longest wait, in seconds.
 const WAIT_MAX_S: u32 = 30;
-/// How often the log is looked at further when there was nothing in sight, before the client is told where to go on. Each
-/// look examines up to 50,000 entries while others wait for a reader.
+/// How often the log is read further when no event matched, before the client gets a cursor to continue from. Each
+/// read examines up to 50,000 entries while others wait for a reader.
 const LOOKS: u32 = 4;
 
-/// Follow events by polling.
+/// List events
 ///
-/// Everything that happened and is in sight, in the order in which it happened: nothing is missed, nothing comes
-/// twice. Go on with `nextCursor`, which is there every time. Without `cursor` it begins now: keep `nextCursor` and ask
-/// again. With `cursor=start` it begins with the oldest that is kept. The `id` of an event is a cursor too.
+/// Returns events that are visible to the caller, in the order of the event log. Each answer has `nextCursor`, even
+/// if there are no events: pass it as `cursor` of the next request to get every event exactly once. Without `cursor`,
+/// the list begins with events that happen from now on. With `cursor=start`, it begins with the oldest event that is
+/// stored. The `id` of an event can be used as a cursor too. Events are kept for the retention time of the server, 72
+/// hours by default; an older cursor fails with 410 `cursor-expired`. With `wait`, the request waits for an event if
+/// there is none; too many waiting requests of a user or an account fail with 429.
 #[utoipa::path(get, path = "/api/events", tag = "events", params(
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous answer, the `id` of an event, or `start`.", example = "start"),
-    ("limit" = Option<u32>, Query, description = "Events at the most; 100 when left out.", minimum = 1, maximum = 1000),
-    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
-    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),
-    ("wait" = Option<u32>, Query, description = "Seconds to wait for something to happen when there is nothing; none when left out.", minimum = 0, maximum = 30),
-), responses((status = 200, description = "What has happened.", body = EventList)))]
+    ("cursor" = Option<String>, Query, description = "Cursor to continue from: `nextCursor` of the previous answer, the `id` of an event, or `start`. Default: the end of the log.", example = "start"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of events. Default: 100.", minimum = 1, maximum = 1000),
+    ("types" = Option<String>, Query, description = "Only events of these types, separated by commas. `device.*` means all types that begin with `device.`. Default: all types.", example = "alert.created,device.*"),
+    ("devices" = Option<String>, Query, description = "Only events about the devices with these IDs, separated by commas. Default: all events that are visible to the caller.", example = "dev_01jc2m8k4n5p7"),
+    ("wait" = Option<u32>, Query, description = "Maximum time to wait for an event if there is none, in seconds. Default: 0.", minimum = 0, maximum = 30),
+), responses((status = 200, description = "The events, in the order of the event log.", body = EventList)))]
 pub async fn list_events(
     State(app): State<App>,
     mut caller: Caller,

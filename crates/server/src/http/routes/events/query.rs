@@ -9,7 +9,7 @@ use perigee_core::id::DeviceId;
 
 use crate::http::extract::Params;
 
-/// Takes `types` and `devices`, each a list with commas.
+/// Takes `types` and `devices`, each a list separated by commas.
 pub fn read_filter(params: &mut Params) -> EventFilter {
     let types = params.text("types");
     let mut kinds = BTreeSet::new();
@@ -38,7 +38,7 @@ pub fn read_filter(params: &mut Params) -> EventFilter {
     EventFilter { kinds, devices, ..EventFilter::default() }
 }
 
-/// The kinds a name stands for: one, or all that begin alike when it ends in `.*`.
+/// The kinds that a name means: one, or all with the same beginning if it ends in `.*`.
 pub fn kinds_named(name: &str) -> Vec<EventKind> {
     let is_named = |kind: &&EventKind| match name.strip_suffix('*') {
         Some(start) => start.ends_with('.') && kind.name().starts_with(start),
@@ -47,7 +47,7 @@ pub fn kinds_named(name: &str) -> Vec<EventKind> {
     EventKind::ALL.iter().filter(is_named).copied().collect()
 }
 
-/// Every name that [`kinds_named`] knows.
+/// Every name that [`kinds_named`] accepts.
 pub fn kind_names() -> BTreeSet<String> {
     fn family(name: &'static str) -> Option<&'static str> {
         name.rsplit_once('.').map(|(family, _)| family)

@@ -23,22 +23,24 @@ use crate::serve::LongLived;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const EVENT_STREAM: &str = "text/event-stream";
-/// What a client waits when there is no place for its stream.
+/// Seconds after which a client may retry if there are too many streams.
 const RETRY_AFTER_S: &str = "10";
 
-/// Follow events as a stream.
+/// Stream events
 ///
-/// Server-Sent Events: everything that happens and is in sight, as it happens. The `id` of each message is its place in
-/// the log, and a client that sends the last one as `Last-Event-ID`, as browsers do by themselves, goes on without a gap
-/// and without repetition. Every 15 seconds a comment is sent, with an `id` that only moves the place. A client that
-/// takes too little for too long is cut off; it connects again with `Last-Event-ID`. A stream shows at any time what its
-/// user may see at that time, and ends when the user is disabled or the token or session is over.
+/// Sends events that are visible to the caller as they happen, as Server-Sent Events. The `id` of a message is the ID
+/// of the event. A client that reconnects with `Last-Event-ID`, as browsers do by themselves, continues without gaps
+/// or duplicates. Every 15 seconds a comment is sent, with an `id` that only moves the cursor. A client that reads
+/// too slowly for too long is disconnected and can reconnect. The stream follows changes of what the user may see,
+/// and ends when the user is disabled or deleted, or when the token or session ends. A cursor older than the
+/// retention time of events fails with 410 `cursor-expired`. Too many streams of a user or an account fail with 429
+/// `too-many-streams`.
 #[utoipa::path(get, path = "/api/stream", tag = "events", params(
-    ("Last-Event-ID" = Option<String>, Header, description = "Where to continue: the `id` of the last message. Counts before `cursor`.", max_length = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`; now when left out.", example = "start"),
-    ("types" = Option<String>, Query, description = "Only these types, with commas between them; `device.*` stands for all that begin so.", example = "alert.created,device.*"),
-    ("devices" = Option<String>, Query, description = "Only events about these devices, by id, with commas between them.", example = "dev_01jc2m8k4n5p7"),
-), responses((status = 200, description = "The stream; it ends when the service stops or the user may see nothing any more.",
+    ("Last-Event-ID" = Option<String>, Header, description = "Cursor to continue from: the `id` of the last message received. It takes precedence over `cursor`.", max_length = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor to continue from: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`. Default: the end of the log.", example = "start"),
+    ("types" = Option<String>, Query, description = "Only events of these types, separated by commas. `device.*` means all types that begin with `device.`. Default: all types.", example = "alert.created,device.*"),
+    ("devices" = Option<String>, Query, description = "Only events about the devices with these IDs, separated by commas. Default: all events that are visible to the caller.", example = "dev_01jc2m8k4n5p7"),
+), responses((status = 200, description = "The stream. It ends when the server stops or the caller loses access.",
     content((String = "text/event-stream", example = json!("retry: 2000\nid: AAAAAAAAACoAAAAAAAAAAKh8Z1E\n\nid: AAAAAAAAACsAAAAAAAAAAFn1b9o\ndata: {\"id\":\"AAAAAAAAACsAAAAAAAAAAFn1b9o\",\"type\":\"location.created\",\"at\":\"2026-05-01T12:00:03Z\",\"device\":\"dev_01jc2m8k4n5p7\",\"data\":{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}}\n\n"))))))]
 pub async fn stream_events(
     State(app): State<App>,
@@ -52,7 +54,7 @@ pub async fn stream_events(
     if Accept::of(&headers).quality(EVENT_STREAM) == 0 {
         return Err(ApiError::new(
             ErrorCode::NotAcceptable,
-            "The stream is \"text/event-stream\". Accept that, or ask GET /api/events for JSON.",
+            "The stream has the media type \"text/event-stream\". Accept that, or use GET /api/events for JSON.",
         ));
     }
     let last = headers.get(LAST_EVENT_ID).map(|id| id.to_str().unwrap_or_default());
@@ -104,7 +106,7 @@ fn reply_stream(events: EventStream<StreamCaller>, opening: Bytes) -> Response {
     response.extensions_mut().insert(LongLived);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
-    // Some proxies buffer answers unless told not to.
+    // Some proxies buffer answers without this header.
     headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
     response
 }

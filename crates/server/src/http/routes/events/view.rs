@@ -4,36 +4,38 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// An event of the account's log.
+/// An event of the event log of the account.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Event)]
 pub struct EventView {
-    /// Its place in the log: opaque, the same wherever the event is read, and good as `cursor` and `Last-Event-ID`.
+    /// Unique identifier of the event. It is opaque, the same in polling, streams and webhooks, and can be used as
+    /// `cursor` and `Last-Event-ID`.
     #[schema(example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E")]
     id: String,
-    /// What happened, as `thing.verb`; ignore types you do not know.
+    /// Type of the event, as `resource.verb`. New types may be added: ignore types that you do not know.
     #[schema(example = "location.created")]
     r#type: String,
-    /// When it was written to the log.
+    /// Time at which the event was written to the event log.
     #[schema(example = "2026-05-01T12:00:03Z", format = DateTime)]
     at: String,
-    /// The id of the device it concerns, if one.
+    /// ID of the device that the event is about. Null if it is about none.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device: Option<String>,
-    /// What it happened to: the location, the alert, the device, the group or the user, as the API writes it, and what
-    /// was noted when it happened. A thing that is gone by now has its `id` alone.
+    /// Object that the event is about: the location, alert, device, command, group or user, in the form of the API,
+    /// with values that were recorded with the event. A location is as it was received; other objects are in their
+    /// current state. An object that was deleted has only its `id`.
     #[schema(value_type = Object, example = json!({"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "receivedAt": "2026-05-01T12:00:03Z"}))]
     data: Value,
 }
 
-/// A part of the log of events.
+/// A part of the event log.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EventList {
-    /// The events, in the order in which they happened.
+    /// The events, in the order of the event log.
     #[schema(value_type = Vec<EventView>)]
     events: Vec<EventView>,
-    /// Where to continue; there every time, also when nothing was in sight.
+    /// Cursor to continue from. Present in every answer, even if there are no events.
     #[schema(example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E")]
     next_cursor: String,
 }

@@ -1,4 +1,4 @@
-//! Gateways as clients set them. Options are checked against their feed at once, so that no message fails later.
+//! Reading gateways from requests. Options are checked against their feed before they are stored.
 
 use perigee_core::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::id::DeviceId;
@@ -19,35 +19,54 @@ use crate::poll::Provider;
 use crate::webhook::Guard;
 
 input! {
-    /// A gateway to be made.
+    /// Settings of a new gateway.
     pub(super) struct GatewayInput {
-        /// The provider or the app whose messages it takes.
+        /// Feed of the gateway: the provider or app whose messages it receives. It cannot be changed later.
         feed: FeedName, required, example "osmand";
-        /// What it is for.
+        /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// The device of messages that name none, such as those of a phone. Without it, messages are matched with devices by
-        /// their identifiers.
+        /// Device of all messages of the gateway, whatever identifiers they have, for example the device of a phone.
+        /// Given by its ID, identifier or a name that only one device has. Null to assign messages by their
+        /// identifiers.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
-        /// Settings of the feed. An option that the feed does not have is refused.
+        /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
+        /// none.
+        ///
+        /// - `user`, `password`: credentials of HTTP Basic that requests must have; for `garmin-history`, those that the server
+        ///   sends to the provider.
+        /// - `token`: token that Garmin sends with each request.
+        /// - `key`: RSA public key by which requests of `rockblock` are verified.
+        /// - `speedUnit`: unit of speeds in requests of `rockblock`, `knots` or `km/h`.
+        /// - `mapping`: how requests of `json` are read.
+        /// - `model`: model of the devices.
+        /// - `payload`, `format`, `template`: how payloads are decoded, as in `decoding` of a device.
+        /// - `devices`: object with `model`, `payload`, `format`, `template` and `speedUnit` for single devices, by identifier.
+        /// - `url`, `apiKey`, `imeis`: URL, key and devices of `garmin-history`.
+        /// - `mapShare`, `password`: name and password of the page of `garmin-mapshare`; `url`: URL of Garmin's feeds, if not the
+        ///   usual one.
+        /// - `feedId`, `password`: ID and password of the page of `spot-feed`; `url`: URL of SPOT's feeds, if not the usual one.
         options: OptionsObject, nullable, example {};
     }
 }
 
 input! {
-    /// What can be changed of a gateway.
+    /// Settings of a gateway that can be changed.
     pub(super) struct GatewayChangeInput {
-        /// The feed, which cannot be changed. It may be sent back as it was read.
+        /// Feed of the gateway. It cannot be changed; if given, it must be the current feed.
         feed: FeedName, nullable, example "osmand";
-        /// What it is for.
+        /// Name of the gateway, shown in lists. Null for none.
         name: OptionalName, nullable, example "Ana's phone";
-        /// The device of messages that name none. Messages that are stored already keep their device.
+        /// Device of all messages of the gateway, whatever identifiers they have. Given by its ID, identifier or a name
+        /// that only one device has. Null to assign messages by their identifiers. Messages that are stored already keep
+        /// their device.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
-        /// Settings of the feed, all of them. A password, key or token that is null stays as it is.
+        /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a
+        /// `password`, `apiKey` or `token` that is null keeps its value. `POST /api/gateways` lists the options.
         options: OptionsObject, nullable, example {};
     }
 }
 
-/// The name of a feed that sends requests, or is fetched.
+/// The name of a feed that sends requests, or that the server fetches.
 pub(super) enum FeedName {}
 
 /// The feeds that gateways can have.
@@ -73,7 +92,7 @@ impl Member for FeedName {
     }
 }
 
-/// Settings of a feed: a JSON object of a few kilobytes, which is checked against the feed once that is known.
+/// Options of a feed: a JSON object of at most 16 KiB, which is checked against the feed later.
 pub(in crate::http::routes) enum OptionsObject {}
 
 impl Member for OptionsObject {
@@ -96,13 +115,13 @@ impl Member for OptionsObject {
     }
 }
 
-/// What answers have and clients do not set.
+/// Members of answers that clients do not set.
 const READ_ONLY: &[&str] =
     &["id", "url", "previousUrlUntil", "createdBy", "creation", "lastModified", "health"];
-/// The members that name other things.
+/// The members that refer to other resources by name or ID.
 pub(super) const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device)];
 
-/// What is wrong with settings, each at its place. `guard` says which addresses may be fetched.
+/// The problems of options, each with its path. `guard` decides which hosts the server may fetch from.
 pub(in crate::http::routes) fn problems_of(
     feed: &Feed,
     options: &Map<String, Value>,
@@ -112,7 +131,7 @@ pub(in crate::http::routes) fn problems_of(
     if let Some(provider) = Provider::find(feed.name).filter(|_| errors.is_empty())
         && let Err(error) = provider.check(&Options::new(options.clone()), guard)
     {
-        // Everything but the address is checked above.
+        // Everything but the URL is checked above.
         errors.push(SettingError::new("/url", error));
     }
     errors.iter().map(Problem::of_setting).collect()
@@ -145,7 +164,7 @@ pub(super) fn read_change(body: &Value, present: &Gateway, guard: &Guard) -> Api
     let settings = &present.settings;
     read_body(body, &[ENVELOPE, READ_ONLY], |input: GatewayChangeInput, fields| {
         if input.feed.is_some_and(|feed| feed != settings.feed) {
-            fields.refuse("feed", "cannot be changed; create another gateway for another feed");
+            fields.refuse("feed", "cannot be changed; create a gateway for the other feed instead");
         }
         let stored: Map<String, Value> = serde_json::from_str(&settings.options).unwrap_or_default();
         let mut options = input.options.unwrap_or_default();
@@ -158,7 +177,7 @@ pub(super) fn read_change(body: &Value, present: &Gateway, guard: &Guard) -> Api
     })
 }
 
-/// Puts the stored secrets where the client sends null, which is what answers show of them.
+/// Keeps the stored secrets where the client sends null, which is what answers have instead of them.
 pub(in crate::http::routes) fn keep_secrets(options: &mut Map<String, Value>, stored: &Map<String, Value>) {
     for name in Gateway::SECRET_OPTIONS {
         if let Some(shown @ Value::Null) = options.get_mut(name)

@@ -14,7 +14,7 @@ use crate::http::extract::{Caller, IdPath, Params, Preconditions, entity_tag};
 use crate::http::list::answer_list;
 use crate::http::reply::not_modified;
 
-/// Finds a gateway that the caller sees.
+/// Finds a gateway that the caller may see.
 pub(in crate::http::routes) async fn find(
     app: &App,
     caller: &Caller,
@@ -28,13 +28,14 @@ pub(in crate::http::routes) async fn find(
     found.filter(|gateway| gateway.id == id).ok_or_else(missing)
 }
 
-/// List gateways.
+/// List gateways
 ///
-/// Complete unless `limit` or `cursor` is given. Needs a user who sees the whole account.
+/// Returns the gateways of the account, sorted by ID. The list is complete unless `limit` or `cursor` is given; with
+/// either, it is returned in pages. Requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/gateways", tag = "gateways", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The gateways of the account.", body = GatewayList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of gateways in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "Gateways of the account.", body = GatewayList)))]
 pub async fn list_gateways(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     caller.require_whole_account()?;
     let part = params.finish_list("gateways")?;
@@ -48,10 +49,12 @@ pub async fn list_gateways(State(app): State<App>, caller: Caller, params: Param
         .await
 }
 
-/// Read a gateway.
+/// Retrieve a gateway
+///
+/// Returns a gateway with the health of its messages. Requires a user who may see the whole account.
 #[utoipa::path(get, path = "/api/gateways/{gatewayId}", tag = "gateways",
-    params(("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway.", body = GatewayView)))]
+    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The gateway with this ID.", body = GatewayView)))]
 pub async fn get_gateway(
     State(app): State<App>,
     caller: Caller,

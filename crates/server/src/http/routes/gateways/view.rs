@@ -1,4 +1,4 @@
-//! Gateways as answers show them.
+//! The JSON of gateways.
 
 use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::feed_health::GatewayState;
@@ -7,80 +7,84 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// An address to which a satellite network or a phone sends messages.
+/// Gateway: an address of this service to which a satellite network or a phone sends messages, or a feed that the
+/// server fetches.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Gateway)]
 pub struct GatewayView {
-    /// The gateway's id; never changes, and is no secret.
+    /// Unique identifier of the gateway, assigned by the server. It never changes and is not secret.
     #[schema(example = "gtw_01jc2m8k4n5p6")]
     id: String,
-    /// What it is for.
+    /// Name of the gateway, shown in lists. Null if not set.
     #[schema(example = "Ana's phone")]
     name: Option<String>,
-    /// The provider or the app whose messages it takes.
+    /// Feed of the gateway: the provider or app whose messages it receives.
     #[schema(example = "osmand")]
     feed: String,
-    /// The device of messages that name none.
+    /// ID of the device of all messages of the gateway. Null if messages are assigned to devices by their identifiers.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Settings of the feed. Passwords, keys and tokens in it are not shown: they are null. Sent back as null they stay.
+    /// Options of the feed. `password`, `apiKey` and `token` are never returned: they are null if they are set, and
+    /// keep their values if they are sent back as null.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,
-    /// The address to enter at the provider or in the app. It contains a secret and is shown once, when the gateway is
-    /// created or its address is renewed; null otherwise. Null also for feeds that the service fetches.
+    /// URL to enter at the provider or in the app. It contains a secret and is returned only once, when the gateway is
+    /// created or its address is renewed. Null in all other answers, and for feeds that the server fetches.
     #[schema(example = "https://track.example.com/gateways/osmand/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
-    /// Until when the address before the present one is answered too; null if there is none.
+    /// Time until which requests to the previous URL are accepted as well. Null if there is no previous URL.
     #[schema(example = json!(null), format = DateTime)]
     previous_url_until: Option<String>,
-    /// The id of the user who made it.
+    /// ID of the user who created the gateway. Null if no user did.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
-    /// When it was made.
+    /// Time at which the gateway was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When its name, device or options were last changed.
+    /// Time at which name, device or options of the gateway were last changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
-    /// How its messages come.
+    /// Health of the gateway: arrival and errors of its messages.
     health: GatewayHealthView,
 }
 
-/// How the messages of a gateway come. It is up to date to some seconds.
+/// Health of a gateway: arrival and errors of its messages. The values may be some seconds old.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GatewayHealth)]
 pub struct GatewayHealthView {
-    /// When the last message came, readable or not.
+    /// Time at which the last message was received, whether or not it could be decoded. Null if there was none.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_message: Option<String>,
-    /// Messages of about the last 24 hours.
+    /// Number of messages received in about the last 24 hours.
     #[schema(example = 144, minimum = 0)]
     messages_last_day: u64,
-    /// How often messages come, in seconds; null until enough is known.
+    /// Usual interval between messages, in seconds, learned by the server. Null until there are enough messages.
     #[schema(example = 600, minimum = 0)]
     interval_seconds: Option<u32>,
-    /// Since when no message came for about two of its intervals; null while they come as usual.
+    /// Time since which the gateway is late: no message was received for about two intervals. Null if it is not late.
     #[schema(example = json!(null), format = DateTime)]
     late_since: Option<String>,
-    /// Messages that could not be read, and requests to the provider that failed, since the gateway was made.
+    /// Number of messages that could not be decoded, and of requests to the provider that failed, since the gateway was
+    /// created.
     #[schema(example = 0, minimum = 0)]
     errors: u64,
-    /// Requests that were refused because their signature or token was wrong, or by which the provider refused ours.
+    /// Number of requests that were refused because of a wrong signature, token or password; for a feed that the server
+    /// fetches, number of requests that the provider refused.
     #[schema(example = 0, minimum = 0)]
     refused: u64,
-    /// The last error or refusal.
+    /// Last error or refusal, as a text. Null if there was none.
     #[schema(example = json!(null))]
     last_error: Option<String>,
-    /// When that was.
+    /// Time of the last error or refusal. Null if there was none.
     #[schema(example = json!(null), format = DateTime)]
     last_error_at: Option<String>,
-    /// Of a feed that the service fetches: seconds since the instant up to which everything is stored; null before the first
-    /// complete answer.
+    /// Age of the data up to which a fetched feed is stored completely, in seconds. Null before the first complete
+    /// answer of the provider, and for feeds that the server does not fetch.
     #[schema(example = json!(null), minimum = 0)]
     backlog_seconds: Option<i64>,
-    /// Of a feed that the service fetches: when it is fetched next.
+    /// Time of the next request to the provider. Null for feeds that the server does not fetch.
     #[schema(example = json!(null), format = DateTime)]
     next_poll: Option<String>,
 }
@@ -89,9 +93,9 @@ pub struct GatewayHealthView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayList {
-    /// The gateways, by id.
+    /// Gateways of the account, sorted by ID.
     gateways: Vec<GatewayView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

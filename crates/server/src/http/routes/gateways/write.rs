@@ -19,22 +19,24 @@ use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preco
 use crate::http::names::resolve_names;
 use crate::http::reply::{Done, Reply};
 
-/// How long the address before the present one is answered.
+/// Seconds for which the previous address is still accepted.
 const OVERLAP_S: i64 = 24 * 60 * 60;
 
-/// The address that the holder of a secret sends messages to.
+/// The address of a gateway, which contains its secret.
 fn url_of(app: &App, gateway: &Gateway, secret: &Secret) -> String {
     app.base_url.join(&format!("/gateways/{}/{}", gateway.settings.feed, secret.expose()))
 }
 
-/// Create a gateway.
+/// Create a gateway
 ///
-/// Feeds that the service fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have their addresses and passwords in
-/// `options`. Of the others the answer has the `url` to enter at the provider or in the app; it cannot be read again.
-/// `options` are checked against the feed: an unknown name, a missing option and a wrong value each give 400 with their
-/// place. Needs `devices.write` and a user who sees the whole account.
+/// Creates a gateway. The answer has the `url` to enter at the provider or in the app; it contains a secret and cannot
+/// be retrieved again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have no `url`;
+/// their URLs and passwords are in `options`. The options are checked against the feed: an unknown option, a missing
+/// option and an invalid value each fail with 400 and the JSON pointer of the option. An account may have at most 1000
+/// gateways. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// `gateway.created`.
 #[utoipa::path(post, path = "/api/gateways", tag = "gateways", request_body = GatewayInput,
-    responses((status = 201, description = "The gateway that was made.", body = GatewayView)))]
+    responses((status = 201, description = "The gateway was created.", body = GatewayView)))]
 pub async fn create_gateway(
     State(app): State<App>,
     caller: Caller,
@@ -50,22 +52,23 @@ pub async fn create_gateway(
     let made = app.store.create_gateway(&caller.actor(), new, held.key.clone()).await;
     let gateway = place_reference(made, "deviceId")??.into_inner();
     let address = app.base_url.join(&format!("/api/gateways/{}", gateway.id));
-    // A repeated request gets the gateway that the first one made, whose secret is no longer known.
+    // A repeated request gets the gateway that the first one created, whose secret is no longer known.
     let is_new = gateway.settings.secret_hash == hash;
     let url = (is_new && !gateway.settings.polled).then(|| url_of(&app, &gateway, &secret));
     let revision = gateway.revision;
     Ok(caller.reply(GatewayView::of(gateway, url, app.clock.now())).created(address).revision(revision))
 }
 
-/// Replace a gateway.
+/// Replace a gateway
 ///
-/// Changes name, device and options. The feed and the address stay; see `renewAddress` for another address. Options that are
-/// left out are removed; a password, key or token that is null stays as it is. The new settings count for messages from now
-/// on, and for those that are reprocessed. A feed that the service fetches is fetched at once. Sends the event
-/// `gateway.updated`. Needs `devices.write` and a user who sees the whole account.
+/// Replaces name, device and options of a gateway. Its feed and URL do not change;
+/// `POST /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
+/// `apiKey` or `token` that is null keeps its value. The new settings apply to messages received from now on, and to
+/// raw messages that are reprocessed. A feed that the server fetches is fetched immediately. Requires the privilege
+/// `devices.write` and a user who may see the whole account. Sends the event `gateway.updated`.
 #[utoipa::path(put, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
-    params(("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway as it is now.", body = GatewayView)))]
+    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
 pub async fn replace_gateway(
     state: State<App>,
     caller: Caller,
@@ -75,13 +78,14 @@ pub async fn replace_gateway(
     change_gateway(state, caller, id, change).await
 }
 
-/// Change part of a gateway.
+/// Update a gateway
 ///
-/// Changes name, device and options as PUT does. In a merge patch, `"options": {"mapping": {...}}` changes one option and
-/// leaves the others, and an option that is null is removed.
+/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of
+/// `PUT /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
+/// others, and an option that is null is removed.
 #[utoipa::path(patch, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
-    params(("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway as it is now.", body = GatewayView)))]
+    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
 pub async fn update_gateway(
     state: State<App>,
     caller: Caller,
@@ -113,17 +117,18 @@ async fn change_gateway(
     Ok(caller.reply(GatewayView::of(gateway, None, now)).revision(revision))
 }
 
-/// Renew the address of a gateway.
+/// Renew the address of a gateway
 ///
-/// The answer has the new `url`, shown this once. The address before it is answered for 24 hours too, until
-/// `previousUrlUntil`, so that nothing is lost until the new one is entered at the provider. Renewed again within that time,
-/// the address before the previous one is not answered any longer. Refused (409) for feeds that the service fetches: they
-/// have no address. Sends the event `gateway.updated`. Needs `devices.write` and a user who sees the whole account.
+/// Creates a new secret for a gateway and returns the new `url`, which cannot be retrieved again. Requests to the
+/// previous URL are accepted for another 24 hours, until `previousUrlUntil`, so that no message is lost before the new
+/// URL is entered at the provider. If the address is renewed again within that time, only the newest two URLs are
+/// accepted. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// `gateway.updated`.
 #[utoipa::path(post, path = "/api/gateways/{gatewayId}/renewAddress", tag = "gateways",
-    params(("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6")),
+    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
     responses(
-        (status = 200, description = "The gateway with its new address.", body = GatewayView),
-        (status = 409, description = "The feed is fetched by the service: the gateway has no address."),
+        (status = 200, description = "The gateway, with its new URL.", body = GatewayView),
+        (status = 409, description = "The server fetches this feed, so the gateway has no URL."),
     ))]
 pub async fn renew_gateway_address(
     State(app): State<App>,
@@ -135,8 +140,7 @@ pub async fn renew_gateway_address(
     let present = find(&app, &caller, id).await?;
     caller.require(Privilege::DevicesWrite)?;
     if present.settings.polled {
-        let message =
-            "The service fetches this feed, so that the gateway has no address. Change its options instead.";
+        let message = "The server fetches this feed, so the gateway has no address to renew. Change the options of the gateway instead.";
         return Err(ApiError::new(ErrorCode::NoAddress, message));
     }
     let secret = Secret::generate();
@@ -147,20 +151,20 @@ pub async fn renew_gateway_address(
     Ok(caller.reply(GatewayView::of(gateway, Some(url), app.clock.now())).revision(revision))
 }
 
-/// Delete a gateway.
+/// Delete a gateway
 ///
-/// Its address is not answered from then on. If messages came by it within the time that raw messages are kept, the request
-/// is refused (409) unless it has `messages=keep`. The messages then stay, and are reprocessed with the settings that the
-/// gateway had. To correct a gateway, change it instead. Sends the event `gateway.deleted`. Needs `devices.write` and a user
-/// who sees the whole account.
+/// Deletes a gateway. Requests to its URL are refused from then on. If raw messages that the gateway received are still
+/// stored, the request fails with `in-use` unless it has `messages=keep`; the raw messages are then kept, and are
+/// reprocessed with the last settings of the gateway. To correct a gateway, update it instead. Requires the privilege
+/// `devices.write` and a user who may see the whole account. Sends the event `gateway.deleted`.
 #[utoipa::path(delete, path = "/api/gateways/{gatewayId}", tag = "gateways",
     params(
-        ("gatewayId" = String, Path, description = "The gateway's id.", example = "gtw_01jc2m8k4n5p6"),
-        ("messages" = inline(Option<KeptMessages>), Query, description = "What becomes of the messages that came by it: `keep` lets them stay. Needed if there are any."),
+        ("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6"),
+        ("messages" = inline(Option<KeptMessages>), Query, description = "What to do with stored raw messages that the gateway received: `keep` keeps them. Required if there are any."),
     ),
     responses(
         (status = 200, description = "The gateway was deleted.", body = Done),
-        (status = 409, description = "Messages came by the gateway, and `messages` is not given."),
+        (status = 409, description = "Raw messages of the gateway are stored, and `messages` is not given."),
     ))]
 pub async fn delete_gateway(
     State(app): State<App>,
@@ -187,15 +191,15 @@ pub async fn delete_gateway(
     Ok(caller.reply(Done {}))
 }
 
-/// The value of `messages`.
+/// What to do with stored raw messages of a gateway that is deleted.
 #[derive(utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub enum KeptMessages {
-    /// They stay until their retention ends, and can be reprocessed.
+    /// Raw messages are kept until their retention ends, and can be reprocessed.
     Keep,
 }
 
-/// The instant from which on raw messages are still stored.
+/// The time from which on raw messages are still stored.
 fn messages_kept_since(app: &App) -> Timestamp {
     match app.config.retention.raw_message_days {
         0 => Timestamp::MIN,

@@ -1,4 +1,4 @@
-//! GeoJSON geometries: reading them with a pointer for each problem, and writing them.
+//! Reading and writing GeoJSON geometries. Each problem is reported with its pointer.
 
 use perigee_core::geofence::{Area, Position, Shape};
 use perigee_core::location::{Degrees, Latitude, Longitude};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::http::json::Refusal;
 
-/// What a geometry is called, and the member of the properties that goes with it.
+/// The geometries that are accepted, by their GeoJSON name.
 pub(super) const KINDS: &[(&str, GeometryKind)] = &[
     ("Polygon", GeometryKind::Polygon),
     ("MultiPolygon", GeometryKind::MultiPolygon),
@@ -14,7 +14,7 @@ pub(super) const KINDS: &[(&str, GeometryKind)] = &[
     ("LineString", GeometryKind::LineString),
 ];
 
-/// The geometries that are shapes.
+/// A geometry that can be the shape of a geofence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GeometryKind {
     Polygon,
@@ -23,7 +23,7 @@ pub(super) enum GeometryKind {
     LineString,
 }
 
-/// Whether coordinates hold at most so many arrays; each position is one.
+/// Whether coordinates have at most this many arrays; each position is one.
 pub(super) fn has_at_most(coordinates: &Value, mut arrays: usize) -> bool {
     fn take(value: &Value, left: &mut usize) -> bool {
         let Value::Array(items) = value else { return true };
@@ -37,18 +37,22 @@ pub(super) fn has_at_most(coordinates: &Value, mut arrays: usize) -> bool {
 type Read<T> = Result<T, Refusal>;
 
 fn array(value: &Value) -> Read<&Vec<Value>> {
-    value.as_array().ok_or_else(|| "must be arrays of positions as GeoJSON has them".into())
+    value
+        .as_array()
+        .ok_or_else(|| "must have coordinates as GeoJSON defines them: arrays of positions".into())
 }
 
 fn place(value: &Value) -> Read<Position> {
     let numbers: Option<Vec<f64>> = array(value)?.iter().map(Value::as_f64).collect();
     let position = numbers.filter(|numbers| (2..=3).contains(&numbers.len()));
     let Some([longitude, latitude, ..]) = position.as_deref() else {
-        return Err("must have positions of a longitude and a latitude".into());
+        return Err(
+            "must have positions of two or three numbers: longitude, latitude and optionally altitude".into(),
+        );
     };
     let wrong = || {
         format!(
-            "has an invalid position [{longitude}, {latitude}]: a longitude is between -180 and 180, a latitude between -90 and 90"
+            "has an invalid position [{longitude}, {latitude}]: the longitude must be between -180 and 180, the latitude between -90 and 90"
         )
     };
     Ok(Position {
@@ -60,7 +64,7 @@ fn place(value: &Value) -> Read<Position> {
 fn line(value: &Value) -> Read<Vec<Position>> {
     let positions = array(value)?;
     if positions.len() > Shape::POSITIONS_MAX {
-        return Err(format!("must have at most {} positions in all", Shape::POSITIONS_MAX).into());
+        return Err(format!("must have at most {} positions in total", Shape::POSITIONS_MAX).into());
     }
     positions.iter().map(place).collect()
 }
@@ -71,7 +75,7 @@ fn area(value: &Value) -> Read<Area> {
         return Err("must have at least one ring".into());
     }
     if rings.iter().any(|ring| ring.first() != ring.last()) {
-        return Err("must have closed rings: repeat the first position at the end".into());
+        return Err("must have closed rings: the last position of a ring must equal the first".into());
     }
     let outline = rings.remove(0);
     Ok(Area { outline, holes: rings })

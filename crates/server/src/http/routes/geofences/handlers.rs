@@ -23,8 +23,8 @@ const INLINE_POSITIONS: usize = 100;
 /// Memory that checking the largest geometry takes.
 const CHECK_BYTES: usize = 512 * 1024;
 
-/// Reads what a client sets of a geofence. A geometry of many positions is checked off the threads that serve
-/// connections, when it is the account's turn.
+/// Reads the settings of a geofence. A geometry of many positions is checked on another thread, when it is the account's
+/// turn, so that it does not delay other connections.
 async fn read(app: &App, caller: &Caller, wanted: Value) -> ApiResult<GeofenceSettings> {
     if has_at_most(&wanted["geometry"]["coordinates"], INLINE_POSITIONS) {
         return read_geofence(&wanted);
@@ -38,14 +38,16 @@ async fn find(app: &App, caller: &Caller, id: Option<GeofenceId>) -> ApiResult<G
     app.store.find_geofence(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// List geofences.
+/// List geofences
 ///
-/// Complete unless `limit` or `cursor` is given.
+/// Returns the geofences that the caller may see, sorted by ID. The list is complete unless `limit` or `cursor` is
+/// given; with either, it is returned in pages. A user who may see only a group or a device may see the geofences that
+/// were created within it, and those that its rules use. Any user may call this operation.
 #[utoipa::path(get, path = "/api/geofences", tag = "geofences", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
-), responses((status = 200, description = "The geofences in sight.", body = GeofenceList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of geofences in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only geofences whose name or description contains this text. Upper and lower case are not distinguished.", example = "harbour"),
+), responses((status = 200, description = "Geofences that the caller may see.", body = GeofenceList)))]
 pub async fn list_geofences(
     State(app): State<App>,
     caller: Caller,
@@ -61,9 +63,12 @@ pub async fn list_geofences(
     answer_list(&app, &caller, "geofences", part, fetch, GeofenceView::from).await
 }
 
-/// Create a geofence.
+/// Create a geofence
+///
+/// Creates a geofence, against which rules can test positions. An account may have at most 10,000 geofences with
+/// 200,000 positions in total. Requires the privilege `rules.write`.
 #[utoipa::path(post, path = "/api/geofences", tag = "geofences", request_body = GeofenceInput,
-    responses((status = 201, description = "The geofence that was made.", body = GeofenceView)))]
+    responses((status = 201, description = "The geofence was created.", body = GeofenceView)))]
 pub async fn create_geofence(
     State(app): State<App>,
     caller: Caller,
@@ -80,10 +85,12 @@ pub async fn create_geofence(
     Ok(caller.reply(GeofenceView::from(geofence)).created(address).revision(revision))
 }
 
-/// Read a geofence.
+/// Retrieve a geofence
+///
+/// Returns a geofence as a GeoJSON feature. Any user who may see the geofence may call this operation.
 #[utoipa::path(get, path = "/api/geofences/{geofenceId}", tag = "geofences",
-    params(("geofenceId" = String, Path, description = "The geofence's id.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence.", body = GeofenceView)))]
+    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The geofence with this ID.", body = GeofenceView)))]
 pub async fn get_geofence(
     State(app): State<App>,
     caller: Caller,
@@ -101,10 +108,13 @@ pub async fn get_geofence(
     Ok(caller.reply(GeofenceView::from(geofence)).revision(revision).into_response())
 }
 
-/// Replace a geofence.
+/// Replace a geofence
+///
+/// Replaces name, description and geometry of a geofence. Rules that use the geofence are evaluated with the new
+/// geometry from now on. Requires the privilege `rules.write`.
 #[utoipa::path(put, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
-    params(("geofenceId" = String, Path, description = "The geofence's id.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence as it is now.", body = GeofenceView)))]
+    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
 pub async fn replace_geofence(
     state: State<App>,
     caller: Caller,
@@ -114,10 +124,13 @@ pub async fn replace_geofence(
     change_geofence(state, caller, id, change).await
 }
 
-/// Change part of a geofence.
+/// Update a geofence
+///
+/// Changes the given settings of a geofence and leaves the others. Rules that use the geofence are evaluated with the
+/// new geometry from now on. Requires the privilege `rules.write`.
 #[utoipa::path(patch, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
-    params(("geofenceId" = String, Path, description = "The geofence's id.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence as it is now.", body = GeofenceView)))]
+    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
 pub async fn update_geofence(
     state: State<App>,
     caller: Caller,
@@ -146,12 +159,13 @@ async fn change_geofence(
     Ok(caller.reply(GeofenceView::from(geofence)).revision(revision))
 }
 
-/// Delete a geofence.
+/// Delete a geofence
 ///
-/// Refused while a rule looks at it.
+/// Deletes a geofence. The request fails with `in-use` while a rule uses the geofence. Requires the privilege
+/// `rules.write`.
 #[utoipa::path(delete, path = "/api/geofences/{geofenceId}", tag = "geofences",
-    params(("geofenceId" = String, Path, description = "The geofence's id.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence is gone.", body = Done)))]
+    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The geofence was deleted.", body = Done)))]
 pub async fn delete_geofence(
     State(app): State<App>,
     caller: Caller,

@@ -14,60 +14,62 @@ use crate::http::error::ApiResult;
 use crate::http::input::{Input as _, Member, Schemas, input, read_body};
 use crate::http::json::{Field, Fields};
 
-/// A geofence as a GeoJSON feature (RFC 7946).
+/// Geofence as a GeoJSON feature (RFC 7946).
 #[derive(Serialize, ToSchema)]
 #[schema(as = Geofence)]
 pub struct GeofenceView {
-    /// `Feature`, as GeoJSON requires.
+    /// Type of the GeoJSON object: always `Feature`.
     #[serde(rename = "type")]
     #[schema(example = "Feature", pattern = "^Feature$")]
     kind: String,
-    /// The geofence's id; never changes.
+    /// Unique identifier of the geofence, assigned by the server. It never changes.
     #[schema(example = "geo_01jc2m8k4n5p6")]
     id: String,
-    /// The area, the centre of a circle, or the line of a corridor.
+    /// Geometry of the geofence: an area, the centre of a circle, or the line of a corridor.
     geometry: GeometryView,
-    /// What else is set of it.
+    /// Name and other properties of the geofence.
     properties: PropertiesView,
 }
 
-/// An area (`Polygon`, `MultiPolygon`), the middle of a circle (`Point`) or the line of a corridor (`LineString`).
-/// Edges go the shorter way round the earth, so that an area may cross the antimeridian; a ring that goes once round
-/// the earth encloses the pole of its hemisphere.
+/// Geometry of a geofence: an area (`Polygon`, `MultiPolygon`), the centre of a circle (`Point`) or the line of a
+/// corridor (`LineString`). An edge between two positions takes the shorter way around the earth, so that an area may
+/// cross the antimeridian. A ring that goes around the earth encloses the pole of its hemisphere.
 #[derive(Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = GeofenceGeometry)]
 pub struct GeometryView {
-    /// `Polygon`, `MultiPolygon`, `Point` or `LineString`.
+    /// Type of the geometry: `Polygon` for an area, `MultiPolygon` for several areas (at most 100), `Point` for the
+    /// centre of a circle, `LineString` for the line of a corridor.
     #[serde(rename = "type")]
     #[schema(example = "Polygon", pattern = "^(Polygon|MultiPolygon|Point|LineString)$")]
     kind: String,
-    /// Positions of longitude and latitude in degrees, at most 2000 in all.
+    /// Coordinates as GeoJSON defines them for the type: positions of longitude and latitude in degrees (WGS 84), at
+    /// most 2000 in total. An altitude is ignored.
     #[schema(value_type = Vec<Value>, example = json!([[[-8.9, 42.1], [-8.6, 42.1], [-8.6, 42.3], [-8.9, 42.1]]]))]
     coordinates: Value,
 }
 
-/// What is set of a geofence beside where it is.
+/// Properties of a geofence.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = GeofenceProperties)]
 pub struct PropertiesView {
-    /// The geofence's name, shown in lists and messages.
+    /// Name of the geofence, shown in lists and notifications.
     #[schema(example = "Ría de Vigo")]
     name: String,
-    /// A note about it.
+    /// Free text about the geofence. Null if not set.
     #[schema(example = "Inner harbour")]
     description: Option<String>,
-    /// The radius of a circle in metres.
+    /// Radius of the circle, in metres. Null unless the geometry is a `Point`.
     #[schema(example = json!(null))]
     radius: Option<f64>,
-    /// The width of a corridor in metres, from edge to edge.
+    /// Width of the corridor from edge to edge, in metres. Null unless the geometry is a `LineString`.
     #[schema(example = json!(null))]
     width: Option<f64>,
-    /// When it was made.
+    /// Time at which the geofence was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the geofence.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
@@ -76,40 +78,42 @@ pub struct PropertiesView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GeofenceList {
-    /// The geofences, by id.
+    /// Geofences that the caller may see, sorted by ID.
     geofences: Vec<GeofenceView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 input! {
-    /// What a client sets of a geofence: a GeoJSON feature.
+    /// Settings of a geofence, as a GeoJSON feature.
     pub(super) struct GeofenceInput {
-        /// `Feature`, as GeoJSON requires.
+        /// Type of the GeoJSON object: must be `Feature`.
         _feature as "type": Feature, required, example "Feature";
-        /// The area, the centre of a circle, or the line of a corridor.
+        /// Geometry of the geofence: an area, the centre of a circle, or the line of a corridor.
         geometry: Geometry, required;
-        /// What else is set of it.
+        /// Name and other properties of the geofence.
         properties: Properties, required;
     }
 }
 
 input! {
-    /// What a client sets of a geofence beside where it is.
+    /// Properties of a geofence.
     pub(super) struct GeofencePropertiesInput {
-        /// The geofence's name, shown in lists and messages.
+        /// Name of the geofence, shown in lists and notifications.
         name: Name, required, example "Ría de Vigo";
-        /// A note about it.
+        /// Free text about the geofence. Null for none.
         description: Description, nullable, example "Inner harbour";
-        /// The radius of a circle in metres; required for a `Point`, and only there.
+        /// Radius of the circle, in metres: more than 0 and at most 1000000. Required for a `Point`, refused for other
+        /// geometries.
         radius: Metres, nullable, example null;
-        /// The width of a corridor in metres, from edge to edge; required for a `LineString`, and only there.
+        /// Width of the corridor from edge to edge, in metres: more than 0 and at most 1000000. Required for a
+        /// `LineString`, refused for other geometries.
         width: Metres, nullable, example null;
     }
 }
 
-/// The word that a GeoJSON feature has.
+/// The type of a GeoJSON feature.
 pub(super) enum Feature {}
 
 impl Member for Feature {
@@ -167,7 +171,7 @@ impl Member for Geometry {
     }
 }
 
-/// What else is set of a geofence; which of it depends on the geometry.
+/// The properties of a geofence. `radius` and `width` depend on the geometry.
 pub(super) enum Properties {}
 
 impl Member for Properties {
@@ -201,10 +205,12 @@ fn refuse_metres(properties: &GeofencePropertiesInput, kind: Option<GeometryKind
         ("width", properties.width.is_some(), GeometryKind::LineString, "LineString"),
     ] {
         if kind == Some(owner) && !given {
-            fields
-                .refuse(member, &format!("is required for a {of}: metres, more than 0 and at most 1000000"));
+            fields.refuse(
+                member,
+                &format!("is required for a {of}: a length in metres, more than 0 and at most 1000000"),
+            );
         } else if kind.is_some_and(|kind| kind != owner) && given {
-            fields.refuse(member, &format!("is only for a {of}; leave it out"));
+            fields.refuse(member, &format!("is accepted only for a {of}; leave it out"));
         }
     }
 }
@@ -234,7 +240,7 @@ impl From<Geofence> for GeofenceView {
     }
 }
 
-/// Reads what a client sets of a geofence.
+/// Reads the settings of a geofence.
 pub(super) fn read_geofence(body: &Value) -> ApiResult<GeofenceSettings> {
     read_body(body, &[ENVELOPE, &["id"]], |input: GeofenceInput, fields| {
         let ((kind, coordinates), properties) = input.geometry.zip(input.properties)?;

@@ -13,23 +13,24 @@ use crate::http::extract::{Caller, DevicePath, Params};
 use crate::http::reply::Reply;
 use crate::http::routes::devices::find_device;
 
-/// How many locations were deleted.
+/// Result of deleting locations.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct LocationsDeleted {
-    /// How many locations were deleted.
+    /// Number of locations that were deleted.
     #[schema(example = 1440, minimum = 0)]
     deleted: u64,
 }
 
-/// Delete a device's locations.
+/// Delete locations of a device
 ///
-/// Those between `from` and `to`, both included; both must be given, so that nothing is deleted by leaving
-/// something out. Needs `devices.write`. What was deleted cannot be brought back.
+/// Deletes the locations of a device whose `dateTime` lies between `from` and `to`, both included. Both parameters are
+/// required, so that an omitted one cannot delete more than intended. Deleted locations cannot be restored. Requires
+/// the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("from" = String, Query, description = "The first instant.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = String, Query, description = "The last instant.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-), responses((status = 200, description = "They are deleted.", body = LocationsDeleted)))]
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = String, Query, description = "Start of the time range, inclusive.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "End of the time range, inclusive. Must not be before `from`.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+), responses((status = 200, description = "The locations were deleted.", body = LocationsDeleted)))]
 pub async fn delete_locations(
     State(app): State<App>,
     caller: Caller,
@@ -43,7 +44,7 @@ pub async fn delete_locations(
     Ok(caller.reply(LocationsDeleted { deleted }))
 }
 
-/// Takes the range from a query, and ends its reading.
+/// Reads the range from a query, and refuses other parameters.
 fn read_range(mut params: Params, zone: &Zone) -> ApiResult<TimeRange> {
     // Both are read before either is checked, so that all problems are reported.
     let (from, to) = (params.required_instant("from", zone), params.required_instant("to", zone));

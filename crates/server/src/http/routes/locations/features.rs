@@ -6,58 +6,57 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::view::LocationView;
 
-/// Locations as a GeoJSON feature collection (RFC 7946). What is not GeoJSON's own stands beside it as foreign
-/// members.
+/// Locations as a GeoJSON feature collection (RFC 7946). `success`, usage counts and cursor are foreign members of it.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationFeatures {
-    /// Always true here.
+    /// Always `true` in a successful answer.
     #[schema(example = true)]
     success: bool,
-    /// Calls made by the account since the API was activated.
+    /// Number of API calls by the account since the API was activated.
     #[schema(example = 42, minimum = 0)]
     api_usage: u64,
-    /// Calls made on the account's present day.
+    /// Number of API calls by the account on its current day.
     #[schema(example = 42, minimum = 0)]
     api_daily_usage: u64,
-    /// What it is.
+    /// Type of the GeoJSON object: always `FeatureCollection`.
     #[schema(rename = "type", value_type = String, example = "FeatureCollection", pattern = "^FeatureCollection$")]
     kind: &'static str,
-    /// The locations, in the order of their `dateTime`.
+    /// Locations of the device, sorted by `dateTime` in the requested order.
     features: Vec<LocationFeature>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[schema(required = false, value_type = String)]
     next_cursor: Option<String>,
 }
 
-/// A location as a GeoJSON feature.
+/// Location as a GeoJSON feature.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationFeature {
-    /// What it is.
+    /// Type of the GeoJSON object: always `Feature`.
     #[schema(rename = "type", value_type = String, example = "Feature", pattern = "^Feature$")]
     kind: &'static str,
-    /// Where the device was.
+    /// Position of the device.
     geometry: LocationPoint,
-    /// Everything but the position; the altitude stands here and in the coordinates.
+    /// All other members of the location. `altitude` is here as well as in the coordinates.
     #[schema(value_type = LocationProperties)]
     properties: LocationProperties,
 }
 
-/// A position as a GeoJSON point.
+/// Position as a GeoJSON point.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationPoint {
-    /// What it is.
+    /// Type of the GeoJSON geometry: always `Point`.
     #[schema(rename = "type", value_type = String, example = "Point", pattern = "^Point$")]
     kind: &'static str,
-    /// Longitude and latitude in degrees (WGS 84), and the altitude in metres if it is known.
+    /// Longitude and latitude in degrees (WGS 84), in this order, and the altitude in metres if it is known.
     #[schema(example = json!([-8.7207, 42.2406, 12.5]), min_items = 2, max_items = 3)]
     coordinates: Vec<f64>,
 }
 
-/// What a location has beside its position.
+/// The members of a location other than its position.
 #[derive(Debug)]
 pub struct LocationProperties;
 
@@ -70,7 +69,7 @@ impl PartialSchema for LocationProperties {
             object.properties.shift_remove(name);
             object.required.retain(|required| required != name);
         }
-        object.description = Some("What a location has beside its position.".to_owned());
+        object.description = Some("Members of a location other than latitude and longitude.".to_owned());
         RefOr::T(Schema::Object(object))
     }
 }

@@ -1,4 +1,4 @@
-//! The feed: locations of all visible devices in arrival order.
+//! Locations of all visible devices in order of arrival.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,22 +23,25 @@ use crate::http::reply::Envelope;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{FeedPollKey, Poll, PollAnswer};
 
-/// The name the feed's cursors are bound to.
+/// The name that the cursors of this list are bound to.
 const LIST: &str = "locations feed";
 const LIMIT: u32 = 1_000;
 /// The longest wait, in seconds.
 const WAIT_MAX_S: u32 = 30;
 
-/// Follow locations as they arrive.
+/// List locations in order of arrival
 ///
-/// Locations of every device in sight in the order in which they arrived, late ones included: none is missed, none
-/// comes twice. Go on with `nextCursor`, which is there every time. Without `cursor` the feed begins now: keep
-/// `nextCursor` and ask again. With `cursor=start` (or `0`) it begins with the oldest that is kept.
+/// Returns locations of all devices that the caller may see, in the order in which they were received, including
+/// locations that were received late. A client that passes `nextCursor` of each answer as `cursor` of the next request
+/// receives every location exactly once. `nextCursor` is present in every answer, even if there are no locations.
+/// Without `cursor`, the answer has no locations and a `nextCursor` from which locations that arrive from now on are
+/// listed. With `cursor=start` or `cursor=0`, the list begins with the oldest stored location. With `wait`, the request
+/// waits until a location arrives or the time is over. Any user may call this operation.
 #[utoipa::path(get, path = "/api/locations/feed", tag = "locations", params(
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous answer, or `start`.", example = "start"),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; 1000 when left out.", minimum = 1, maximum = 10000),
-    ("wait" = Option<u32>, Query, description = "Seconds to wait for something to arrive when there is nothing; none when left out.", minimum = 0, maximum = 30),
-), responses((status = 200, description = "What has arrived.", body = LocationFeed)))]
+    ("cursor" = Option<String>, Query, description = "Cursor to continue from: `nextCursor` of the previous answer, or `start` for the oldest stored location. Default: locations that arrive from now on.", example = "start"),
+    ("limit" = Option<u32>, Query, description = "Maximum number of locations. Default: 1000.", minimum = 1, maximum = 10000),
+    ("wait" = Option<u32>, Query, description = "Maximum time to wait for a location if there is none yet, in seconds. Default: 0, which answers immediately.", minimum = 0, maximum = 30),
+), responses((status = 200, description = "Locations in order of arrival.", body = LocationFeed)))]
 pub async fn list_location_feed(
     State(app): State<App>,
     mut caller: Caller,

@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::http::json::{Fields, Pointer, Problem, Refusal, check_chars};
 use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attributes};
 
-/// Reads one location that lies at this place of the body. A time without an offset is in the zone.
+/// Reads the location at this pointer of the body. A time without an offset is in the zone.
 pub(in crate::http) fn read_location(
     item: &Value,
     place: Pointer,
@@ -83,7 +83,7 @@ macro_rules! define {
 
 reading_fields!(define);
 
-/// Reads a reading of this kind; problems are noted in `fields`.
+/// Reads a reading of this kind. Problems are added to `fields`.
 trait ReadField {
     fn read(fields: &mut Fields<'_>, name: &'static str, bounds: Bounds) -> Self;
 
@@ -163,7 +163,7 @@ fn read_accessory(accessory: &mut Fields<'_>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for (count, (name, value)) in accessory.take_unknown().into_iter().enumerate() {
         let checked = match value {
-            _ if count >= TAGS_MAX => Err(format!("is one member too many; {TAGS_MAX} are taken").into()),
+            _ if count >= TAGS_MAX => Err(format!("exceeds the maximum of {TAGS_MAX} members").into()),
             Value::String(text) => check_chars(name, &(1..=TAG_KEY_MAX))
                 .and_then(|()| check_chars(text, &(0..=Location::TEXT_MAX)))
                 .map(|()| text.clone()),

@@ -14,23 +14,24 @@ use crate::http::names::group_param;
 use crate::http::place::place_param;
 
 /// The form of the parameter `bbox`, for error messages.
-const BBOX_FORM: &str = "west, south, east and north in degrees with commas between, such as \"-10,35.5,5,60\"; \
-     west may be more than east across the antimeridian";
+const BBOX_FORM: &str = "west, south, east and north in degrees, separated by commas, such as \"-10,35.5,5,60\"; \
+     west may be greater than east across the antimeridian";
 
-/// List last locations.
+/// List last locations
 ///
-/// The last location of each visible device, sorted by device id. A device whose locations are all suspect, or that has
-/// none, is not listed. The list is complete unless `limit` or `cursor` is given.
+/// Returns the last location of each device that the caller may see, sorted by device ID. A device that has no
+/// location, or only suspect ones, is not listed. The list is complete unless `limit` or `cursor` is given; with
+/// either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/locations/last", tag = "locations", params(
-    ("bbox" = Option<String>, Query, description = "Only locations in this box: west, south, east and north in degrees, edges included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
-    ("group" = Option<String>, Query, description = "Only devices in this group, given by id or name.", example = "grp_01jc2m8k4n5p6"),
-    ("since" = Option<String>, Query, description = "Only locations received at this instant or later.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The last locations.", body = DeviceLocationList)))]
+    ("bbox" = Option<String>, Query, description = "Only locations within this bounding box: west, south, east and north in degrees, separated by commas. The edges are included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
+    ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),
+    ("since" = Option<String>, Query, description = "Only locations that the server received at this time or later (`receivedAt`).", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of locations in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "Last locations of the devices that the caller may see.", body = DeviceLocationList)))]
 pub async fn list_last_locations(
     State(app): State<App>,
     caller: Caller,

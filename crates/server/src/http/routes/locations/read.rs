@@ -20,27 +20,30 @@ use crate::http::place::place_param;
 use crate::http::reply::{Envelope, not_modified};
 use crate::http::routes::devices::{find_device, find_device_id};
 
-/// List a device's locations.
+/// List locations of a device
 ///
-/// Between `from` and `to`, both included. Complete unless `limit` or `cursor` is given. In the format that `format`
-/// names or `Accept` likes best; JSON, GeoJSON, CSV, GPX and KML carry every field. What a format has no place of
-/// its own for stands in the properties of a GeoJSON feature, in the extensions of a GPX point (namespace
-/// `urn:perigee:location:1`), in the extended data of a KML placemark; lists and maps stand in CSV, GPX and KML as
-/// JSON, so no cell of a table begins with a text a sender chose.
+/// Returns the stored locations of a device with a `dateTime` between `from` and `to`, both included. The list is
+/// complete unless `limit` or `cursor` is given; with either, it is returned in pages. Any user who may see the device
+/// may call this operation.
+///
+/// The format is the one given in `format`, or else the one that `Accept` prefers. All formats contain every member of
+/// a location. Members that a format does not define are in the properties of a GeoJSON feature, in the extensions of a
+/// GPX point (namespace `urn:perigee:location:1`) and in the extended data of a KML placemark. In CSV, GPX and KML,
+/// lists and objects are written as JSON.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
-    ("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("from" = Option<String>, Query, description = "The first instant; the beginning of time when left out.", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("to" = Option<String>, Query, description = "The last instant; the end of time when left out.", format = DateTime, example = "2026-05-02T00:00:00Z"),
-    ("order" = Option<crate::http::history::OrderName>, Query, description = "Oldest first (`asc`, the default) or newest first (`desc`)."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 10000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page, or the address in its `Link` header."),
-    ("format" = Option<Format>, Query, description = "The format; goes before `Accept`."),
-    ("fields" = Option<String>, Query, description = "The members wanted, with commas between, as they are called in JSON. With the formats `json`, `ndjson` and `csv`.", example = "dateTime,latitude,longitude,speed"),
-    ("simplify" = Option<f64>, Query, description = "Leaves locations out while the line through the others stays within this many metres of them. The first and the last are kept. Not with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
-), responses((status = 200, description = "The locations.", content(
+    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("from" = Option<String>, Query, description = "Start of the time range, inclusive. Default: the oldest location.", format = DateTime, example = "2026-05-01T00:00:00Z"),
+    ("to" = Option<String>, Query, description = "End of the time range, inclusive. Must not be before `from`. Default: the newest location.", format = DateTime, example = "2026-05-02T00:00:00Z"),
+    ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of locations in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page. The `Link` header of that page has the complete URL."),
+    ("format" = Option<Format>, Query, description = "Format of the answer. Takes precedence over `Accept`. Default: `json`."),
+    ("fields" = Option<String>, Query, description = "JSON names of the members to return, separated by commas. Supported by the formats `json`, `ndjson` and `csv`. Default: all members.", example = "dateTime,latitude,longitude,speed"),
+    ("simplify" = Option<f64>, Query, description = "Tolerance for simplifying the track, in metres: locations are omitted while the line through the remaining ones passes within this distance of them. The first and the last location are always returned. Must not be combined with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+), responses((status = 200, description = "Locations of the device.", content(
     (LocationList = "application/json"),
     (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}\n")),
     (LocationFeatures = "application/geo+json"),
@@ -63,18 +66,20 @@ pub async fn list_locations(
     answer_track(&app, &caller, subject, part, shape).await
 }
 
-/// Read a device's last location.
+/// Retrieve the last location of a device
 ///
-/// The one with the newest `dateTime` among those that can be trusted; 404 `no-location` if there is none yet.
+/// Returns the location with the newest `dateTime` that is not suspect. A coarse position of a network does not replace
+/// a position that the device measured within the 24 hours before. If the device has no such location yet, the request
+/// fails with `no-location` (404). Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7"),
-    ("place" = Option<bool>, Query, description = "`true` to also tell positions in words, as `place`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of the words; the caller's own when left out."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of the distances in words; the caller's own when left out."),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to the location. Default: `false`.", example = true),
+    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
     responses(
-        (status = 200, description = "The last location.", body = LastLocation),
-        (status = 304, description = "It is the one that `If-None-Match` names."),
+        (status = 200, description = "The last location of the device.", body = LastLocation),
+        (status = 304, description = "The last location is still the one whose entity tag is given in `If-None-Match`."),
     ))]
 pub async fn get_last_location(
     State(app): State<App>,
@@ -93,7 +98,7 @@ pub async fn get_last_location(
     let last = app.store.find_last_location(caller.scope(), device).await?.ok_or_else(|| {
         ApiError::new(
             ErrorCode::NoLocation,
-            "The device has no location yet. Wait until it reports, or send one with POST to its locations.",
+            "The device has no location yet. Wait until it reports, or submit one with POST /api/devices/{deviceId}/locations.",
         )
     })?;
     // A stored location never changes, so its number identifies the answer.

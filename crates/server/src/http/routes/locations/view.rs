@@ -12,7 +12,13 @@ use utoipa::{Number, PartialSchema, ToSchema};
 use crate::http::input::LINE;
 use crate::http::submission::{AttributeValue, open_schema};
 
-/// The member with the position in words.
+/// Descriptions of members that are not readings.
+const FIX_TIME: &str = "Time at which the position was measured, by the clock of the device.";
+const LATITUDE: &str = "Latitude, in degrees north (WGS 84). Rounded to seven decimals.";
+const LONGITUDE: &str = "Longitude, in degrees east (WGS 84). Rounded to seven decimals.";
+const RECEIVED_AT: &str = "Time at which the server received the location.";
+const LATE: &str = "`true` if the location was received more than ten minutes after `dateTime`, set by the server; absent otherwise.";
+/// The member with the place, in words.
 const PLACE: &str = "place";
 
 /// A location as it is answered, described from the table of readings.
@@ -22,34 +28,35 @@ pub struct LocationView;
 impl PartialSchema for LocationView {
     fn schema() -> RefOr<Schema> {
         let mut location = ObjectBuilder::new()
-            .description(Some("Where a device was. What was not sent is absent."))
-            .property(Field::DateTime.name(), instant("When the fix was taken.", "2026-05-01T12:00:00Z"))
+            .description(Some("Stored report of a device: position, time and readings. A reading that the device did not report is absent."))
+            .property(Field::DateTime.name(), instant(FIX_TIME, "2026-05-01T12:00:00Z"))
             .property(
                 Field::Latitude.name(),
-                degrees("Degrees north (WGS 84), to the seventh decimal.", 42.2406, 90),
+                degrees(LATITUDE, 42.2406, 90),
             )
             .property(
                 Field::Longitude.name(),
-                degrees("Degrees east (WGS 84), to the seventh decimal.", -8.7207, 180),
+                degrees(LONGITUDE, -8.7207, 180),
             );
         for reading in Reading::ALL {
-            location = location.property(reading.field.name(), describe(reading, reading.description));
+            location =
+                location.property(reading.field.name(), describe(reading, &optional(reading.description)));
             if reading.field == Field::Mileage {
-                let alias = "The same as `mileage`, under the spelling that clients of older systems use.";
-                location = location.property(MILEAGE_ALIAS, describe(reading, alias));
+                let alias = "Same value as `mileage`, for clients that use this spelling.";
+                location = location.property(MILEAGE_ALIAS, describe(reading, &optional(alias)));
             }
         }
-        let suspect = "Whether its time or place can hardly be right; absent when not. \
-                       It never becomes the last location.";
+        let suspect = "`true` if time or position of the location is implausible, set by the server; absent otherwise. A suspect location never \
+                       becomes the last location.";
         location = location
-            .property(Field::ReceivedAt.name(), instant("When it was received.", "2026-05-01T12:00:03Z"))
+            .property(Field::ReceivedAt.name(), instant(RECEIVED_AT, "2026-05-01T12:00:03Z"))
             .property(
                 Field::Late.name(),
-                flag("Whether it arrived long after it was taken; absent when not.", json!(true)),
+                flag(LATE, json!(true)),
             )
             .property(Field::Suspect.name(), flag(suspect, json!(true)))
             .property(PLACE, {
-                let about = "Where it is, in words; only with `place=true`.";
+                let about = "Place of the location, in words. Present only with `place=true`, and if the position can be described.";
                 property(Type::String, about, json!("22 km SW of Vigo, Spain"), |property| property)
             });
         for field in [Field::DateTime, Field::Latitude, Field::Longitude, Field::ReceivedAt] {
@@ -110,7 +117,12 @@ fn list(reading: &Reading, description: &str, items: ObjectBuilder) -> RefOr<Sch
     RefOr::T(Schema::Array(list))
 }
 
-/// A reading, which may be absent.
+/// The description of a reading with the reason for which it may be absent.
+fn optional(description: &str) -> String {
+    format!("{description} Absent if the device did not report it.")
+}
+
+/// The schema of a reading, which may be absent or null.
 fn describe(reading: &Reading, description: &str) -> RefOr<Schema> {
     let plain = |kind| ObjectBuilder::new().schema_type(kind);
     match reading.kind {
@@ -171,7 +183,7 @@ fn limit(bound: Milli) -> Number {
     }
 }
 
-/// How a position was found.
+/// The method by which a position was determined.
 #[derive(Debug)]
 pub struct FixSourceName;
 
@@ -179,7 +191,11 @@ impl PartialSchema for FixSourceName {
     fn schema() -> RefOr<Schema> {
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("How a position was found."))
+            .description(Some(
+                "Method by which a position was determined: `gnss`, by satellite navigation on the device; `network`, by the \
+                 network that carried the message; `doppler`, by the Doppler shift of a satellite's signal; `manual`, \
+                 entered by a person.",
+            ))
             .enum_values(Some(FixSource::ALL.map(FixSource::name)))
             .into()
     }
@@ -191,19 +207,20 @@ impl ToSchema for FixSourceName {
     }
 }
 
-/// Locations.
+/// Locations of a device.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationList {
-    /// The locations, in the order of their `dateTime`; with `fields`, only those members of them.
+    /// Locations of the device, sorted by `dateTime` in the requested order. With `fields`, they have only the given
+    /// members.
     #[schema(value_type = Vec<LocationPart>)]
     locations: Vec<LocationView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     next_cursor: Option<String>,
 }
 
-/// A location and whose it is.
+/// A location with the ID of its device.
 #[derive(Debug)]
 pub struct DeviceLocation;
 
@@ -214,12 +231,12 @@ impl PartialSchema for DeviceLocation {
         };
         let id = ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("The id of the device."))
+            .description(Some("ID of the device that reported the location."))
             .examples([json!("dev_01jc2m8k4n5p7")]);
         object.properties.insert("deviceId".to_owned(), id.into());
         object.required.push("deviceId".to_owned());
         object.description =
-            Some("Where a device was, and which one. What was not sent is absent.".to_owned());
+            Some("Stored report of a device: position, time and readings, with the ID of the device. A reading that the device did not report is absent.".to_owned());
         RefOr::T(Schema::Object(object))
     }
 }
@@ -230,42 +247,42 @@ impl ToSchema for DeviceLocation {
     }
 }
 
-/// Last locations.
+/// Last locations of devices.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct DeviceLocationList {
-    /// The last locations, by device id.
+    /// Last locations of the devices that the caller may see, sorted by device ID.
     #[schema(value_type = Vec<DeviceLocation>)]
     locations: Vec<DeviceLocation>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[schema(required = false, value_type = String)]
     next_cursor: Option<String>,
 }
 
-/// What has arrived.
+/// Locations in order of arrival.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LocationFeed {
-    /// The locations, in the order in which they arrived.
+    /// Locations in the order in which the server received them. Empty if there are none after the cursor.
     #[schema(value_type = Vec<DeviceLocation>, max_items = 10000)]
     locations: Vec<DeviceLocation>,
-    /// Where to continue, also when nothing has arrived.
+    /// Cursor to continue from. Present in every answer, even if there are no locations.
     next_cursor: String,
 }
 
-/// Where a device is.
+/// Last location of a device.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct LastLocation {
-    /// The location with the newest `dateTime` among those that can be trusted.
+    /// Location with the newest `dateTime` that is not suspect.
     #[schema(value_type = LocationView)]
     last_location: LocationView,
 }
 
-/// A location as it is sent: as it is answered, without what receiving it adds.
+/// A location as a client submits it: without the members that the server sets.
 #[derive(Debug)]
 pub struct LocationInput;
 
@@ -273,8 +290,9 @@ impl PartialSchema for LocationInput {
     fn schema() -> RefOr<Schema> {
         let schema = open_schema(
             LocationView::schema(),
-            "Where a device was. A member not listed here is kept in `attributes` when it is a string, a number \
-             or a boolean; an array or object nobody knows rejects the location. `milleage` is read as `mileage`.",
+            "Report of a device to be stored. An unknown member is stored in `attributes` if it is a string, a number or a \
+             boolean; a location with an unknown array or object is rejected. All texts of a location together have at \
+             most 16384 bytes. `milleage` is read as `mileage`.",
             &[&Field::READ_ONLY.map(Field::name)[..], &[PLACE]].concat(),
             &[Field::DateTime, Field::Latitude, Field::Longitude].map(Field::name),
             &[],
@@ -283,7 +301,7 @@ impl PartialSchema for LocationInput {
     }
 }
 
-/// Lets `course` be 360, which is taken as 0.
+/// Allows 360 for `course`, which is stored as 0.
 fn take_whole_circle(mut schema: RefOr<Schema>) -> RefOr<Schema> {
     if let RefOr::T(Schema::Object(object)) = &mut schema
         && let Some(RefOr::T(Schema::Object(course))) = object.properties.get_mut(Field::Course.name())
@@ -299,7 +317,7 @@ impl ToSchema for LocationInput {
     }
 }
 
-/// A location, or those members of it that were asked for.
+/// A location, or the members of it that `fields` names.
 #[derive(Debug)]
 pub struct LocationPart;
 
@@ -309,7 +327,7 @@ impl PartialSchema for LocationPart {
             return LocationView::schema();
         };
         object.required.clear();
-        object.description = Some("Where a device was; with `fields`, only those members of it.".to_owned());
+        object.description = Some("Stored report of a device: position, time and readings. With `fields`, only the given members are present.".to_owned());
         RefOr::T(Schema::Object(object))
     }
 }

@@ -34,7 +34,7 @@ static KIND: ItemKind<Location> = ItemKind {
     scan: scan_location,
 };
 
-/// Locations to store, or a time range to answer.
+/// Locations to store, or a time range of which to return the locations.
 #[derive(Debug)]
 pub struct LocationsBody;
 
@@ -55,47 +55,52 @@ impl ToSchema for LocationsBody {
     }
 }
 
-/// What became of the locations sent, and the locations of the span of time asked for beside them.
+/// Result of submitting locations, with the locations of a time range if the request had one.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is written")]
 pub struct StoredLocations {
-    /// How many are new and kept.
+    /// Number of submitted locations that are new and were stored.
     #[schema(example = 2, minimum = 0, maximum = 10000)]
     accepted: usize,
-    /// How many were there already.
+    /// Number of submitted locations that had been stored before. They are not stored again.
     #[schema(example = 0, minimum = 0, maximum = 10000)]
     duplicates: usize,
-    /// Those that were not stored, by their place.
+    /// Submitted locations that are invalid and were not stored, sorted by index.
     #[schema(max_items = 10000, example = json!([]))]
     rejected: Vec<Rejection>,
-    /// The locations asked for; absent when none were asked for.
+    /// Locations of the requested time range, oldest first. Absent if the request has no time range.
     #[schema(value_type = Option<Vec<LocationView>>)]
     locations: Option<Vec<LocationView>>,
-    /// Where to go on, when there is more.
+    /// Cursor of the next page of the time range. Absent on the last page, and without a time range.
     next_cursor: Option<String>,
 }
 
-/// What became of the locations sent, or the locations asked for.
+/// Result of submitting locations, or the locations of a time range.
 #[derive(ToSchema)]
 #[serde(untagged)]
 pub enum LocationsAnswered {
-    /// Nothing was new.
+    /// All submitted locations had been stored before.
     Stored(StoredLocations),
-    /// The locations asked for.
+    /// Locations of the requested time range.
     Range(LocationList),
 }
 
-/// Submit locations for a device.
+/// Submit locations of a device
 ///
-/// Stores a location, an array of them, `{"locations": [...]}` or `{"location": {...}}`; up to 10,000 in up to
-/// 8 MiB, also one a line as `application/x-ndjson`, also packed with `Content-Encoding: gzip` or `zstd`. Good ones
-/// are stored beside bad ones; sending one again changes nothing. Storing needs `locations.write`.
+/// Stores locations. The body is one location, an array of locations, `{"locations": [...]}` or `{"location": {...}}`.
+/// As `application/x-ndjson` it has one location per line. It may be compressed with `Content-Encoding: gzip` or
+/// `zstd`. A body has at most 10,000 locations and 8 MiB. Each location is validated by itself: valid ones are stored,
+/// invalid ones are listed in `rejected`. If none is valid, the request fails with 400. A location that was stored
+/// before is counted in `duplicates`, so that a request can safely be repeated. Requires the privilege
+/// `locations.write`. Sends the event `location.created` for each location that is stored. The request fails with
+/// `device-expired` if the device is expired.
 ///
-/// Answers a span of time for `{"from", "to"}`: both included, oldest first, complete unless `limit` is given. Given
-/// beside `location` or `locations`, the answer has both: what became of those sent, and the `locations` of the span.
+/// A body with `from` and `to` returns the stored locations of this time range: both ends included, oldest first,
+/// complete unless `limit` is given. This requires no privilege. Together with `location` or `locations`, the answer
+/// has both: the result of storing, and the `locations` of the time range.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/locations", tag = "locations",
-    params(("deviceId" = String, Path, description = "The device's id or identifier.", example = "dev_01jc2m8k4n5p7")),
+    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(
         (LocationsBody = "application/json", examples(
             ("One location" = (value = json!({"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "speed": 18.5}))),
@@ -104,11 +109,11 @@ pub enum LocationsAnswered {
                 {"dateTime": "2026-05-01T12:10:00Z", "latitude": 42.2391, "longitude": -8.7533}]))),
             ("Several, wrapped" = (value = json!({"locations": [{"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207}]}))),
             ("One, wrapped" = (value = json!({"location": {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207}}))),
-            ("A span of time" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}))))),
+            ("A time range" = (value = json!({"from": "2026-05-01T00:00:00Z", "to": "2026-05-02T00:00:00Z"}))))),
         (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207}\n")))),
     responses(
         (status = 201, description = "New locations were stored.", body = StoredLocations),
-        (status = 200, description = "All of them were there already; or the locations asked for.", body = LocationsAnswered,
+        (status = 200, description = "All submitted locations had been stored before; or the locations of the requested time range.", body = LocationsAnswered,
             example = json!({"success": true, "apiUsage": 42, "apiDailyUsage": 42, "locations": [
                 {"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "receivedAt": "2026-05-01T12:00:03Z"}]})),
     ))]
@@ -146,7 +151,7 @@ pub async fn submit_locations(
     }
 }
 
-/// The span of time that the members of a body tell.
+/// The time range in the members of a body.
 fn read_part(caller: &Caller, body: &Map<String, Value>, device: DeviceId) -> ApiResult<HistoryPart> {
     let fields = Fields::of_object(body, Pointer::root()).in_zone(caller.zone());
     HistoryPart::of_body(fields, "locations", device)
@@ -158,7 +163,7 @@ async fn store(app: &App, caller: &Caller, device: DeviceId, batch: Batch<Locati
     Ok(Stored::of(outcomes, batch.rejected))
 }
 
-/// What became of the locations, as members that go on an object which has some.
+/// The result of storing as JSON members that continue an object.
 fn members(stored: &Stored) -> ApiResult<Vec<u8>> {
     let mut written = serde_json::to_vec(stored).map_err(internal)?;
     written.pop();
@@ -168,7 +173,7 @@ fn members(stored: &Stored) -> ApiResult<Vec<u8>> {
     Ok(written)
 }
 
-/// Authenticates, parses, judges and answers as if it had stored.
+/// Authenticates, parses, validates and answers as if the locations were stored.
 #[cfg(feature = "bench")]
 pub async fn discard_locations(
     State(app): State<App>,

@@ -1,4 +1,4 @@
-//! Accounts of the server: listing, making and changing them.
+//! Accounts of the server: listing, creating and changing them.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -34,14 +34,15 @@ fn answer(caller: &Caller, overview: AccountOverview) -> Reply<OperatorAccountAn
     caller.reply(OperatorAccountAnswer { account: OperatorAccountView::from(overview) }).revision(revision)
 }
 
-/// List every account of the server.
+/// List accounts
 ///
-/// For operators of the server. Complete unless `limit` or `cursor` is given.
+/// Returns all accounts of the server, sorted by creation. The caller must be an operator with a console session. The
+/// answer is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/operator/accounts", tag = "operator", security(("session" = [])), params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name, in any case."),
-), responses((status = 200, description = "The accounts.", body = OperatorAccountList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only accounts whose name contains this text, in any letter case."),
+), responses((status = 200, description = "The accounts, sorted by creation.", body = OperatorAccountList)))]
 pub async fn list_operator_accounts(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
@@ -57,10 +58,13 @@ pub async fn list_operator_accounts(
     answer_list(&app, &caller, "accounts", part, fetch, OperatorAccountView::from).await
 }
 
-/// Read an account of the server.
+/// Retrieve an account
+///
+/// Returns one account of the server with its licences and its numbers of devices and users. The caller must be an
+/// operator with a console session.
 #[utoipa::path(get, path = "/api/operator/accounts/{accountId}", tag = "operator", security(("session" = [])),
-    params(("accountId" = String, Path, description = "The account's id.", example = "acc_01jc2m8k4n5p5")),
-    responses((status = 200, description = "The account.", body = OperatorAccountAnswer)))]
+    params(("accountId" = String, Path, description = "ID of the account.", example = "acc_01jc2m8k4n5p5")),
+    responses((status = 200, description = "The account with this ID.", body = OperatorAccountAnswer)))]
 pub async fn get_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
@@ -71,12 +75,14 @@ pub async fn get_operator_account(
     Ok(answer(&caller, find(&app, id).await?))
 }
 
-/// Create an account.
+/// Create an account
 ///
-/// Its owner has no password that anybody knows: give them the link of the answer, with which they set one.
+/// Creates an account and its first user, an owner. The caller must be an operator with a console session. The owner
+/// has no usable password yet: send them the link in `invitation`, with which they set one. The link is returned only
+/// once. The request fails if another user of the server has the e-mail address.
 #[utoipa::path(post, path = "/api/operator/accounts", tag = "operator", security(("session" = [])),
     request_body = OperatorAccountNew,
-    responses((status = 201, description = "The account that was made.", body = OperatorAccountMade)))]
+    responses((status = 201, description = "The account was created.", body = OperatorAccountMade)))]
 pub async fn create_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
@@ -103,24 +109,27 @@ pub async fn create_operator_account(
     Ok(caller.reply(made).created(address).revision(account.revision))
 }
 
-/// Names the member that holds an address which somebody else has.
+/// Attributes an address that another user has to the member `ownerEmail`.
 fn at_the_address(error: StoreError) -> ApiError {
     match error {
         StoreError::Taken(_) => {
-            let detail = "Another user of the server has this address. Choose another one.".to_owned();
+            let detail =
+                "Another user of the server has this e-mail address. Give a different one.".to_owned();
             invalid_body(vec![Problem { pointer: Pointer::root().member("ownerEmail"), detail }])
         }
         other => other.into(),
     }
 }
 
-/// Change part of an account.
+/// Update an account
 ///
-/// Takes the members of `account`, or what was read as it is.
+/// Changes the members that the body contains and keeps the others. The caller must be an operator with a console
+/// session. The body has the members of `account`; an answer of `GET` can be sent back as it is. The number of
+/// licences must not be lower than the number in use.
 #[utoipa::path(patch, path = "/api/operator/accounts/{accountId}", tag = "operator",
     security(("session" = [])), request_body = OperatorAccountInput,
-    params(("accountId" = String, Path, description = "The account's id.", example = "acc_01jc2m8k4n5p5")),
-    responses((status = 200, description = "The account as it is now.", body = OperatorAccountAnswer)))]
+    params(("accountId" = String, Path, description = "ID of the account.", example = "acc_01jc2m8k4n5p5")),
+    responses((status = 200, description = "The account, updated.", body = OperatorAccountAnswer)))]
 pub async fn update_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,

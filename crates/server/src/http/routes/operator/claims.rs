@@ -1,4 +1,4 @@
-//! Identifiers that are not proven or that several accounts registered, for operators to decide.
+//! Identifiers whose claims are not proven, or that several accounts registered; operators decide who gets them.
 
 use axum::extract::State;
 use perigee_core::claim::{ClaimingDevice, OpenClaim};
@@ -15,26 +15,27 @@ use crate::http::input::{input, read_body};
 use crate::http::json::{Pointer, Problem};
 use crate::http::reply::{Done, Reply};
 
-/// Characters of an identifier.
+/// Maximum length of an identifier, in characters.
 const IDENTIFIER_MAX: usize = 100;
 
-/// An identifier to decide about.
+/// An identifier whose claim is not proven, or that devices of several accounts have.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OperatorClaim)]
 pub struct OperatorClaimView {
-    /// What the hardware calls itself.
+    /// Identifier with which the hardware reports, such as an IMEI.
     #[schema(example = "860000000000001")]
     identifier: String,
-    /// Time at which the claim of the holder was proven; null if it is not.
+    /// Time at which the claim of the holder was proven. Null if the claim is not proven.
     #[schema(example = json!(null), format = DateTime)]
     proven_at: Option<String>,
-    /// Devices that have the identifier, the holder first.
+    /// Devices that have the identifier, the holder of the claim first.
     devices: Vec<OperatorClaimDevice>,
-    /// Time at which the identifier was last heard as that of an unknown device; null if it was not lately.
+    /// Time of the last message with this identifier from a device that no account has proven. Null if there was none
+    /// recently.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_heard: Option<String>,
-    /// Address and port that it was heard from.
+    /// IP address and port from which that message came. Null if `lastHeard` is null.
     #[schema(example = "192.0.2.7:40112")]
     peer: Option<String>,
 }
@@ -43,24 +44,24 @@ pub struct OperatorClaimView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorClaimDevice {
-    /// ID of the account.
+    /// ID of the account that the device belongs to.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     account_id: String,
-    /// Name of the account.
+    /// Name of the account that the device belongs to.
     #[schema(example = "Castro Fishing")]
     account_name: String,
     /// ID of the device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// Whether it holds the claim.
+    /// Whether the device holds the claim to the identifier.
     #[schema(example = true)]
     holder: bool,
 }
 
-/// Identifiers to decide about.
+/// A list of identifiers whose claims an operator can decide.
 #[derive(Serialize, ToSchema)]
 pub struct OperatorClaimList {
-    /// The identifiers, sorted; those of 1,000 devices at the most.
+    /// The identifiers, sorted. At most 1,000 devices are listed.
     claims: Vec<OperatorClaimView>,
 }
 
@@ -84,20 +85,22 @@ impl From<OpenClaim> for OperatorClaimView {
 }
 
 input! {
-    /// Whose an identifier is.
+    /// The device that an identifier is assigned to.
     pub(super) struct OperatorClaimInput {
-        /// What the hardware calls itself.
+        /// Identifier with which the hardware reports, such as an IMEI.
         identifier: Line<1, IDENTIFIER_MAX>, required, example "860000000000001";
-        /// ID of the device that gets it. The device must have the identifier.
+        /// ID of the device that the identifier is assigned to. The device must have the identifier.
         device_id as "deviceId": Line<1, IDENTIFIER_MAX>, required, example "dev_01jc2m8k4n5p7";
     }
 }
 
-/// List identifiers that are not proven or contested.
+/// List open claims
 ///
-/// On listeners that all accounts share, an identifier belongs to the account that proved it. For operators of the server.
+/// Returns the identifiers whose claims are not proven, or that devices of several accounts have. On listeners that
+/// all accounts share, an identifier belongs to the account that has proven its claim. The caller must be an operator
+/// with a console session.
 #[utoipa::path(get, path = "/api/operator/claims", tag = "operator", security(("session" = [])),
-    responses((status = 200, description = "The identifiers.", body = OperatorClaimList)))]
+    responses((status = 200, description = "The identifiers with open claims, sorted.", body = OperatorClaimList)))]
 pub async fn list_operator_claims(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
@@ -108,13 +111,14 @@ pub async fn list_operator_claims(
     Ok(caller.reply(OperatorClaimList { claims }))
 }
 
-/// Give an identifier to a device.
+/// Assign an identifier to a device
 ///
-/// The claim of the device then counts as proven, whoever held it before. What was kept of the tracker is stored for the
-/// device. For operators of the server.
+/// Marks the claim of the device as proven, whichever device held it before. Messages of the tracker that were kept
+/// until now are stored as locations of the device. The caller must be an operator with a console session. The
+/// request fails if the device does not have the identifier.
 #[utoipa::path(post, path = "/api/operator/claims", tag = "operator", security(("session" = [])),
     request_body = OperatorClaimInput,
-    responses((status = 200, description = "The identifier belongs to the device.", body = Done)))]
+    responses((status = 200, description = "The identifier was assigned to the device.", body = Done)))]
 pub async fn assign_operator_claim(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
@@ -128,7 +132,8 @@ pub async fn assign_operator_claim(
         Err(_other) => Err(StoreError::NotFound(Kind::Device)),
     };
     if let Err(StoreError::NotFound(_)) = assigned {
-        let detail = "No device with this id has the identifier. Add it to the device first.".to_owned();
+        let detail =
+            "No device with this ID has the identifier. Add the identifier to the device first.".to_owned();
         return Err(invalid_body(vec![Problem { pointer: Pointer::root().member("deviceId"), detail }]));
     }
     assigned?;

@@ -13,47 +13,47 @@ use crate::http::error::ApiResult;
 use crate::http::extract::{OperatorCaller, Params};
 use crate::http::reply::Reply;
 
-/// The file beside the store in which a backup notes when it was made.
+/// The file beside the store in which a backup records when it was made.
 pub const LAST_BACKUP: &str = "last-backup.txt";
 
-/// How the server is, as it is answered.
+/// State of the server.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneHealth)]
 pub struct HealthAnswer {
-    /// How the server is.
+    /// State of the server.
     health: HealthView,
 }
 
-/// How the server is. What is of one node is of the node that answers.
+/// State of the server. Members about a node describe the node that answers.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Health)]
 pub struct HealthView {
-    /// The version of the node.
+    /// Version of the program that the node runs.
     #[schema(example = "0.1.0")]
     version: &'static str,
-    /// When the node was started.
+    /// Time at which the node was started.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     started_at: String,
-    /// Seconds since the node was started.
+    /// Time since the node was started, in seconds.
     #[schema(example = 86_400)]
     uptime_seconds: i64,
     /// Size and state of the store.
     store: StoreView,
-    /// What waits for its commit on the node.
+    /// Changes and locations that wait for their commit on the node.
     intake: IntakeView,
-    /// Messages to people that wait or are under way.
+    /// Notifications by e-mail and SMS that wait or are being sent.
     messages: MessagesView,
-    /// Messages to webhooks that wait or are under way.
+    /// Deliveries to webhooks that wait or are being sent.
     webhooks: BacklogView,
-    /// Seconds that the oldest location has waited to be judged by rules; 0 when none waits.
+    /// Age of the oldest location that rules have not evaluated yet, in seconds. 0 if none waits.
     #[schema(example = 0)]
     rules_lag_seconds: i64,
-    /// Locations being packed away by the node.
+    /// Compaction of locations by the node.
     packing: PackingView,
-    /// Connections to the node.
+    /// Connections of clients to the node.
     connections: ConnectionsView,
-    /// When the embedded store was last copied by `perigee backup`; null when it never was, or not from here.
+    /// Time of the last copy made with `perigee backup`. Null if there is none, or if the engine is not `sqlite`.
     #[schema(example = "2026-05-01T03:00:00Z", format = DateTime)]
     last_backup: Option<String>,
 }
@@ -63,93 +63,93 @@ pub struct HealthView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthStore)]
 pub struct StoreView {
-    /// The engine: `sqlite` or `postgresql`.
+    /// Database engine: `sqlite` or `postgresql`.
     #[schema(example = "sqlite", pattern = "^(sqlite|postgresql)$")]
     engine: &'static str,
-    /// Its size in bytes.
+    /// Size of the store, in bytes.
     #[schema(example = 52_428_800)]
     bytes: u64,
-    /// Bytes free on the disk it lies on; null when that is another machine's.
+    /// Free space on the disk of the store, in bytes. Null if the disk belongs to another machine.
     #[schema(example = 107_374_182_400_u64)]
     free_bytes: Option<u64>,
-    /// Bytes of that disk.
+    /// Size of the disk of the store, in bytes. Null if the disk belongs to another machine.
     #[schema(example = 214_748_364_800_u64)]
     disk_bytes: Option<u64>,
-    /// Whether less is free there than the operator set to be warned of.
+    /// Whether the free space is below the threshold in the server's settings.
     #[schema(example = false)]
     space_low: bool,
-    /// Damaged rows that the node passed over since it was started; `perigee verify` lists them.
+    /// Damaged rows that the node skipped since it was started. `perigee verify` lists them.
     #[schema(example = 0)]
     damaged_rows: u64,
-    /// Damaged rows that were set aside into the table `quarantine`, by any node and at any time.
+    /// Damaged rows that were moved to the table `quarantine`, by any node and at any time.
     #[schema(example = 0)]
     quarantined_rows: u64,
-    /// The number of accounts.
+    /// Number of accounts.
     #[schema(example = 4)]
     accounts: u64,
-    /// Users of all accounts.
+    /// Number of users of all accounts.
     #[schema(example = 12)]
     users: u64,
-    /// Devices of all accounts.
+    /// Number of devices of all accounts.
     #[schema(example = 250)]
     devices: u64,
 }
 
-/// What waits for its commit.
+/// Work that waits for its commit.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthIntake)]
 pub struct IntakeView {
-    /// Changes of all kinds.
+    /// Number of changes of all kinds that wait for their commit.
     #[schema(example = 0)]
     writes: u64,
-    /// The number of stored locations.
+    /// Number of locations that wait for their commit.
     #[schema(example = 0)]
     locations: u64,
 }
 
-/// Messages to people, by channel.
+/// Notifications that wait or are being sent, by channel.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthMessages)]
 pub struct MessagesView {
-    /// E-mails that wait to be sent.
+    /// E-mails that wait or are being sent.
     email: BacklogView,
-    /// SMS that wait to be sent.
+    /// SMS that wait or are being sent.
     sms: BacklogView,
 }
 
-/// Messages of one kind that wait.
+/// Messages of one kind that wait or are being sent.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthBacklog)]
 pub struct BacklogView {
-    /// Messages that wait to be sent.
+    /// Number of messages that wait or are being sent.
     #[schema(example = 0)]
     waiting: u64,
-    /// Since when the oldest of them does.
+    /// Time since which the oldest of these messages waits. Null if none waits.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     oldest: Option<String>,
 }
 
-/// Locations being packed away.
+/// Compaction of locations into chunks, a background job.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthPacking)]
 pub struct PackingView {
-    /// Whether some are at this moment.
+    /// Whether compaction is running at this moment.
     #[schema(example = false)]
     at_work: bool,
-    /// How many were since the start.
+    /// Number of locations compacted since the node was started.
     #[schema(example = 1_000_000)]
     packed: u64,
 }
 
-/// Connections of clients to this node.
+/// Connections of clients to the node.
 #[derive(Serialize, ToSchema)]
 #[schema(as = HealthConnections)]
 pub struct ConnectionsView {
-    /// Those that are open.
+    /// Number of open connections.
     #[schema(example = 12)]
     open: usize,
-    /// Those that may be.
+    /// Maximum number of open connections, from the server's settings.
     #[schema(example = 10_000)]
     limit: usize,
 }
@@ -174,9 +174,12 @@ fn last_backup(app: &App) -> Option<String> {
     note.trim().parse::<Timestamp>().ok().map(|instant| instant.to_string())
 }
 
-/// Read how the server is.
+/// Retrieve the health of the server
+///
+/// Returns the size of the store, backlogs, lag and connections. The caller must be an operator with a console
+/// session.
 #[utoipa::path(get, path = "/api/operator/health", tag = "operator", security(("session" = [])),
-    responses((status = 200, description = "How the server is.", body = HealthAnswer)))]
+    responses((status = 200, description = "The state of the server.", body = HealthAnswer)))]
 pub async fn get_operator_health(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,

@@ -1,4 +1,4 @@
-//! What operators of the server should look at.
+//! Notices to operators: accounts that need their attention.
 
 use axum::extract::State;
 use perigee_core::error::Kind;
@@ -12,7 +12,7 @@ use crate::http::error::{ApiResult, not_found};
 use crate::http::extract::{IdPath, OperatorCaller, Params};
 use crate::http::reply::{Done, Reply};
 
-/// A notice to operators.
+/// A notice to operators about an account.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OperatorNotice)]
@@ -20,28 +20,28 @@ pub struct OperatorNoticeView {
     /// Unique identifier of the notice, assigned by the server.
     #[schema(example = "ntc_01jc2m8k4n5p6")]
     id: String,
-    /// What it is about. `email-ceiling`: the account reached its e-mails of a day in all, and further ones are suppressed.
-    /// `identifier-contested`: the account registered an identifier that another account holds.
+    /// Kind of the notice. `email-ceiling`: the account reached its ceiling of e-mails per day, and further e-mails
+    /// are suppressed. `identifier-contested`: the account registered an identifier that another account holds.
     #[schema(example = "email-ceiling", pattern = "^(email-ceiling|identifier-contested)$")]
     kind: &'static str,
-    /// ID of the account that it is about.
+    /// ID of the account that the notice is about.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     account_id: String,
-    /// Name of that account.
+    /// Name of the account that the notice is about.
     #[schema(example = "Castro Fishing")]
     account_name: String,
-    /// The date (`email-ceiling`) or the identifier (`identifier-contested`).
+    /// Subject of the notice: a date for `email-ceiling`, an identifier for `identifier-contested`.
     #[schema(example = "2026-05-01")]
     subject: String,
-    /// Time at which it was written.
+    /// Time at which the notice was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
 }
 
-/// Notices to operators.
+/// A list of notices to operators.
 #[derive(Serialize, ToSchema)]
 pub struct OperatorNoticeList {
-    /// The notices that were not dismissed, newest first; 1,000 at the most.
+    /// Notices that were not dismissed, newest first. At most 1,000.
     notices: Vec<OperatorNoticeView>,
 }
 
@@ -58,9 +58,10 @@ impl From<OperatorNotice> for OperatorNoticeView {
     }
 }
 
-/// List notices to operators.
+/// List notices
 ///
-/// One for each account, kind and subject. For operators of the server.
+/// Returns the notices that were not dismissed. There is one for each account, kind and subject. The caller must be
+/// an operator with a console session.
 #[utoipa::path(get, path = "/api/operator/notices", tag = "operator", security(("session" = [])),
     responses((status = 200, description = "The notices, newest first.", body = OperatorNoticeList)))]
 pub async fn list_operator_notices(
@@ -73,9 +74,10 @@ pub async fn list_operator_notices(
     Ok(caller.reply(OperatorNoticeList { notices }))
 }
 
-/// Dismiss a notice.
+/// Dismiss a notice
 ///
-/// It is not listed from then on, and not written again for the same subject. For operators of the server.
+/// Removes the notice from the list. No further notice is created for the same account, kind and subject. The caller
+/// must be an operator with a console session.
 #[utoipa::path(delete, path = "/api/operator/notices/{noticeId}", tag = "operator", security(("session" = [])),
     params(("noticeId" = String, Path, description = "ID of the notice.", example = "ntc_01jc2m8k4n5p6")),
     responses((status = 200, description = "The notice was dismissed.", body = Done)))]

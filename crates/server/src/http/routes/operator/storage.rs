@@ -1,4 +1,4 @@
-//! Who fills the disk with raw messages, for operators.
+//! Storage that raw messages use, by gateway and device, for operators.
 
 use axum::extract::State;
 use perigee_core::raw_usage::RawUsage;
@@ -15,38 +15,38 @@ use crate::http::reply::Reply;
 #[serde(rename_all = "camelCase")]
 #[schema(as = RawMessageUsage)]
 pub struct RawUsageView {
-    /// The account that the messages belong to.
+    /// ID of the account that the messages belong to.
     #[schema(example = "acc_01jc2m8k4n5p6")]
     account_id: String,
-    /// The gateway that the messages came by; null for a listener.
+    /// ID of the gateway that received the messages. Null if they came by a listener.
     #[schema(example = "gtw_01jc2m8k4n5p6")]
     gateway_id: Option<String>,
-    /// The device that sent the messages; null if they came by a gateway.
+    /// ID of the device that sent the messages. Null if it is unknown, or if the messages came by a gateway.
     #[schema(example = json!(null))]
     device_id: Option<String>,
-    /// Messages that were stored as they came.
+    /// Number of raw messages that were stored.
     #[schema(example = 86_400)]
     messages: u64,
-    /// Bytes of these messages. Those that were deleted since are included.
+    /// Size of the stored raw messages, in bytes. Messages that were deleted since are included.
     #[schema(example = 8_640_000)]
     bytes: u64,
-    /// Bytes of messages that stored nothing new: duplicates, tests, and those that cannot be read or whose device is unknown
-    /// or expired.
+    /// Size of the raw messages that stored nothing new, in bytes: duplicates, tests, unreadable messages, and
+    /// messages whose device is unknown or expired.
     #[schema(example = 1_200)]
     unused_bytes: u64,
-    /// Messages that were not stored as they came, because of a quota or a full disk. What they say was stored.
+    /// Number of raw messages that were not stored because of a quota or a full disk. Their locations were stored.
     #[schema(example = 0)]
     dropped_messages: u64,
-    /// Bytes of the dropped messages.
+    /// Size of the raw messages that were not stored, in bytes.
     #[schema(example = 0)]
     dropped_bytes: u64,
 }
 
-/// Raw messages by who sent them.
+/// Storage used by raw messages, by gateway and device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RawUsageList {
-    /// The 100 gateways and devices with the most bytes, dropped ones included; most first.
+    /// The 100 gateways and devices with the most bytes, stored and dropped together, most first.
     raw_messages: Vec<RawUsageView>,
 }
 
@@ -65,10 +65,10 @@ impl From<RawUsage> for RawUsageView {
     }
 }
 
-/// List who fills the disk with raw messages.
+/// List the storage used by raw messages
 ///
-/// The gateways and devices of all accounts whose messages took the most room in the last 30 days. Counts of the last seconds
-/// may be missing.
+/// Returns the gateways and devices of all accounts whose raw messages used the most storage in the last 30 days.
+/// Counts of the last few seconds may be missing. The caller must be an operator with a console session.
 #[utoipa::path(get, path = "/api/operator/storage", tag = "operator", security(("session" = [])),
     responses((status = 200, description = "Gateways and devices, those with the most bytes first.", body = RawUsageList)))]
 pub async fn get_operator_storage(

@@ -16,21 +16,21 @@ use crate::http::error::ApiResult;
 use crate::http::input::{EmailAddress, Object, Whole, Word, input, parsed_kinds, read_body};
 use crate::http::routes::account::{LicensesInput, LicensesView};
 
-/// What answers have and operators do not set here.
+/// Members of answers that are ignored in requests.
 const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation", "lastModified"];
 
 /// A list of accounts.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OperatorAccountList {
-    /// The accounts, oldest first.
+    /// The accounts, sorted by creation.
     accounts: Vec<OperatorAccountView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// An account, as operators see it.
+/// An account, as shown to operators.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneOperatorAccount)]
 pub struct OperatorAccountAnswer {
@@ -38,63 +38,66 @@ pub struct OperatorAccountAnswer {
     pub(super) account: OperatorAccountView,
 }
 
-/// An account that was made, and how its owner gets in.
+/// A new account, and the invitation of its owner.
 #[derive(Serialize, ToSchema)]
 #[schema(as = CreatedOperatorAccount)]
 pub struct OperatorAccountMade {
-    /// The account.
+    /// The new account.
     pub(super) account: OperatorAccountView,
-    /// How its owner gets in.
+    /// Link with which the owner of the account sets a password.
     pub(super) invitation: InvitationView,
 }
 
-/// A link that lets somebody set their password, once.
+/// A link with which a user sets a password. It works once.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Invitation)]
 pub struct InvitationView {
-    /// Whom it is for.
+    /// E-mail address of the user who is invited.
     #[schema(example = "owner@example.com")]
     pub(crate) email: String,
-    /// The link. It is shown only now; whoever has it sets the password.
+    /// URL of the page on which the user sets a password. It is returned only once. Anyone who has the URL can set
+    /// the password.
     #[schema(example = "https://track.example.com/password#token=q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     pub(crate) url: String,
-    /// When the link stops working.
+    /// Time at which the link expires.
     #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
     pub(crate) expires: String,
 }
 
-/// An account, as operators see it.
+/// An account, as shown to operators.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = OperatorAccount)]
 pub struct OperatorAccountView {
-    /// The account's id; never changes.
+    /// Unique identifier of the account, assigned by the server. It never changes.
     #[schema(example = "acc_01jc2m8k4n5p5")]
     id: String,
-    /// The account's name, shown in the console and in mails.
+    /// Name of the account, shown in the console and in e-mails.
     #[schema(example = "Castro Fishing")]
     name: String,
-    /// Its time zone, by IANA id.
+    /// Time zone of the account, as an IANA name. It decides when the account's days begin.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
     /// Licences of the account.
     licenses: LicensesView,
-    /// Its devices, expired ones too.
+    /// Number of devices of the account, expired ones included.
     #[schema(example = 9)]
     devices: u32,
-    /// How many users it has.
+    /// Number of users of the account.
     #[schema(example = 3)]
     users: u32,
-    /// E-mails per day that the account may send in all, critical alerts too; null for the ceiling of the server's settings.
+    /// Maximum e-mails of the account per day, critical alerts included. Null if the ceiling of the server's settings
+    /// applies.
     #[schema(example = json!(null), minimum = 0)]
     email_ceiling: Option<u32>,
-    /// When a device of it was last heard or a user last signed in, to a few minutes; null for never.
+    /// Time at which a device of the account last reported or a user last signed in, accurate to a few minutes. Null
+    /// if never.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_activity: Option<String>,
-    /// When it was made.
+    /// Time at which the account was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When its settings were last changed.
+    /// Time at which the settings of the account were last changed.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
@@ -118,34 +121,35 @@ impl From<AccountOverview> for OperatorAccountView {
 }
 
 input! {
-    /// What an operator sets of an account.
+    /// Settings of an account that an operator can change.
     pub(super) struct OperatorAccountInput {
-        /// The account's name, shown in the console and in mails.
+        /// Name of the account, shown in the console and in e-mails.
         name: Name, required, example "Castro Fishing";
-        /// Its time zone, by IANA id. A change takes effect when the present day ends.
+        /// Time zone of the account, as an IANA name. A change takes effect when the current day of the account ends.
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
-        /// Its licences; not fewer than are used.
+        /// Licences of the account. The total must not be lower than the number in use.
         licenses: Object<LicensesInput>, required;
-        /// E-mails per day that the account may send in all, critical alerts too. Default: the ceiling of the server's
+        /// Maximum e-mails of the account per day, critical alerts included. Default: the ceiling of the server's
         /// settings.
         email_ceiling as "emailCeiling": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 10000;
     }
 }
 
 input! {
-    /// An account to be made.
+    /// Settings of a new account and its owner.
     pub(super) struct OperatorAccountNew {
-        /// The account's name, shown in the console and in mails.
+        /// Name of the account, shown in the console and in e-mails.
         name: Name, required, example "Castro Fishing";
-        /// Its time zone, by IANA id.
+        /// Time zone of the account, as an IANA name.
         time_zone as "timeZone": Zone, required, example "Europe/Madrid";
         /// Licences of the account.
         licenses: Object<LicensesInput>, required;
-        /// The address of its owner, who gets an invitation. No other user of the server may have it.
+        /// E-mail address of the owner, for signing in. No other user of the server may have it.
         owner_email as "ownerEmail": OwnerEmail, required, example "owner@example.com";
-        /// Language of their invitation, mails and console, which they can change; that of their browser unless given.
+        /// Language of the owner's invitation, e-mails and console. The owner can change it. Default: the language of
+        /// the owner's browser.
         owner_language as "ownerLanguage": Word<ConsoleLanguage>, nullable, example "es";
-        /// Country of the owner: an ISO 3166-1 code or an English name. Default: not known.
+        /// Country of the owner, as an ISO 3166-1 code or an English name. Default: unknown.
         owner_country as "ownerCountry": Country, nullable, example "ES";
     }
 }
@@ -155,7 +159,7 @@ parsed_kinds! {
     pub(super) OwnerEmail => Email, "an e-mail address", EmailAddress::schema();
 }
 
-/// What an operator wants an account to be.
+/// Settings of an account that a request asks for.
 pub(super) struct Wanted {
     pub(super) name: String,
     pub(super) time_zone: Zone,
@@ -175,7 +179,7 @@ impl Wanted {
     }
 }
 
-/// Reads the account that shall be.
+/// Reads the settings of an account from a request.
 pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
     read_body(body, &[ENVELOPE, READ_ONLY], |input: OperatorAccountInput, _| {
         let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
@@ -190,7 +194,7 @@ pub(super) struct NewOwner {
     pub(super) country: Option<Country>,
 }
 
-/// Reads the account to be made, and its owner.
+/// Reads a new account and its owner from a request.
 pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, NewOwner)> {
     read_body(body, &[], |input: OperatorAccountNew, _| {
         let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);

@@ -13,90 +13,102 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::http::input::{Member, Schemas, array};
 use crate::http::json::{Field, Fields};
 
-/// Geofences a condition may name.
+/// Maximum number of geofences in a condition.
 const FENCES_MOST: usize = 1_000;
-/// The largest number a limit can be, in either direction.
+/// The largest absolute value of a limit.
 const LIMIT_MOST: f64 = 1e9;
 
-/// Something that is true or false of a device at each of its locations. Which members there are depends on the type.
+/// A condition that is true or false for a device at each of its locations. `type` decides which of the other members
+/// apply. A location without the value does not change the result.
 #[derive(Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = RuleCondition, example = json!({"type": "speed", "above": 90, "clear": 85}))]
 pub struct ConditionView {
-    /// What is asked: `speed`, `battery`, `fuel`, `fuel2`, `temperature`, `temperature2`, `rpm`, `mileage`,
-    /// `sensorTime`, `attribute`, `geofence`, `route`, `idle`, `noMovement`, `offline`, `late`, `fuelDrop`, `fuelRise`,
-    /// `input`, `ignition`, `harshBraking`, `harshAcceleration` or `sos`.
+    /// Type of the condition. Compared with `above`, `below` or `reached`: `speed` (km/h), `battery`, `fuel` and
+    /// `fuel2` (percent), `temperature` and `temperature2` (degrees Celsius), `rpm` (revolutions per minute),
+    /// `mileage` (kilometres), `sensorTime` (seconds that the sensor `number` was on). `attribute`: the attribute
+    /// `name` is compared, or equals `equals`. `geofence`: the device enters, leaves, is inside or is outside
+    /// `geofences`. `route`: the device is outside all `geofences`. `idle`: the device stands still, with the
+    /// ignition on or unknown, for `seconds`. `noMovement`: the device stays within `radius` for `seconds`.
+    /// `offline`, `late`: the device is silent for longer than its reporting interval allows. `fuelDrop`, `fuelRise`:
+    /// the level of a tank changes by `by` within `withinSeconds`. `input`: a digital input is on or off. `ignition`:
+    /// the ignition is on or off. `harshBraking`, `harshAcceleration`: the device reports it, or its speed changes by
+    /// `perSecond`. `sos`: the device reports an SOS.
     #[serde(rename = "type")]
     #[schema(
         example = "speed",
         pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos)$"
     )]
     kind: String,
-    /// A measure must be above this.
+    /// Limit that the value must exceed, in the unit of `type`. Give exactly one of `above`, `below` and `reached`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = 90)]
     above: Option<f64>,
-    /// A measure must be below this.
+    /// Limit below which the value must be, in the unit of `type`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     below: Option<f64>,
-    /// A measure must have reached this.
+    /// Limit that the value must equal or exceed, in the unit of `type`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     reached: Option<f64>,
-    /// Once beyond the limit, the measure must be back at this before the condition is false again.
+    /// Value at which a condition that was true becomes false again, in the unit of `type`. It must not be beyond the
+    /// limit. Default: the limit itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = 85)]
     clear: Option<f64>,
-    /// The name of the attribute.
+    /// Name of the attribute, for `attribute`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, max_length = 200)]
     name: Option<String>,
-    /// The attribute must be this: a string, a number or a boolean.
+    /// Value that the attribute must have, for `attribute`: a string of at most 1,000 characters, a number or a
+    /// boolean.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     equals: Option<Value>,
-    /// The number of the input (1 to 64) or sensor (1 to 4).
+    /// Number of the digital input, 1 to 64, for `input`; number of the sensor, 1 to 4, for `sensorTime`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 64)]
     number: Option<u8>,
-    /// Whether the input or the ignition must be on, or off.
+    /// State that makes the condition true, for `input` and `ignition`: true for on, false for off. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     on: Option<bool>,
-    /// What is asked of the geofences: `enter`, `leave`, `inside` or `outside`.
+    /// Relation to the geofences, for `geofence`. `enter`: the device moves into one of them. `leave`: the device
+    /// moves out of all of them. `inside`: the device is in one of them. `outside`: the device is in none of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, pattern = "^(enter|leave|inside|outside)$")]
     when: Option<String>,
-    /// The ids of the geofences, taken together.
+    /// IDs of the geofences, for `geofence` and `route`. Several geofences count as one area.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, max_items = 1000)]
     geofences: Option<Vec<String>>,
-    /// How long it must stand, in seconds.
+    /// Time that the device must stand still, in seconds, for `idle` and `noMovement`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 2_678_400)]
     seconds: Option<u32>,
-    /// From this speed on it is not idle, in km/h.
+    /// Speed below which the device counts as standing still, in km/h, 0.1 to 1,000, for `idle`. Default: 5.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 0)]
     below_speed: Option<f64>,
-    /// How far from where it stood it has moved, in metres.
+    /// Distance within which the device counts as not moving, in metres, 1 to 100,000, for `noMovement`. Default:
+    /// 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1)]
     radius: Option<f64>,
-    /// By how much the level of a tank changes, in percent.
+    /// Change of the level of the tank, in percentage points, 0.1 to 100, for `fuelDrop` and `fuelRise`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 0)]
     by: Option<f64>,
-    /// Within how many seconds.
+    /// Time within which the level of the tank changes, in seconds, for `fuelDrop` and `fuelRise`. Default: 600.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 2_678_400)]
     within_seconds: Option<u32>,
-    /// Which tank, 1 or 2.
+    /// Number of the tank, 1 or 2, for `fuelDrop` and `fuelRise`. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 2)]
     tank: Option<u8>,
-    /// By how many km/h the speed changes each second.
+    /// Change of speed, in km/h per second, 1 to 200, for `harshBraking` and `harshAcceleration`. Default: 12.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1)]
     per_second: Option<f64>,
@@ -162,7 +174,7 @@ const CHANGES: &[(&str, FenceChange)] = &[
     ("outside", FenceChange::Outside),
 ];
 
-/// The conditions of a rule.
+/// The conditions of a rule, as a member in `input!`.
 pub(super) enum Conditions {}
 
 impl Member for Conditions {
@@ -182,7 +194,7 @@ impl Member for Conditions {
     }
 }
 
-/// Reads one condition; what is wrong is noted in its fields.
+/// Reads one condition; problems are recorded in `fields`.
 fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
     let kind = fields.text("type").one_of(TYPES).required()?;
     match kind {
@@ -263,12 +275,15 @@ fn read_level(fields: &mut Fields<'_>) -> Option<Level> {
     .collect();
     let clear = fields.number("clear").range(limit).nullable();
     let &[(crossing, limit)] = given.as_slice() else {
-        fields.refuse("above", "is required, or \"below\" or \"reached\" in its place, and only one of them");
+        fields.refuse(
+            "above",
+            "is required unless \"below\" or \"reached\" is given; give exactly one of the three",
+        );
         return None;
     };
     let behind = |clear: f64| if crossing == Crossing::Below { clear >= limit } else { clear <= limit };
     if clear.is_some_and(|clear| !behind(clear)) {
-        fields.refuse("clear", "must be on the other side of the limit: the alert ends there");
+        fields.refuse("clear", "must not be beyond the limit: the condition becomes false at this value");
         return None;
     }
     Some(Level { crossing, limit, clear })

@@ -17,7 +17,7 @@ use crate::http::names::resolve_names;
 use crate::http::reply::{Done, Reply, not_modified};
 use crate::http::routes::alert_routing::{ask_to_confirm, named_addresses};
 
-/// Puts an unknown reference at the member that named it.
+/// Attributes an unknown reference to the member that named it.
 fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let member = match &outcome {
         Err(StoreError::UnknownReference { kind: Kind::Device, .. }) => "devices",
@@ -35,14 +35,15 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiR
     app.store.find_rule(caller.scope(), id.ok_or_else(missing)?).await?.ok_or_else(missing)
 }
 
-/// List rules.
+/// List rules
 ///
-/// Complete unless `limit` or `cursor` is given.
+/// Returns the rules that are visible to the caller, sorted by ID. A caller who sees only a group or a device gets
+/// the rules that apply to a device in it. The answer is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/rules", tag = "rules", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-    ("q" = Option<String>, Query, description = "Part of the name or description, in any case."),
-), responses((status = 200, description = "The rules in sight.", body = RuleList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+    ("q" = Option<String>, Query, description = "Only rules whose name or description contains this text, in any letter case."),
+), responses((status = 200, description = "The rules that are visible to the caller, sorted by ID.", body = RuleList)))]
 pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
     let text = params.text("q");
     let part = params.finish_list("rules")?;
@@ -54,9 +55,13 @@ pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Para
     answer_list(&app, &caller, "rules", part, fetch, RuleView::from).await
 }
 
-/// Create a rule.
+/// Create a rule
+///
+/// Creates a rule that raises alerts when its conditions are true. The caller needs `rules.write`. The rule evaluates
+/// locations whose `dateTime` is not before its creation. An account may have up to 1,000 rules. Recipients in `then`
+/// who are not users of the account may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(post, path = "/api/rules", tag = "rules", request_body = RuleInput,
-    responses((status = 201, description = "The rule that was made.", body = RuleView)))]
+    responses((status = 201, description = "The rule was created.", body = RuleView)))]
 pub async fn create_rule(
     State(app): State<App>,
     caller: Caller,
@@ -75,10 +80,13 @@ pub async fn create_rule(
     Ok(caller.reply(RuleView::from(rule)).created(address).revision(revision))
 }
 
-/// Read a rule.
+/// Retrieve a rule
+///
+/// Returns one rule. A caller who does not see every device of the rule gets it without the other devices and groups,
+/// and with an empty `then`.
 #[utoipa::path(get, path = "/api/rules/{ruleId}", tag = "rules",
-    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule.", body = RuleView)))]
+    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule with this ID.", body = RuleView)))]
 pub async fn get_rule(
     State(app): State<App>,
     caller: Caller,
@@ -96,10 +104,14 @@ pub async fn get_rule(
     Ok(caller.reply(RuleView::from(rule)).revision(revision).into_response())
 }
 
-/// Replace a rule.
+/// Replace a rule
+///
+/// Sets all settings of a rule; members that are left out get their defaults. The caller needs `rules.write`. If the
+/// conditions, times or schedule change, or if the rule is disabled, its open episodes end, and the new settings
+/// apply to locations from then on.
 #[utoipa::path(put, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
-    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule as it is now.", body = RuleView)))]
+    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule, updated.", body = RuleView)))]
 pub async fn replace_rule(
     state: State<App>,
     caller: Caller,
@@ -109,10 +121,14 @@ pub async fn replace_rule(
     change_rule(state, caller, id, change).await
 }
 
-/// Change part of a rule.
+/// Update a rule
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `rules.write`. If the
+/// conditions, times or schedule change, or if the rule is disabled, its open episodes end, and the new settings
+/// apply to locations from then on.
 #[utoipa::path(patch, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
-    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule as it is now.", body = RuleView)))]
+    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule, updated.", body = RuleView)))]
 pub async fn update_rule(
     state: State<App>,
     caller: Caller,
@@ -144,12 +160,12 @@ async fn change_rule(
     Ok(caller.reply(RuleView::from(rule)).revision(revision))
 }
 
-/// Delete a rule.
+/// Delete a rule
 ///
-/// The alerts it raised stay; those under way end.
+/// Deletes the rule and ends its open alerts. The caller needs `rules.write`. Alerts that the rule raised are kept.
 #[utoipa::path(delete, path = "/api/rules/{ruleId}", tag = "rules",
-    params(("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule is gone.", body = Done)))]
+    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The rule was deleted.", body = Done)))]
 pub async fn delete_rule(
     State(app): State<App>,
     caller: Caller,

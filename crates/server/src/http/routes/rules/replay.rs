@@ -26,64 +26,66 @@ use crate::http::extract::{Caller, IdPath, JsonBody, Params};
 use crate::http::names::resolve_names;
 use crate::http::reply::Reply;
 
-/// The longest span that is tried at once.
+/// The longest time range of one request, in milliseconds: 31 days.
 const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
-/// Locations after which a page ends with the device it is at.
+/// Locations after which a page ends with the current device.
 const LOCATIONS_PAGE: u64 = 200_000;
-/// Locations of one device that are looked at.
+/// Maximum number of locations evaluated for one device.
 const LOCATIONS_DEVICE: u64 = 500_000;
-/// CPU steps after which the rest of a device is not looked at, about ten seconds, and those of one turn, about 50 ms.
+/// CPU steps after which the rest of a device is not evaluated, about ten seconds, and those of one turn, about 50
+/// ms.
 const STEPS_DEVICE: u64 = 2_000_000_000;
 const TURN_STEPS: u64 = 10_000_000;
-/// Devices of a page unless the client says otherwise, and at the most.
+/// Devices of a page by default, and at most.
 const DEVICES_PAGE: u32 = 100;
 const DEVICES_MOST: u32 = 1_000;
 /// Locations read at a time.
 const PART: u32 = 5_000;
-/// Memory that these take.
+/// Memory that these locations take.
 const PART_BYTES: usize = 4 * 1024 * 1024;
 
-/// What a rule would have raised.
+/// Alerts that a rule would have raised.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleTest {
-    /// What it would have raised, by device and time.
+    /// Episodes for which the rule would have raised an alert, sorted by device and time.
     episodes: Vec<EpisodeView>,
-    /// How many locations were looked at.
+    /// Number of locations that were evaluated.
     #[schema(example = 1440, minimum = 0)]
     locations: u64,
-    /// The devices of which not everything was looked at, for they have too many locations in this span.
+    /// IDs of devices that have too many locations in the time range, so that only the first ones were evaluated.
     #[schema(example = json!([]))]
     incomplete: Vec<String>,
-    /// Where to continue with further devices, when there are more.
+    /// Cursor of the next page of devices, for the parameter `cursor`. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A time in which a rule held.
+/// A span of time in which the conditions of a rule were true of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RuleEpisode)]
 pub struct EpisodeView {
-    /// The id of the device that the rule would have held for.
+    /// ID of the device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// The time the alert would have.
+    /// Time that the alert would have.
     #[schema(example = "2026-05-01T12:01:00Z", format = DateTime)]
     date_time: String,
-    /// The name the alert would have.
+    /// Name that the alert would have.
     #[schema(example = "SpeedLimit")]
     alert_name: String,
-    /// From when on it held.
+    /// Time of the first location at which all conditions were true.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     begin: String,
-    /// When it held no more, if it ended in this span.
+    /// Time of the first location at which a condition was false again. Null if the episode did not end within the
+    /// time range.
     #[schema(example = "2026-05-01T12:05:00Z", format = DateTime)]
     end: Option<String>,
-    /// Degrees north, if the place is known.
+    /// Latitude of the alert, in degrees north (WGS 84). Null if the position is unknown.
     #[schema(value_type = Option<f64>, example = 42.2406)]
     latitude: Option<Degrees>,
-    /// Degrees east.
+    /// Longitude of the alert, in degrees east (WGS 84). Null if the position is unknown.
     #[schema(value_type = Option<f64>, example = -8.7207)]
     longitude: Option<Degrees>,
 }
@@ -102,18 +104,19 @@ impl EpisodeView {
     }
 }
 
-/// Try a rule on history.
+/// Test a rule on history
 ///
-/// Judges the locations of a span of at most 31 days by the rule as it is now, enabled or not, and says what it would
-/// have raised. Nothing is stored and nobody is told. Comes in pages by device.
+/// Evaluates the locations of a time range of at most 31 days with the current settings of the rule, whether or not
+/// it is enabled, and returns the alerts it would have raised. Nothing is stored and nobody is notified. The answer
+/// is paged by device.
 #[utoipa::path(post, path = "/api/rules/{ruleId}/test", tag = "rules", params(
-    ("ruleId" = String, Path, description = "The rule's id.", example = "rul_01jc2m8k4n5p6"),
-    ("from" = String, Query, description = "The first instant.", example = "2026-05-01T00:00:00Z"),
-    ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
-    ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
-    ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "What it would have raised.", body = RuleTest)))]
+    ("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6"),
+    ("from" = String, Query, description = "Start of the time range, inclusive.", example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
+    ("device" = Option<String>, Query, description = "Only this device, by ID or identifier. Default: all devices that the rule applies to."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of devices per page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The alerts that the rule would have raised.", body = RuleTest)))]
 pub async fn test_rule(
     State(app): State<App>,
     caller: Caller,
@@ -125,19 +128,19 @@ pub async fn test_rule(
     Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
 }
 
-/// Try a rule that is not made yet.
+/// Test a new rule on history
 ///
-/// Judges the locations of a span of at most 31 days by the rule in the body, and says what it would have raised.
-/// Nothing is stored and nobody is told. Devices out of sight are left out. Comes in pages by device: send the same
-/// rule with each cursor.
+/// Evaluates the locations of a time range of at most 31 days with the rule in the body, and returns the alerts it
+/// would have raised. Nothing is stored and nobody is notified. The answer is paged by device. Send the same rule
+/// with each cursor. Devices that the caller may not see are left out.
 #[utoipa::path(post, path = "/api/rules/test", tag = "rules", request_body = RuleInput, params(
-    ("from" = String, Query, description = "The first instant.", example = "2026-05-01T00:00:00Z"),
-    ("to" = String, Query, description = "The last instant.", example = "2026-05-02T00:00:00Z"),
-    ("device" = Option<String>, Query, description = "One device, by id or identifier; else all the rule judges."),
-    ("limit" = Option<u32>, Query, description = "Devices at the most.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
+    ("from" = String, Query, description = "Start of the time range, inclusive.", example = "2026-05-01T00:00:00Z"),
+    ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
+    ("device" = Option<String>, Query, description = "Only this device, by ID or identifier. Default: all devices that the rule applies to."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of devices per page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses(
-    (status = 200, description = "What it would have raised.", body = RuleTest),
+    (status = 200, description = "The alerts that the rule would have raised.", body = RuleTest),
     (status = 404, description = "The device does not exist, or the caller may not see it."),
 ))]
 pub async fn test_new_rule(
@@ -163,14 +166,14 @@ pub async fn test_new_rule(
     Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
 }
 
-/// What a client asks to be looked at.
+/// The parameters of a test.
 struct Asked {
     range: TimeRange,
     device: Option<String>,
     limit: u32,
-    /// The device after which it goes on.
+    /// The device after which the page begins.
     after: Option<i64>,
-    /// What its cursors are good for.
+    /// The request that cursors of the answer are valid for.
     bound_to: String,
 }
 
@@ -183,7 +186,7 @@ impl Asked {
         {
             params.refuse(
                 "to",
-                "The parameter \"to\" must not be before \"from\", nor more than 31 days after it.",
+                "The parameter \"to\" must not be before \"from\" or more than 31 days after it.",
             );
         }
         let device = params.text("device");
@@ -220,7 +223,7 @@ async fn try_rule(app: &App, caller: &Caller, rule: Rule, asked: Asked) -> ApiRe
     Ok(page)
 }
 
-/// The devices in sight that the rule judges, after this one.
+/// The devices after this one that the rule applies to and that the caller may see.
 async fn judged(
     app: &App,
     caller: &Caller,
@@ -248,7 +251,7 @@ async fn judged(
     }
 }
 
-/// The geofences the rule looks at.
+/// The geofences that the conditions of the rule name.
 async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<Arc<RuleFences>> {
     let mut shapes = Vec::new();
     for id in rule.settings.geofences() {
@@ -262,7 +265,7 @@ async fn fences(app: &App, caller: &Caller, rule: &Rule) -> ApiResult<Arc<RuleFe
     Ok(Arc::new(app.budget.run(Payer::account(caller.account().id), PART_BYTES, prepare).await?))
 }
 
-/// Judges a device's history and adds what was found.
+/// Evaluates the history of a device and adds the episodes that were found.
 async fn replay(
     app: &App,
     caller: &Caller,
@@ -272,7 +275,7 @@ async fn replay(
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
-    // The rule is tested as it is now, whatever it was at the time.
+    // The current settings are tested on all of the history, also from before the rule was last changed.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
     let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
@@ -322,7 +325,7 @@ async fn replay(
     Ok(())
 }
 
-/// The silences between what was received, by the interval the device has now.
+/// The silences between received locations, by the current reporting interval of the device.
 fn silences(
     silence: Silence,
     rule: &Rule,

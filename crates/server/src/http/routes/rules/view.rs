@@ -19,64 +19,65 @@ use crate::http::routes::alert_routing::input::RuleThenInput;
 use crate::http::routes::alert_routing::view::RuleThenView;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
 
-/// What raises alerts, and of whom.
+/// A rule: conditions that raise an alert when they are true of a device.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Rule)]
 pub struct RuleView {
-    /// The rule's id; never changes.
+    /// Unique identifier of the rule, assigned by the server. It never changes.
     #[schema(example = "rul_01jc2m8k4n5p6")]
     id: String,
-    /// Its name, and what its alerts say unless `text` is given.
+    /// Name of the rule. It is also the text of the alerts unless `text` is given.
     #[schema(example = "Over 90 km/h")]
     name: String,
-    /// A note about it.
+    /// Note about the rule for people. Null for none.
     #[schema(example = "Trucks only")]
     description: Option<String>,
-    /// Whether it judges at all.
+    /// Whether the rule is evaluated.
     #[schema(example = true)]
     enabled: bool,
-    /// Whether it judges every device of the account.
+    /// Whether the rule applies to every device of the account.
     #[schema(example = false)]
     all_devices: bool,
-    /// The ids of the devices it judges, ascending.
+    /// IDs of the devices that the rule applies to. Sorted by ID.
     #[schema(example = json!(["dev_01jc2m8k4n5p7"]))]
     devices: Vec<String>,
-    /// The ids of the groups whose devices it judges, ascending.
+    /// IDs of the groups whose devices the rule applies to. Sorted by ID.
     #[schema(example = json!([]))]
     groups: Vec<String>,
-    /// What must be true at once.
+    /// Conditions that must all be true at the same time. `offline` and `late` must be the only condition.
     conditions: Vec<ConditionView>,
-    /// How long it must be true before an alert is raised, in seconds.
+    /// Time that the conditions must be true before an alert is raised, in seconds.
     #[schema(example = 60)]
     for_seconds: u32,
-    /// How long after an alert no other is raised, in seconds.
+    /// Time after an alert in which no other alert is raised for the device, in seconds.
     #[schema(example = 600)]
     cool_down_seconds: u32,
-    /// A rule about places ignores locations whose `accuracy` is worse than this many metres.
+    /// Coarsest `accuracy` of locations that conditions about positions (`geofence`, `route`, `noMovement`) use, in
+    /// metres. The rule ignores coarser locations, and estimates of networks without an accuracy.
     #[schema(example = 500)]
     max_accuracy_metres: u32,
-    /// When it holds; always when null.
+    /// Hours in which the rule applies. Null for always.
     schedule: Option<ScheduleView>,
-    /// The name of its alerts, if it is not that of the first condition.
+    /// Name of the alerts. Null if it follows from the first condition; see `raises`.
     #[schema(example = json!(null))]
     alert_name: Option<String>,
-    /// The name its alerts have.
+    /// Name that the alerts have: `alertName`, or the name that follows from the first condition.
     #[schema(example = "SpeedLimit")]
     raises: String,
-    /// What its alerts say, if it is not the name of the rule.
+    /// Text of the alerts. Null if it is the name of the rule.
     #[schema(example = json!(null))]
     text: Option<String>,
-    /// Whether its alerts cannot wait.
+    /// Whether the alerts are critical.
     #[schema(example = false)]
     critical: bool,
-    /// Who is told of its alerts, beside those of the device, its groups or the account. Empty for users who do not see
-    /// every device of the rule.
+    /// Who is notified of the alerts, in addition to the routing of the device, its groups or the account. Empty if
+    /// the caller does not see every device of the rule.
     then: RuleThenView,
-    /// When it was made.
+    /// Time at which the rule was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the rule.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
@@ -85,46 +86,51 @@ pub struct RuleView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuleList {
-    /// The rules, by id.
+    /// The rules, sorted by ID.
     rules: Vec<RuleView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 input! {
-    /// What a client sets of a rule. Give `allDevices`, `devices` or `groups`.
+    /// Settings of a rule. Give `allDevices`, `devices` or `groups`.
     pub(super) struct RuleInput {
-        /// Its name, and what its alerts say unless `text` is given.
+        /// Name of the rule. It is also the text of the alerts unless `text` is given.
         name: Name, required, example "Over 90 km/h";
-        /// A note about it.
+        /// Note about the rule for people. Default: none.
         description: Description, nullable, example "Trucks only";
-        /// Whether it judges at all; it does unless given.
+        /// Whether the rule is evaluated. Default: true.
         enabled: bool, or(true), example true;
-        /// Whether it judges every device of the account.
+        /// Whether the rule applies to every device of the account. If true, `devices` and `groups` must be empty.
+        /// Default: false.
         all as "allDevices": bool, or(false), example true;
-        /// The ids of devices it judges.
+        /// IDs of the devices that the rule applies to. Names and identifiers are accepted too. Default: none.
         devices: Set<DeviceId, 0, { RuleTarget::NAMED_MAX }>, nullable, example [];
-        /// The ids of groups whose devices it judges.
+        /// IDs of the groups whose devices the rule applies to. Names are accepted too. Default: none.
         groups: Set<GroupId, 0, { RuleTarget::NAMED_MAX }>, nullable, example [];
-        /// What must be true at once.
+        /// Conditions that must all be true at the same time. `offline` and `late` must be the only condition.
         conditions: Conditions, required;
-        /// How long it must be true before an alert is raised, in seconds.
+        /// Time that the conditions must be true before an alert is raised, in seconds. Default: 0. It must be 0 for
+        /// `offline` and `late`.
         for_s as "forSeconds": Whole<0, { RuleSettings::SECONDS_MAX }>, or(0), example 60;
-        /// How long after an alert no other is raised, in seconds.
+        /// Time after an alert in which no other alert is raised for the device, in seconds. Default: 0. It must be 0
+        /// for `offline` and `late`.
         cool_down_s as "coolDownSeconds": Whole<0, { RuleSettings::SECONDS_MAX }>, or(0), example 600;
-        /// A rule about places (geofences, routes, no movement) ignores locations whose `accuracy` is worse than this many
-        /// metres, and estimates of networks without one; 500 unless given.
+        /// Coarsest `accuracy` of locations that conditions about positions (`geofence`, `route`, `noMovement`) use,
+        /// in metres. The rule ignores coarser locations, and estimates of networks without an accuracy. Default:
+        /// 500.
         max_accuracy_m as "maxAccuracyMetres": Whole<1, { RuleSettings::ACCURACY_MOST_M }>, or(RuleSettings::MAX_ACCURACY_M), example 500;
-        /// When it holds; always when null.
+        /// Hours in which the rule applies. Default: always.
         schedule: Object<ScheduleInput>, nullable;
-        /// The name of its alerts, if it is not that of the first condition.
+        /// Name of the alerts. Default: the name that follows from the first condition.
         alert_name as "alertName": Line<1, { Alert::NAME_MAX }>, nullable, example null;
-        /// What its alerts say, if it is not the name of the rule.
+        /// Text of the alerts. Default: the name of the rule.
         text: Lines<1, { Alert::TEXT_MAX }>, nullable, example null;
-        /// Whether its alerts cannot wait.
+        /// Whether the alerts are critical. Default: false.
         critical: bool, or(false), example false;
-        /// Who is told of its alerts, beside those of the device, its groups or the account; nobody unless given.
+        /// Who is notified of the alerts, in addition to the routing of the device, its groups or the account.
+        /// Default: nobody.
         then: Object<RuleThenInput>, nullable;
     }
 }
@@ -156,10 +162,10 @@ impl From<Rule> for RuleView {
     }
 }
 
-/// The members that name other things.
+/// The members that name devices and groups.
 pub(super) const NAMES: &[(&str, Named)] = &[("devices", Named::Device), ("groups", Named::Group)];
 
-/// Reads what a client sets of a rule; `zone` is the account's.
+/// Reads the settings of a rule; `zone` is the account's.
 pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<RuleSettings> {
     let ignored: [&[_]; 2] = [ENVELOPE, &["id", "raises", "creation", "lastModified"]];
     read_body(body, &ignored, |input: RuleInput, fields| {
@@ -172,11 +178,11 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
         devices.sort_unstable();
         groups.sort_unstable();
         if all && !(devices.is_empty() && groups.is_empty()) {
-            fields.refuse("allDevices", "must be false when \"devices\" or \"groups\" name some");
+            fields.refuse("allDevices", "must be false if \"devices\" or \"groups\" is not empty");
         } else if !all && devices.is_empty() && groups.is_empty() && mode == Mode::Create {
             fields.refuse(
                 "devices",
-                "must name a device, or \"groups\" a group, unless \"allDevices\" is true",
+                "must name a device, or \"groups\" must name a group, unless \"allDevices\" is true",
             );
         }
         let settings = RuleSettings {
@@ -201,10 +207,10 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
     })
 }
 
-/// Silence is judged alone and at once.
+/// Conditions about silence must be alone and without delays, because they are not evaluated on locations.
 fn refuse_mixed_silence(settings: &RuleSettings, fields: &mut Fields<'_>) {
     if settings.conditions.len() > 1 {
-        fields.refuse("conditions", "must have only one condition if that is \"offline\" or \"late\": these are not evaluated on locations");
+        fields.refuse("conditions", "must have only one condition if that is \"offline\" or \"late\", because these are not evaluated on locations");
     }
     if settings.for_s > 0 || settings.cool_down_s > 0 {
         fields.refuse("forSeconds", "and \"coolDownSeconds\" must be 0 for \"offline\" and \"late\"");

@@ -19,15 +19,16 @@ const PAGE: u32 = 100;
 /// The `type` of test messages, which are not events of the log.
 pub const TEST: &str = "webhook.test";
 
-/// List the deliveries of a webhook.
+/// List deliveries of a webhook
 ///
-/// Newest first. Those that do not wait are kept for seven days.
+/// Returns the deliveries of one webhook, newest first. The caller needs `admin` and must see the whole account.
+/// Deliveries that are `delivered` or `failed` are kept for seven days. The answer is always paged.
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}/deliveries", tag = "webhooks", params(
-    ("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6"),
-    ("state" = Option<DeliveryStateName>, Query, description = "Only those in this state."),
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; 100 when left out.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The deliveries.", body = DeliveryList)))]
+    ("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6"),
+    ("state" = Option<DeliveryStateName>, Query, description = "Only deliveries in this state."),
+    ("limit" = Option<u32>, Query, description = "Maximum number of deliveries in a page. Default: 100.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The deliveries, newest first.", body = DeliveryList)))]
 pub async fn list_deliveries(
     State(app): State<App>,
     caller: Caller,
@@ -45,13 +46,14 @@ pub async fn list_deliveries(
     answer_list(&app, &caller, "deliveries", part, fetch, DeliveryView::from).await
 }
 
-/// Send a test message to a webhook.
+/// Send a test message to a webhook
 ///
-/// A message of the type `webhook.test`, signed and retried like any other. What becomes of it stands in the
-/// deliveries. A webhook that is switched off is sent nothing.
+/// Queues a message of the type `webhook.test`, which is signed and retried like every other. The caller needs
+/// `admin` and must see the whole account. `GET /api/webhooks/{webhookId}/deliveries` shows its state. To a disabled
+/// webhook nothing is sent until it is enabled.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/test", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The message, on its way.", body = DeliveryView)))]
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The test message was queued.", body = DeliveryView)))]
 pub async fn test_webhook(
     State(app): State<App>,
     caller: Caller,
@@ -73,16 +75,16 @@ pub async fn test_webhook(
     Ok(caller.reply(DeliveryView::from(delivery)))
 }
 
-/// Send a delivery again.
+/// Retry a delivery
 ///
-/// It is tried at once, whatever became of it before, and for another 72 hours if need be, under the same
-/// `webhook-id`.
+/// Queues a delivery to be sent at once, whatever its state is. The caller needs `admin` and must see the whole
+/// account. It is sent with the same `webhook-id` and retried for up to 72 hours.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/deliveries/{deliveryId}/retry", tag = "webhooks",
     params(
-        ("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6"),
-        ("deliveryId" = String, Path, description = "The delivery's id.", example = "dlv_01jc2m8k4n5p6"),
+        ("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6"),
+        ("deliveryId" = String, Path, description = "ID of the delivery.", example = "dlv_01jc2m8k4n5p6"),
     ),
-    responses((status = 200, description = "The delivery, which waits again.", body = DeliveryView)))]
+    responses((status = 200, description = "The delivery, queued again.", body = DeliveryView)))]
 pub async fn retry_delivery(
     State(app): State<App>,
     caller: Caller,

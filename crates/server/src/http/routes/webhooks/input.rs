@@ -17,7 +17,7 @@ use crate::http::json::{Field, Fields};
 use crate::http::routes::events::query::{kind_names, kinds_named};
 use crate::webhook::Guard;
 
-/// What answers have and clients do not set.
+/// Members of answers that are ignored in requests.
 const READ_ONLY: &[&str] = &[
     "id",
     "disabledAt",
@@ -30,31 +30,35 @@ const READ_ONLY: &[&str] = &[
     "lastModified",
     "secret",
 ];
-/// Types one webhook may name.
+/// Maximum number of types that a webhook may name.
 const TYPES_MAX: usize = 100;
 
 input! {
-    /// What a client sets of a webhook.
+    /// Settings of a webhook.
     pub(super) struct WebhookInput {
-        /// What it is for.
+        /// Name of the webhook, shown in lists. Default: none.
         name: OptionalName, nullable, example "Dispatch";
-        /// Where events are sent: an address that begins with https:// and lies on the public Internet.
+        /// URL that events are sent to. It must begin with `https://`, and its host must be on the public Internet.
         url: WebhookUrl, required, example "https://example.com/perigee";
-        /// The types of events to send; `device.*` stands for all that begin so; none for all.
+        /// Types of the events that are sent. `device.*` means all types that begin with `device.`. Default: all
+        /// types.
         types: EventTypes, nullable, example ["alert.created"];
-        /// Only events about these devices, and those of `groups`; none in both for all.
+        /// IDs of the devices whose events are sent, in addition to those of `groups`. If both lists are empty,
+        /// events of all devices and groups are sent. Names and identifiers are accepted too. Default: empty.
         devices: List<DeviceId, 0, { Webhook::NAMED_MAX }>, nullable, example [];
-        /// Only events about these groups and the devices in them, and those of `devices`.
+        /// IDs of the groups whose events, and whose devices' events, are sent, in addition to those of `devices`.
+        /// Names are accepted too. Default: empty.
         groups: List<GroupId, 0, { Webhook::NAMED_MAX }>, nullable, example [];
-        /// Whether new alerts are sent only where `alertRouting` of the device, group or account names this webhook. One
-        /// that is named is told in any case, once.
+        /// Whether new alerts are sent only if a routing or a rule names the webhook. A webhook that is named gets
+        /// the alert in any case, once. Default: false.
         alerts_by_routing as "alertsByRouting": bool, or(false), example false;
-        /// Whether anything is sent. Switched on again, it goes on where it stopped, as far as the log still has it.
+        /// Whether events are sent. A webhook that is enabled again continues where it stopped, as far as the event
+        /// log still has the events. Default: true.
         enabled: bool, or(true), example true;
     }
 }
 
-/// The types of events, or families of them.
+/// Types of events, or families of types.
 pub(super) enum EventTypes {}
 
 impl Member for EventTypes {
@@ -69,7 +73,7 @@ impl Member for EventTypes {
     }
 }
 
-/// An address to which events are sent.
+/// A URL that events are sent to.
 pub(super) enum WebhookUrl {}
 
 impl Member for WebhookUrl {
@@ -84,7 +88,7 @@ impl Member for WebhookUrl {
     }
 }
 
-/// Reads a webhook.
+/// Reads the settings of a webhook.
 pub(super) fn read_webhook(body: &Value, guard: &Guard) -> ApiResult<WebhookSettings> {
     read_body(body, &[ENVELOPE, READ_ONLY], |input: WebhookInput, fields| {
         if let Some(url) = &input.url {
@@ -92,14 +96,17 @@ pub(super) fn read_webhook(body: &Value, guard: &Guard) -> ApiResult<WebhookSett
             match checked {
                 Some(Ok(())) => {}
                 Some(Err(refused)) => fields.refuse("url", &refused.to_string()),
-                None => fields.refuse("url", "must be an address such as https://example.com/perigee"),
+                None => fields.refuse("url", "must be a URL such as https://example.com/perigee"),
             }
         }
         let mut kinds: BTreeSet<EventKind> = BTreeSet::new();
         for name in &input.types.unwrap_or_default() {
             let named = kinds_named(name);
             if named.is_empty() {
-                fields.refuse("types", "must be types of events such as \"alert.created\" or \"device.*\"");
+                fields.refuse(
+                    "types",
+                    "must have only types of events such as \"alert.created\" or \"device.*\"",
+                );
                 break;
             }
             kinds.extend(named);

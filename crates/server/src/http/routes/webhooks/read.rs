@@ -34,13 +34,14 @@ pub(super) fn require_manager(caller: &Caller) -> ApiResult<()> {
     caller.require_whole_account()
 }
 
-/// List webhooks.
+/// List webhooks
 ///
-/// Complete unless `limit` or `cursor` is given. Webhooks are managed by admins and owners who see the whole account.
+/// Returns the webhooks of the account, sorted by ID. The caller needs `admin` and must see the whole account. The
+/// answer is complete unless `limit` or `cursor` is given.
 #[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of items; the list is then paged.", minimum = 1, maximum = 1000),
-    ("cursor" = Option<String>, Query, description = "Where to continue: `nextCursor` of the previous page."),
-), responses((status = 200, description = "The account's webhooks.", body = WebhookList)))]
+    ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
+    ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
+), responses((status = 200, description = "The webhooks of the account, sorted by ID.", body = WebhookList)))]
 pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
     require_manager(&caller)?;
     let part = params.finish_list("webhooks")?;
@@ -52,10 +53,12 @@ pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Param
     answer_list(&app, &caller, "webhooks", part, fetch, WebhookView::from).await
 }
 
-/// Read a webhook.
+/// Retrieve a webhook
+///
+/// Returns one webhook, without its secret. The caller needs `admin` and must see the whole account.
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The webhook.", body = WebhookView)))]
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The webhook with this ID.", body = WebhookView)))]
 pub async fn get_webhook(
     State(app): State<App>,
     caller: Caller,

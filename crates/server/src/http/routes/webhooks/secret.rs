@@ -11,16 +11,18 @@ use crate::http::extract::{Caller, IdPath, Params};
 use crate::http::reply::Reply;
 use crate::webhook::{generate_secret, show_secret};
 
-/// How long messages are signed with the previous secret too.
+/// Time in which messages are also signed with the previous secret, in seconds: a day.
 const OVERLAP_S: i64 = 24 * 60 * 60;
 
-/// Replace the secret of a webhook.
+/// Rotate the secret of a webhook
 ///
-/// The answer shows the new secret, this once. For 24 hours, until `previousSecretUntil`, every message has two
-/// signatures, one by the new and one by the previous secret, so that a receiver can change over in its own time.
-/// Replaced again within that time, the secret before the previous one counts no longer.
+/// Replaces the secret with which messages are signed, and returns the new one. The caller needs `admin` and must see
+/// the whole account. The secret is returned only once. For 24 hours, until `previousSecretUntil`, every message has
+/// two signatures, one with the new and one with the previous secret, so that the receiver can change over without
+/// rejecting messages. If the secret is rotated again within that time, the older of the two previous secrets is no
+/// longer used.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/rotateSecret", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
     responses((status = 200, description = "The webhook with its new secret.", body = WebhookWithSecret)))]
 pub async fn rotate_webhook_secret(
     State(app): State<App>,

@@ -8,72 +8,75 @@ use utoipa::ToSchema;
 
 use crate::http::routes::events::body::event_id;
 
-/// An address that is told of events.
+/// A webhook: a URL that events are sent to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Webhook)]
 pub struct WebhookView {
-    /// The id; never changes.
+    /// Unique identifier of the webhook, assigned by the server. It never changes.
     #[schema(example = "whk_01jc2m8k4n5p6")]
     id: String,
-    /// What it is for.
+    /// Name of the webhook, shown in lists. Null if it has none.
     #[schema(example = "Dispatch")]
     name: Option<String>,
-    /// Where events are sent.
+    /// URL that events are sent to.
     #[schema(example = "https://example.com/perigee")]
     url: String,
-    /// The types of events that are sent; none for all.
+    /// Types of the events that are sent. If empty, events of all types are sent.
     #[schema(example = json!(["alert.created"]))]
     types: Vec<&'static str>,
-    /// Only events about these devices, and those of `groups`; none in both for all.
+    /// IDs of the devices whose events are sent, in addition to those of `groups`. If both lists are empty, events of
+    /// all devices and groups are sent.
     #[schema(example = json!([]))]
     devices: Vec<String>,
-    /// Only events about these groups and the devices in them, and those of `devices`.
+    /// IDs of the groups whose events, and whose devices' events, are sent, in addition to those of `devices`.
     #[schema(example = json!([]))]
     groups: Vec<String>,
-    /// Whether new alerts are sent only where a routing names this webhook.
+    /// Whether new alerts are sent only if a routing or a rule names the webhook.
     #[schema(example = false)]
     alerts_by_routing: bool,
-    /// Whether anything is sent.
+    /// Whether events are sent.
     #[schema(example = true)]
     enabled: bool,
-    /// When the service switched it off.
+    /// Time at which the server disabled the webhook, because the receiver answered 410. Null if it did not, or if
+    /// the webhook was enabled again.
     #[schema(example = json!(null), format = DateTime)]
     disabled_at: Option<String>,
-    /// Why the service switched it off.
+    /// Reason why the server disabled the webhook. Null if `disabledAt` is null.
     #[schema(example = json!(null))]
     disabled_reason: Option<String>,
-    /// Until when its receiver asked for rest.
+    /// Time until which nothing is sent, because the receiver answered with `Retry-After`. Null if nothing is held
+    /// back.
     #[schema(example = json!(null), format = DateTime)]
     held_until: Option<String>,
-    /// Until when messages are signed with the previous secret too.
+    /// Time until which messages are also signed with the previous secret. Null if the secret was never rotated.
     #[schema(example = json!(null), format = DateTime)]
     previous_secret_until: Option<String>,
-    /// The latest events it was not told of, because they were gone from the log before they were sent.
+    /// Latest events that were not sent, because they were deleted from the event log first. Null if there are none.
     #[schema(value_type = Option<GapView>, example = json!(null))]
     gap: Option<GapView>,
-    /// The id of the user who made it.
+    /// ID of the user who created the webhook. Null if the user was deleted.
     #[schema(example = "usr_01jc2m8k4n5p6")]
     created_by: Option<String>,
-    /// When it was made.
+    /// Time at which the webhook was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
-    /// When a client last changed it.
+    /// Time at which a client last changed the webhook.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     last_modified: String,
 }
 
-/// Events that were not sent.
+/// Range of events that were not sent to a webhook.
 #[derive(Serialize, ToSchema)]
 #[schema(as = WebhookGap)]
 pub struct GapView {
-    /// When it was found.
+    /// Time at which the gap was found.
     #[schema(example = "2026-05-04T12:00:00Z", format = DateTime)]
     at: String,
-    /// The id of the last event before it.
+    /// ID of the last event before the gap.
     #[schema(example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E")]
     from: String,
-    /// The id of the last event in it.
+    /// ID of the last event in the gap.
     #[schema(example = "AAAAAAAAACsAAAAAAAAAAFn1b9o")]
     to: String,
 }
@@ -82,88 +85,90 @@ pub struct GapView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookList {
-    /// The webhooks, by id.
+    /// The webhooks, sorted by ID.
     #[schema(value_type = Vec<WebhookView>)]
     webhooks: Vec<WebhookView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A webhook with its secret, which is shown this once.
+/// A webhook with its secret, which is returned only once.
 #[derive(Serialize, ToSchema)]
 pub struct WebhookWithSecret {
-    /// The webhook without its secret.
+    /// The members of the webhook.
     #[serde(flatten)]
     pub(super) webhook: WebhookView,
-    /// What messages are signed with. Keep it: it is not shown again.
+    /// Secret with which messages are signed (HMAC-SHA256). Store it: it is not returned again.
     #[schema(example = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]
     pub(super) secret: String,
 }
 
-/// A message to a webhook, and what became of it.
+/// A delivery: one message to a webhook, with its state.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = WebhookDelivery)]
 pub struct DeliveryView {
-    /// The id; never changes.
+    /// Unique identifier of the delivery, assigned by the server. It never changes.
     #[schema(example = "dlv_01jc2m8k4n5p6")]
     id: String,
-    /// The name of the message, the same on every attempt: `webhook-id`, and the `id` of the event.
+    /// Identifier of the message: the header `webhook-id`, and the `id` of the event. It is the same on every
+    /// attempt.
     #[schema(example = "AAAAAAAAACsAAAAAAAAAAFn1b9o")]
     message_id: String,
-    /// The type of the event; `webhook.test` for a test.
+    /// Type of the event. `webhook.test` for a test message.
     #[schema(example = "alert.created")]
     r#type: String,
-    /// The id of the device it concerns, if one.
+    /// ID of the device that the event is about. Null if it is about none.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device: Option<String>,
-    /// How far it has come.
+    /// State of the delivery: `waiting`, `delivered` or `failed`.
     #[schema(value_type = DeliveryStateName, example = "delivered")]
     state: &'static str,
-    /// How often it was tried.
+    /// Number of attempts so far.
     #[schema(example = 1, minimum = 0)]
     attempts: u32,
-    /// When it is tried next, while it waits.
+    /// Time of the next attempt. Null unless the state is `waiting`.
     #[schema(example = json!(null), format = DateTime)]
     next_attempt: Option<String>,
-    /// When it is given up, while it waits.
+    /// Time after which the delivery is not retried. Null unless the state is `waiting`.
     #[schema(example = json!(null), format = DateTime)]
     expires: Option<String>,
-    /// When it was last tried.
+    /// Time of the last attempt. Null if there was none.
     #[schema(example = "2026-05-01T12:00:01Z", format = DateTime)]
     last_attempt: Option<String>,
-    /// The status that came back.
+    /// HTTP status that the receiver answered on the last attempt. Null if it gave no answer.
     #[schema(example = 200, minimum = 100, maximum = 999)]
     last_status: Option<u16>,
-    /// Why the last attempt failed.
+    /// Reason why the last attempt failed. Null if it did not fail.
     #[schema(example = json!(null))]
     last_error: Option<String>,
-    /// When it was made.
+    /// Time at which the delivery was created.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     creation: String,
 }
 
-/// How far a delivery has come.
+/// State of a delivery. `waiting`: it is sent now or later. `delivered`: the receiver answered with a 2xx status.
+/// `failed`: it is not retried.
 #[derive(ToSchema)]
 #[schema(as = WebhookDeliveryState, rename_all = "lowercase")]
 pub enum DeliveryStateName {
-    /// It is tried, now or later.
+    /// To be sent, now or later.
     Waiting,
-    /// The receiver answered with 2xx.
+    /// The receiver answered with a 2xx status.
     Delivered,
-    /// It is not tried any more.
+    /// Not retried; it can be sent again on request.
     Failed,
 }
 
-/// A list of deliveries, newest first.
+/// A list of deliveries.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryList {
     /// The deliveries, newest first.
     #[schema(value_type = Vec<DeliveryView>)]
     deliveries: Vec<DeliveryView>,
-    /// Where to continue, when there is more.
+    /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }

@@ -15,14 +15,16 @@ use crate::http::names::{Named, resolve_names};
 use crate::http::reply::{Done, Reply};
 use crate::webhook::{generate_secret, show_secret};
 
-/// The members that name other things.
+/// The members that name devices and groups.
 const NAMES: &[(&str, Named)] = &[("devices", Named::Device), ("groups", Named::Group)];
 
-/// Create a webhook.
+/// Create a webhook
 ///
-/// It is told of what happens from now on. The answer shows its secret, this once.
+/// Creates a webhook that receives events from now on. The caller needs `admin` and must see the whole account. The
+/// answer has the secret with which messages are signed; it is returned only once. An account may have up to 100
+/// webhooks.
 #[utoipa::path(post, path = "/api/webhooks", tag = "webhooks", request_body = WebhookInput,
-    responses((status = 201, description = "The webhook that was made, with its secret.", body = WebhookWithSecret)))]
+    responses((status = 201, description = "The webhook was created.", body = WebhookWithSecret)))]
 pub async fn create_webhook(
     State(app): State<App>,
     caller: Caller,
@@ -41,10 +43,13 @@ pub async fn create_webhook(
     Ok(caller.reply(view).created(address).revision(revision))
 }
 
-/// Replace a webhook.
+/// Replace a webhook
+///
+/// Sets all settings of a webhook; members that are left out get their defaults. The caller needs `admin` and must
+/// see the whole account. The secret stays the same.
 #[utoipa::path(put, path = "/api/webhooks/{webhookId}", tag = "webhooks", request_body = WebhookInput,
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The webhook as it is now.", body = WebhookView)))]
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The webhook, updated.", body = WebhookView)))]
 pub async fn replace_webhook(
     state: State<App>,
     caller: Caller,
@@ -54,10 +59,13 @@ pub async fn replace_webhook(
     change_webhook(state, caller, id, change).await
 }
 
-/// Change part of a webhook.
+/// Update a webhook
+///
+/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
+/// account. The secret stays the same.
 #[utoipa::path(patch, path = "/api/webhooks/{webhookId}", tag = "webhooks", request_body = WebhookInput,
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The webhook as it is now.", body = WebhookView)))]
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The webhook, updated.", body = WebhookView)))]
 pub async fn update_webhook(
     state: State<App>,
     caller: Caller,
@@ -87,12 +95,13 @@ async fn change_webhook(
     Ok(caller.reply(WebhookView::from(webhook)).revision(revision))
 }
 
-/// Delete a webhook.
+/// Delete a webhook
 ///
-/// What was on its way to it is not sent any more.
+/// Deletes the webhook and its deliveries; waiting messages are not sent. The caller needs `admin` and must see the
+/// whole account. The request fails with 409 `in-use` while a routing or a rule names the webhook.
 #[utoipa::path(delete, path = "/api/webhooks/{webhookId}", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "The webhook's id.", example = "whk_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The webhook is gone.", body = Done)))]
+    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
+    responses((status = 200, description = "The webhook was deleted.", body = Done)))]
 pub async fn delete_webhook(
     State(app): State<App>,
     caller: Caller,
@@ -108,7 +117,7 @@ pub async fn delete_webhook(
     Ok(caller.reply(Done {}))
 }
 
-/// Puts an unknown device or group at the member that names it.
+/// Attributes an unknown device or group to the member that names it.
 fn place_named<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     match outcome {
         Err(StoreError::UnknownReference { kind, id }) => {

@@ -1,4 +1,4 @@
-//! The quick way gives what the careful way gives, whatever is sent.
+//! The fast path gives the same result as the slow path for every body.
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::http::json::parse_strict;
 use crate::http::json::{Pointer, Problem};
 use crate::http::submission::{Layout, ignore_range};
 
-/// Items are `{"n": number}`; the scanner knows them with small numbers alone.
+/// Items are `{"n": number}`; the scanner accepts only small numbers.
 static KIND: ItemKind<i64> =
     ItemKind { one: "thing", many: "things", most: 4, beside: ignore_range, validate, scan };
 

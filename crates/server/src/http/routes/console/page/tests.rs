@@ -33,7 +33,7 @@ fn console(base_url: &str, tile_origin: &str) -> Console {
     Console::of(&BaseUrl::parse(base_url).unwrap(), &origins, small)
 }
 
-/// Status, headers and body of what is at this path.
+/// Status, headers and body of the answer for this path.
 async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, HeaderMap, String) {
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT_ENCODING, accept_encoding.parse().unwrap());
@@ -96,7 +96,7 @@ async fn a_client_that_has_a_form_is_told_so() {
     assert_eq!(
         console.answer(path, &HeaderMap::new(), &known).unwrap().status(),
         200,
-        "another form is another thing"
+        "another encoding has another tag"
     );
 }
 

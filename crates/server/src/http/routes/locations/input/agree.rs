@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::http::json::{Scanner, parse_strict};
 
-/// A zone that a time without an offset is told by.
+/// The zone of times without an offset.
 fn zone() -> Zone {
     "Europe/Madrid".parse().unwrap()
 }

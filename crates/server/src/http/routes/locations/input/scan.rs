@@ -20,7 +20,7 @@ const DEGREE_DECIMALS: usize = 7;
 const READING_DECIMALS: usize = 3;
 const MERIDIAN_E7: i32 = 1_800_000_000;
 const POLE_E7: i32 = 900_000_000;
-/// The bit of [`MILEAGE_ALIAS`] among the members met; fields have the lower ones.
+/// The bit of [`MILEAGE_ALIAS`] in the set of members that were read; fields have the lower bits.
 const ALIAS_BIT: u32 = 63;
 
 /// Takes a location. After `None` the scanner is at an undefined position.
@@ -40,12 +40,12 @@ pub(in crate::http::routes::locations) fn scan_location(
             break;
         }
     }
-    // Whether a longer one has too many bytes of text is for the other reader to judge.
+    // Only the careful reader checks whether a longer location has too many bytes of text.
     let is_short = length - scanner.remaining() <= Location::ALL_TEXTS_MAX_BYTES;
     if is_short && scanner.take(b'}') { parts.finish() } else { None }
 }
 
-/// What was read so far.
+/// The members read so far.
 #[derive(Default)]
 struct Parts {
     time: Option<Timestamp>,
@@ -56,7 +56,7 @@ struct Parts {
     mileage_alias: Option<Milli>,
     /// Unknown members, which become attributes.
     unknown: BTreeMap<String, Attribute>,
-    /// A bit for each known member that was met.
+    /// A bit for each known member that was read.
     met: u64,
 }
 
@@ -110,7 +110,7 @@ macro_rules! define {
 reading_fields!(define);
 
 impl Parts {
-    /// Notes that a member was met. `None` when it was met before.
+    /// Marks a member as read. `None` if it was read before.
     #[inline]
     fn once(&mut self, bit: u32) -> Option<&mut Readings> {
         let bit = 1 << bit;
@@ -119,8 +119,8 @@ impl Parts {
         is_first.then_some(&mut self.readings)
     }
 
-    /// Takes the value of a member. Names are told apart by length first, since comparing with each takes longer than
-    /// reading the value.
+    /// Reads the value of a member. Names are distinguished by length first, because comparing with each name takes
+    /// longer than reading the value.
     fn member(&mut self, name: &str, scanner: &mut Scanner<'_>, zone: &Zone) -> Option<()> {
         macro_rules! by_length {
             ($($length:literal)+) => {
@@ -133,7 +133,8 @@ impl Parts {
         by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
-    /// An unknown member is an attribute. What only answers have is left to the careful reader, which ignores it.
+    /// An unknown member is an attribute. Members that only answers have are left to the careful reader, which ignores
+    /// them.
     fn other(&mut self, name: &str, scanner: &mut Scanner<'_>) -> Option<()> {
         if Field::READ_ONLY.iter().any(|field| field.name() == name) {
             return None;
@@ -148,7 +149,7 @@ impl Parts {
             return None;
         }
         readings.mileage = readings.mileage.or(self.mileage_alias);
-        // What `attributes` itself names takes precedence.
+        // Names in `attributes` take precedence.
         for (name, value) in self.unknown {
             readings.attributes.entry(name).or_insert(value);
         }
