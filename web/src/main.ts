@@ -1,6 +1,6 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { showTheme } from './preferences.svelte'
+import { showTheme } from './access/preferences.svelte'
 import './ui/app.css'
 
 showTheme()

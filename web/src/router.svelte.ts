@@ -27,7 +27,7 @@ const pages: Page[] = [
   page('alerts', '/alerts/:id'),
   page('places', '/places'),
   page('places', '/places/:id'),
-  // What people type who know the page by its title.
+  // Other addresses of the same page, by its title.
   page('places', '/geofences'),
   page('places', '/geofences/:id'),
   page('rules', '/rules'),
@@ -88,7 +88,7 @@ export function go(path: string, how: { replace?: boolean } = {}): void {
 
 addEventListener('popstate', read)
 
-/** Ordinary clicks on our own links change the page without loading it. */
+/** Ordinary clicks on links of the console change the page without loading it. */
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const anchor = (event.target as Element).closest?.('a')

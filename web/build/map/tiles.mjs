@@ -9,7 +9,7 @@ const buffer = 128
 function indexed(features, zoom, tolerance) {
   return new GeoJSONVT(
     { type: 'FeatureCollection', features },
-    // On its last level the index keeps every point, so it is told of one level more.
+    // On its last level the index keeps every point, so it is given one level more.
     { maxZoom: zoom + 1, indexMaxZoom: zoom, indexMaxPoints: 0, tolerance, extent, buffer }
   )
 }

@@ -8,7 +8,7 @@ const mutedKey = 'perigee.alarm.muted'
 const soundsFor = 24 * 3_600_000
 /** How often the siren repeats, in milliseconds. */
 const every = 4_000
-/** The most ids that are remembered as muted. */
+/** The largest number of muted alerts that are stored. */
 const mostMuted = 200
 
 type Wish = 'on' | 'off' | null

@@ -1,8 +1,8 @@
 // The critical alerts that have not ended, open and acknowledged, kept current by the event stream. Everything that an
 // SOS takes over (banner, title, sound, map, lists, panel) reads them here.
-import { api, ok } from '../api/client'
-import { fleet } from '../live/fleet.svelte'
-import type { Event } from '../live/stream'
+import { api, ok } from '$lib/api/client'
+import { fleet } from '$lib/live/fleet.svelte'
+import type { Event } from '$lib/live/stream'
 import { newestFirst, stageOf } from './filter'
 import type { Alert } from './names'
 import type { CriticalStage } from './rank'
@@ -61,7 +61,7 @@ class CriticalAlerts {
     this.#show(isShown ? [...others, alert] : others)
   }
 
-  /** Takes note of an alert; the server records the signed-in user. */
+  /** Acknowledges an alert; the server records the signed-in user. */
   async acknowledge(alertId: string): Promise<Alert> {
     const { alert } = await ok(api.POST('/api/alerts/{alertId}/acknowledge', { params: { path: { alertId } } }))
     this.put(alert)

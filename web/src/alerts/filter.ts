@@ -1,6 +1,6 @@
 // The filter of alerts: from and to the page's address, for the API, and for live events.
-import type { Schemas } from '../api/client'
-import { alertStageValues, severityValues } from '../api/schema'
+import type { Schemas } from '$lib/api/client'
+import { alertStageValues, severityValues } from '$lib/api/schema'
 
 type Alert = Schemas['Alert']
 export type Stage = Schemas['AlertStage']

@@ -1,5 +1,5 @@
-// A request to show the device of an alert on the map, which the map fulfils when it is there.
-import { go } from '../router.svelte'
+// A request to show the device of an alert on the map; the map handles it once it is drawn.
+import { go } from '$lib/router.svelte'
 
 export const focus: { deviceId: string | null; count: number } = $state({ deviceId: null, count: 0 })
 

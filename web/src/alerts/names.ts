@@ -1,6 +1,6 @@
 // The names of alerts in the user's language, as in e-mails and SMS.
-import type { Schemas } from '../api/client'
-import { t, tIfKnown } from '../i18n/index.svelte'
+import type { Schemas } from '$lib/api/client'
+import { t, tIfKnown } from '$lib/i18n/index.svelte'
 
 export type Severity = Schemas['Severity']
 export type Alert = Schemas['Alert']

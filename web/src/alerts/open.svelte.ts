@@ -1,8 +1,8 @@
 // The number of open alerts and the worst alert of each device, kept current by the event stream.
-import { api, ok, type Schemas } from '../api/client'
-import { fleet } from '../live/fleet.svelte'
-import { Severities, type Severity } from '../live/severities'
-import type { Event } from '../live/stream'
+import { api, ok, type Schemas } from '$lib/api/client'
+import { fleet } from '$lib/live/fleet.svelte'
+import { Severities, type Severity } from '$lib/live/severities'
+import type { Event } from '$lib/live/stream'
 import { stageOf } from './filter'
 
 type Alert = Schemas['Alert']

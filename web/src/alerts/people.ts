@@ -1,10 +1,10 @@
 // The names of users, for those who may see them.
-import { api, ok } from '../api/client'
-import { session } from '../session.svelte'
+import { api, ok } from '$lib/api/client'
+import { session } from '$lib/access/session.svelte'
 
 const names = new Map<string, Promise<string | null>>()
 
-/** The name of a user; null when it cannot be told. */
+/** The name of a user; null if the user may not see it. */
 export function nameOfUser(id: string): Promise<string | null> {
   const own = session.current?.user
   if (own?.id === id) return Promise.resolve(own.name || own.email)

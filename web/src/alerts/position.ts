@@ -1,5 +1,5 @@
 // Where the device of an alert is now, or was last known to be.
-import { fleet } from '../live/fleet.svelte'
+import { fleet } from '$lib/live/fleet.svelte'
 import type { Alert } from './names'
 
 export interface Position {

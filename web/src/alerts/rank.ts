@@ -1,6 +1,6 @@
 // The order of devices by their critical alerts.
 
-/** How a critical alert stands while it has not ended. */
+/** The stage of a critical alert that has not ended. */
 export type CriticalStage = 'open' | 'acknowledged'
 
 /** Those to acknowledge first, then those not ended, then all others. */

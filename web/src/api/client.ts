@@ -4,7 +4,7 @@ import { problemCodeValues, type components, type paths } from './schema'
 
 export type Schemas = components['schemas']
 
-/** The codes of the API's document; `unreachable` when no answer came, `unknown` for a code that is not in it. */
+/** The error codes of the API; `unreachable` if no answer came, `unknown` for a code that the document does not list. */
 export type ErrorCode = Schemas['Problem']['code'] | 'unreachable' | 'unknown'
 
 /** The address under which the server's root is found; it ends with a slash. */

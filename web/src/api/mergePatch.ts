@@ -1,11 +1,11 @@
-// What changed between two versions of a thing, as the API takes it: a JSON Merge Patch (RFC 7396).
+// What changed between two versions of a resource, as the API takes it: a JSON Merge Patch (RFC 7396).
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null)
 
-/** Only the members that differ; one that is gone is null. */
+/** Only the members that differ; one that was removed is null. */
 export function changes<T extends object>(before: object, after: T): Partial<T> {
   const patch: Record<string, unknown> = {}
   const old = before as Record<string, unknown>

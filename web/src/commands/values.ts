@@ -1,5 +1,5 @@
 // The values of a command as a form holds them: text by name, and back.
-import type { Schemas } from '../api/client'
+import type { Schemas } from '$lib/api/client'
 
 export type Command = Schemas['Command']
 export type CommandType = Schemas['CommandType']
@@ -20,7 +20,7 @@ export function entryOf(type: CommandType, name: string): Entry {
 /** The names to ask for: bytes of a custom command are left to programs. */
 export const namesOf = (names: string[]): string[] => names.filter((name) => name !== 'hex')
 
-/** What is sent; empty values are left out, so that the server says what is missing. */
+/** The values to send; empty ones are left out, so that the server reports those that are required. */
 export function valuesOf(type: CommandType, entered: Record<string, string>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(entered)) {

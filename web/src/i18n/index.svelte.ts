@@ -1,6 +1,6 @@
 // Every text the console shows comes from the message files beside this one: a folder for each language, a file for
 // each area. Keys are typed by the English files, so that a wrong key and a missing translation are type errors.
-import { preferences } from '../preferences.svelte'
+import { preferences } from '$lib/access/preferences.svelte'
 import en from './en'
 import es from './es'
 

@@ -5,10 +5,10 @@
 // `get`, `nameOf`, `all` and `size`, which all depend on one private counter that changes at most twice a second; the
 // map layers read `snapshot` and follow `listen`. Groups change rarely and are in a SvelteMap.
 import { SvelteMap } from 'svelte/reactivity'
-import { api, ok, type Schemas } from '../api/client'
-import { deviceStatusValues } from '../api/schema'
-import { allPages } from '../api/pages'
-import { byName } from '../sort'
+import { api, ok, type Schemas } from '$lib/api/client'
+import { deviceStatusValues } from '$lib/api/schema'
+import { allPages } from '$lib/api/pages'
+import { byName } from '$lib/format/sort'
 import { Stream, type Connection, type Event } from './stream'
 
 export type Device = Schemas['Device']

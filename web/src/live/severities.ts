@@ -1,5 +1,5 @@
 // The worst severity of each device's alerts that have not ended.
-import type { Schemas } from '../api/client'
+import type { Schemas } from '$lib/api/client'
 
 type Alert = Schemas['Alert']
 export type Severity = Schemas['Severity']

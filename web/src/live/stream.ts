@@ -1,5 +1,5 @@
 // The server's event stream: reconnects at its cursor and reports the state of the connection.
-import { address, type Schemas } from '../api/client'
+import { address, type Schemas } from '$lib/api/client'
 
 export type Event = Schemas['Event']
 export type Connection = 'connecting' | 'live' | 'lost'

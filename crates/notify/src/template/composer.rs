@@ -186,7 +186,7 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
         | Occasion::PasswordLink { .. }
         | Occasion::ConfirmRecipient
         | Occasion::Gone => {
-            return Err(ComposeError("what it was to tell of is gone".to_owned()));
+            return Err(ComposeError("the alert or report of the notification was deleted".to_owned()));
         }
     })
 }

@@ -16,16 +16,16 @@ struct Texts {
 }
 
 const ENGLISH: Texts = Texts {
-    footer: "End or resume e-mails from {account}",
+    footer: "Unsubscribe from e-mails of {account}, or resume them",
     subject: "Do you want e-mails from {account}?",
     question: "{account} wants to send you e-mails about its devices. If you want them, open this link and confirm:\n\n\
-               {link}\n\nIf not, do nothing: you get none.\n",
+               {link}\n\nIf you do not want them, ignore this e-mail: no others will be sent.\n",
 };
 const SPANISH: Texts = Texts {
     footer: "Dejar de recibir correos de {account}, o reanudarlos",
     subject: "¿Quiere recibir correos de {account}?",
     question: "{account} quiere enviarle correos sobre sus dispositivos. Si los quiere, abra este enlace y confirme:\n\n\
-               {link}\n\nSi no, no haga nada: no recibirá ninguno.\n",
+               {link}\n\nSi no los quiere, ignore este correo: no recibirá ningún otro.\n",
 };
 
 fn texts(content: &Content) -> &'static Texts {

@@ -16,29 +16,29 @@ pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
             format!("Invitación a {account}"),
             format!(
                 "{account} le ha invitado a Perigee. Abra este enlace y elija una contraseña:\n\n{link}\n\n\
-                 El enlace funciona una sola vez. Si no esperaba este correo, no haga nada.\n"
+                 El enlace funciona una sola vez. Si no esperaba este correo, ignórelo.\n"
             ),
         ),
         (LinkPurpose::Invitation, _) => (
             format!("Invitation to {account}"),
             format!(
                 "{account} invited you to Perigee. Open this link and choose a password:\n\n{link}\n\n\
-                 The link works once. If you did not expect this mail, do nothing.\n"
+                 The link works once. If you did not expect this e-mail, ignore it.\n"
             ),
         ),
         (LinkPurpose::Reset, "es") => (
             "Contraseña nueva".to_owned(),
             format!(
                 "Alguien ha pedido una contraseña nueva para su usuario de {account}. Si ha sido usted, abra este \
-                 enlace:\n\n{link}\n\nEl enlace funciona una sola vez. Si no lo ha pedido, no haga nada: su contraseña \
-                 sigue siendo la misma.\n"
+                 enlace:\n\n{link}\n\nEl enlace funciona una sola vez. Si no lo ha pedido, ignore este correo: su \
+                 contraseña no cambia.\n"
             ),
         ),
         (LinkPurpose::Reset, _) => (
             "New password".to_owned(),
             format!(
-                "Somebody asked for a new password for your user of {account}. If it was you, open this link:\n\n\
-                 {link}\n\nThe link works once. If you did not ask, do nothing: your password stays as it is.\n"
+                "Somebody requested a new password for your user of {account}. If it was you, open this link:\n\n\
+                 {link}\n\nThe link works once. If it was not you, ignore this e-mail: your password does not change.\n"
             ),
         ),
     };

@@ -53,13 +53,13 @@ fn long_text(content: &Content, notice: &SosNotice, subject: &str, is_spanish: b
     if is_spanish {
         format!(
             "{subject}\n\nIdentificador: {identifier}\nRed: {source} {}\nHora: {time}\n{place}\n\n\
-             No se ha creado ninguna alerta: registre o renueve el dispositivo en {account} para recibir las siguientes.\n",
+             No se ha creado ninguna alerta. Para recibir alertas de este dispositivo, regístrelo en {account} o amplíe su caducidad.\n",
             notice.peer
         )
     } else {
         format!(
             "{subject}\n\nIdentifier: {identifier}\nNetwork: {source} {}\nTime: {time}\n{place}\n\n\
-             No alert was created: register or extend the device in {account} to get alerts of it.\n",
+             No alert was created. To get alerts of this device, register it in {account} or extend its expiry date.\n",
             notice.peer
         )
     }
@@ -71,7 +71,7 @@ fn place(notice: &SosNotice, is_spanish: bool) -> String {
             let degrees = (latitude.as_degrees(), longitude.as_degrees());
             format!("{:.5}, {:.5} {}", degrees.0, degrees.1, map_url(degrees))
         }
-        (None, false) => "Position: not known".to_owned(),
+        (None, false) => "Position: unknown".to_owned(),
         (None, true) => "Posición: desconocida".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The text of a test message, in every language. Accounts cannot change it.
+//! The text of a test notification, in every language. Accounts cannot change it.
 
 use perigee_core::notification::{Channel, Composed, Content, Message};
 
@@ -10,7 +10,7 @@ use crate::sms::segments;
 /// Characters of a device's name that are shown.
 const NAME_SHOWN: usize = 40;
 
-/// Composes a test message, which shows its recipient that alerts will arrive.
+/// Composes a test notification, which shows its recipient that alerts will arrive.
 pub(super) fn message(content: &Content) -> Composed {
     let device = content.device.as_ref().map(|device| excerpt(&device.name, NAME_SHOWN)).unwrap_or_default();
     let account = shown_name(content);
@@ -23,7 +23,7 @@ pub(super) fn message(content: &Content) -> Composed {
         (
             format!("Test: alerts of {device}"),
             format!(
-                "Test of {account}: alerts of {device} will reach you like this. You need not do anything."
+                "Test by {account}: you will be notified of alerts of {device} like this. No action is needed."
             ),
         )
     };

@@ -62,7 +62,7 @@ async fn the_largest_report_has_room() {
         let named = [name.as_str(); 5];
         let groups = (0..51).map(|_| group(Some(&name), &named)).collect();
         let message = compose(&report("en", Frequency::Weekly, groups), &[]).await.message;
-        assert_eq!(message.text.matches("Silent devices: 7").count(), 51, "{letter}");
+        assert_eq!(message.text.matches("Devices without reports: 7").count(), 51, "{letter}");
         assert_eq!(message.html.unwrap().matches("<td>666.6 NM</td>").count(), 52, "{letter}");
     }
 }
@@ -76,7 +76,7 @@ async fn an_account_writes_its_own_report() {
 }
 
 #[tokio::test]
-async fn what_is_gone_is_not_told_as_something_else() {
+async fn a_deleted_subject_is_not_composed() {
     let composer = Composer::new(Arc::new(Own(Arc::default())), Fitting { segments: 2, plain_letters: true });
     let gone = Content { occasion: Occasion::Gone, ..content(Channel::Email, "en", "") };
     assert!(composer.compose(&gone).await.is_err());

@@ -119,13 +119,17 @@ async fn an_owner_reads_what_a_day_was_like(engine: Engine) {
     assert!(messages[0].subject.ends_with("1 Jan 2026"), "{}", messages[0].subject);
     let text = &messages[0].text;
     let trawlers =
-        text.split("Trawlers\n").nth(1).expect("a group").split("In no group").next().expect("it ends");
-    for line in
-        ["Devices: 2", "Distance: 2.22 km", "Alerts: 2 (Critical: 1)", "Silent devices: 1", "Silent <1>"]
-    {
+        text.split("Trawlers\n").nth(1).expect("a group").split("Without a group").next().expect("it ends");
+    for line in [
+        "Devices: 2",
+        "Distance: 2.22 km",
+        "Alerts: 2 (Critical: 1)",
+        "Devices without reports: 1",
+        "Silent <1>",
+    ] {
         assert!(trawlers.contains(line), "{line} in {text}");
     }
-    assert!(text.contains("All together\n  Devices: 3"), "{text}");
+    assert!(text.contains("Total\n  Devices: 3"), "{text}");
     assert!(messages[0].html.as_deref().is_some_and(|html| html.contains("Silent &lt;1&gt;")));
     assert!(work(&app).await.is_empty(), "it is told once");
     let list = app.get(&owner, "/api/notifications").await;

@@ -292,7 +292,7 @@ async fn a_test_message_reaches_everybody(engine: Engine) {
     let sent = on.sent().await;
     let texts: Vec<&str> = sent.iter().map(|message| message.text.as_str()).collect();
     assert!(texts[0].starts_with("Prueba de acme"), "{texts:?}");
-    assert!(texts[1].starts_with("Test of acme: alerts of Gaviota"), "{texts:?}");
+    assert!(texts[1].starts_with("Test by acme: you will be notified of alerts of Gaviota"), "{texts:?}");
 }
 
 async fn users_have_a_watch_list_of_their_own(engine: Engine) {

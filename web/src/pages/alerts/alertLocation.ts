@@ -1,6 +1,6 @@
 // The location of an alert: its own, else the last location of its device before it.
-import type { Alert } from '../../alerts/names'
-import { api, ok, type Schemas } from '../../api/client'
+import type { Alert } from '$lib/alerts/names'
+import { api, ok, type Schemas } from '$lib/api/client'
 
 export interface AlertLocation {
   latitude: number

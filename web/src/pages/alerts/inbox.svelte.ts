@@ -1,12 +1,12 @@
 // The alerts that are shown: those of a filter, page by page, kept current by the stream.
-import { apiQuery, matches, newestFirst, type AlertFilter } from '../../alerts/filter'
-import { criticalAlerts } from '../../alerts/critical.svelte'
-import { openAlerts } from '../../alerts/open.svelte'
-import type { Alert } from '../../alerts/names'
-import { api, ok } from '../../api/client'
-import { fleet } from '../../live/fleet.svelte'
-import type { Event } from '../../live/stream'
-import { reason } from '../../ui/toast.svelte'
+import { apiQuery, matches, newestFirst, type AlertFilter } from '$lib/alerts/filter'
+import { criticalAlerts } from '$lib/alerts/critical.svelte'
+import { openAlerts } from '$lib/alerts/open.svelte'
+import type { Alert } from '$lib/alerts/names'
+import { api, ok } from '$lib/api/client'
+import { fleet } from '$lib/live/fleet.svelte'
+import type { Event } from '$lib/live/stream'
+import { reason } from '$lib/ui/feedback/toast.svelte'
 
 const pageSize = 200
 /** Requests under way at once when several are acknowledged. */
@@ -113,7 +113,7 @@ export class Inbox {
     }
   }
 
-  /** Puts alerts in; those that do not belong here any more go. What the server listed is not asked again. */
+  /** Puts alerts in; those that no longer match are removed. Alerts that the server listed are not checked again. */
   #merge(changed: Alert[], isListed = false): void {
     const filter = this.#filter
     if (!filter) return

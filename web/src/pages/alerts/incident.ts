@@ -1,6 +1,6 @@
-// The timeline of an incident: what happened to an alert and who was told, in order of time.
-import type { Alert } from '../../alerts/names'
-import type { Schemas } from '../../api/client'
+// The timeline of an incident: what happened to an alert and who was notified, in order of time.
+import type { Alert } from '$lib/alerts/names'
+import type { Schemas } from '$lib/api/client'
 
 export type Message = Schemas['Notification']
 export type Note = Schemas['AlertNote']
@@ -22,13 +22,13 @@ export function timelineOf(alert: Alert, messages: Message[], notes: Note[] = []
   }
   if (alert.acknowledgedAt) entries.push({ at: alert.acknowledgedAt, id: 'acknowledged', kind: 'acknowledged' })
   if (alert.endedAt) entries.push({ at: alert.endedAt, id: 'ended', kind: 'ended' })
-  // An acknowledgement without words is told by the alert itself.
+  // An acknowledgement without a note is shown by the alert itself.
   for (const note of notes) {
     if (note.text) entries.push({ at: note.creation, id: note.id, kind: 'note', note })
   }
   for (const message of messages) {
     const { id, creation, sentAt, deliveredAt } = message
-    // One that was never sent is told once, with the reason.
+    // A notification that was never sent is listed once, with the reason.
     if (!sentAt) entries.push({ at: creation, id: `${id} written`, kind: 'message', message, step: 'written' })
     else entries.push({ at: sentAt, id: `${id} sent`, kind: 'message', message, step: 'sent' })
     if (deliveredAt) {

@@ -1,8 +1,8 @@
 // Where the device of an alert was from the alert on, until it ended; goes on while the device reports.
-import type { Alert } from '../../alerts/names'
-import { api, ok, type Schemas } from '../../api/client'
-import { fleet } from '../../live/fleet.svelte'
-import { Loader } from '../../ui/loader.svelte'
+import type { Alert } from '$lib/alerts/names'
+import { api, ok, type Schemas } from '$lib/api/client'
+import { fleet } from '$lib/live/fleet.svelte'
+import { Loader } from '$lib/ui/list/loader.svelte'
 
 export type Since = Required<Pick<Schemas['Location'], 'dateTime' | 'latitude' | 'longitude'>> &
   Pick<Schemas['Location'], 'speed' | 'course' | 'battery' | 'suspect'>

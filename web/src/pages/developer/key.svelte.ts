@@ -1,5 +1,5 @@
 // The API key of the signed-in user. A new key is held in memory while the page is open, and nowhere else.
-import { api, ok, type Schemas } from '../../api/client'
+import { api, ok, type Schemas } from '$lib/api/client'
 
 class Key {
   about: Schemas['ApiKey'] | null = $state.raw(null)

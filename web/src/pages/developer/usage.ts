@@ -1,5 +1,5 @@
 // Calls over time as the server answers them, and as a chart draws them.
-import type { Schemas } from '../../api/client'
+import type { Schemas } from '$lib/api/client'
 
 export type Usage = Schemas['Usage']
 

@@ -1,5 +1,5 @@
-// One change to many things, some at a time, with its progress and what failed.
-import { reason } from '../../ui/toast.svelte'
+// One change to many devices, some at a time, with its progress and what failed.
+import { reason } from '$lib/ui/feedback/toast.svelte'
 
 /** Requests at the same time: enough to be quick, few enough not to slow down other users. */
 const atOnce = 4

@@ -1,5 +1,5 @@
-// What a change of many devices means for one of them.
-import type { Schemas } from '../../api/client'
+// The patch of one device in a change of many.
+import type { Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']
 type Patch = Partial<Schemas['DeviceInput']>

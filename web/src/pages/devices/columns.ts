@@ -1,7 +1,7 @@
 // The columns of the table of devices, and the order of its rows by one of them.
-import { rankOf, type CriticalStage } from '../../alerts/rank'
-import type { Status, Tracked } from '../../live/fleet.svelte'
-import { byName } from '../../sort'
+import { rankOf, type CriticalStage } from '$lib/alerts/rank'
+import type { Status, Tracked } from '$lib/live/fleet.svelte'
+import { byName } from '$lib/format/sort'
 
 export const columns = [
   'status',

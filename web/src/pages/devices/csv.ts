@@ -1,9 +1,9 @@
 // Devices in a CSV file: read with any of the usual separators, checked before anything is sent.
-import type { Schemas } from '../../api/client'
+import type { Schemas } from '$lib/api/client'
 
 type DeviceInput = Schemas['DeviceInput']
 
-/** The rows of a CSV file (RFC 4180). Spreadsheets also separate by semicolons or tabs: the first line tells. */
+/** The rows of a CSV file (RFC 4180). Spreadsheets also separate by semicolons or tabs: the first line decides. */
 export function parseCsv(text: string): string[][] {
   const source = text.replace(/^\ufeff/, '')
   const head = source.slice(0, source.search(/[\r\n]|$/))

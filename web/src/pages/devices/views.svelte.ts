@@ -1,5 +1,5 @@
 // Saved views of the devices: a filter and an order under a name, kept in this browser.
-import type { Status } from '../../live/fleet.svelte'
+import type { Status } from '$lib/live/fleet.svelte'
 
 export interface View {
   name: string

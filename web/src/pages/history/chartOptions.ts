@@ -1,8 +1,8 @@
 // How a chart of the track looks: the colours of the theme, times in the user's zone and language.
 import uPlot from 'uplot'
-import { hourCycle, number } from '../../format'
-import { locale, preferences } from '../../preferences.svelte'
-import { wallOf } from '../../zoned'
+import { hourCycle, number } from '$lib/format/format'
+import { locale, preferences } from '$lib/access/preferences.svelte'
+import { wallOf } from '$lib/format/zoned'
 import type { Charted } from './series'
 
 interface Asked {

@@ -1,7 +1,7 @@
 // Fetches a track page by page, so that there is progress to show and something to cancel.
-import { api, ok, type Schemas } from '../../api/client'
-import { TrackBuilder, type Fix, type Track } from '../../map/track'
-import type { Range } from '../../ui/range'
+import { api, ok, type Schemas } from '$lib/api/client'
+import { TrackBuilder, type Fix, type Track } from '$lib/map/track/track'
+import type { Range } from '$lib/ui/time/range'
 
 export type Alert = Schemas['Alert']
 

@@ -1,7 +1,7 @@
 // Other devices on the clock of the history: where they were in the same range.
-import type { Track } from '../../map/track'
-import type { Range } from '../../ui/range'
-import { reason } from '../../ui/toast.svelte'
+import type { Track } from '$lib/map/track/track'
+import type { Range } from '$lib/ui/time/range'
+import { reason } from '$lib/ui/feedback/toast.svelte'
 import { loadTrack } from './load'
 
 /** How many other devices can be shown. */
@@ -37,7 +37,7 @@ export class OtherTracks {
     }
   }
 
-  /** Cancels what is loaded and forgets everything. */
+  /** Cancels loading and removes all devices. */
   leave(): void {
     this.#leave.abort()
     this.#leave = new AbortController()

@@ -1,5 +1,5 @@
 // A value of a track over time, with no more points than a chart has pixels.
-import { isGap, type Measure, type Track } from '../../map/track'
+import { isGap, type Measure, type Track } from '$lib/map/track/track'
 
 export type Points = [times: number[], values: (number | null)[]]
 

@@ -1,7 +1,7 @@
 // What the charts of a track may show, and in which units.
-import { heightIn, speedIn, unitOfHeight, unitOfSpeed } from '../../format'
-import type { Measure, Track } from '../../map/track'
-import { preferences } from '../../preferences.svelte'
+import { heightIn, speedIn, unitOfHeight, unitOfSpeed } from '$lib/format/format'
+import type { Measure, Track } from '$lib/map/track/track'
+import { preferences } from '$lib/access/preferences.svelte'
 
 export type Charted = Exclude<Measure, 'course'>
 export const charted: Charted[] = ['speed', 'altitude', 'battery', 'temperature']

@@ -1,13 +1,13 @@
 // What the history page shows: the track of one device over one range, what was found on it, and how loading goes.
-import { isGap, type Track } from '../../map/track'
-import { momentAt, type Moment } from '../../map/trackAt'
-import { readingScale, speedScale, unknownClass } from '../../map/trackColours'
-import { linesOf } from '../../map/trackLines'
-import { stopsOf, totalsOf, type Stop, type Totals } from '../../map/trackStops'
-import { reason } from '../../ui/toast.svelte'
+import { isGap, type Track } from '$lib/map/track/track'
+import { momentAt, type Moment } from '$lib/map/track/trackAt'
+import { readingScale, speedScale, unknownClass } from '$lib/map/track/trackColours'
+import { linesOf } from '$lib/map/track/trackLines'
+import { stopsOf, totalsOf, type Stop, type Totals } from '$lib/map/track/trackStops'
+import { reason } from '$lib/ui/feedback/toast.svelte'
 import { loadAlerts, loadTrack, type Alert, type Progress } from './load'
 import { Playback } from './playback.svelte'
-import type { Range } from '../../ui/range'
+import type { Range } from '$lib/ui/time/range'
 import { seriesOf, unitOf, type Charted } from './series'
 
 export interface Found {

@@ -1,6 +1,6 @@
 // Which devices are nearest to a place.
-import type { Tracked } from '../../live/fleet.svelte'
-import { distanceBetween, type Point } from '../../map/geodesy'
+import type { Tracked } from '$lib/live/fleet.svelte'
+import { distanceBetween, type Point } from '$lib/map/geometry/geodesy'
 
 export interface Near {
   tracked: Tracked

@@ -1,7 +1,7 @@
 // Zooms to the whole fleet.
 import type { Map } from 'maplibre-gl'
-import { boundsOfPlaces } from '../../map/trackBounds'
-import { selection } from '../../live/selection.svelte'
+import { boundsOfPlaces } from '$lib/map/geometry/bounds'
+import { selection } from '$lib/devices/selection.svelte'
 
 /** Shows all devices of the filter. */
 export function showAll(map: Map, animate = true): void {

@@ -1,6 +1,6 @@
 // The accounts of the server, as operators see and set them.
-import { api, ok, okTagged, type Schemas } from '../../api/client'
-import { Paged } from '../../ui/paged.svelte'
+import { api, ok, okTagged, type Schemas } from '$lib/api/client'
+import { Paged } from '$lib/ui/list/paged.svelte'
 
 export type Account = Schemas['OperatorAccount']
 export type Invitation = Schemas['Invitation']

@@ -1,6 +1,6 @@
 // Finds the problems in the server's health figures.
-import type { Schemas } from '../../api/client'
-import type { MessagesUnder } from '../../i18n/index.svelte'
+import type { Schemas } from '$lib/api/client'
+import type { MessagesUnder } from '$lib/i18n/index.svelte'
 
 export type Health = Schemas['Health']
 export type Backlog = Schemas['HealthBacklog']

@@ -1,6 +1,6 @@
 // Polls the server's health while the page is visible, and keeps the last minutes for the trends.
-import { api, ok } from '../../api/client'
-import { reason } from '../../ui/toast.svelte'
+import { api, ok } from '$lib/api/client'
+import { reason } from '$lib/ui/feedback/toast.svelte'
 import type { Health } from './concerns'
 
 const every = 4_000

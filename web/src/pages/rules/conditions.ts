@@ -1,6 +1,6 @@
 // The types of rule conditions, the fields of each, and conversion between API and form.
-import type { Schemas } from '../../api/client'
-import type { UnitSystem } from '../../preferences.svelte'
+import type { Schemas } from '$lib/api/client'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
 import { fromUser, toUser, type Quantity } from './units'
 
 export type Condition = Schemas['RuleCondition']
@@ -36,7 +36,7 @@ interface Kind {
 }
 
 export interface ConditionForm {
-  /** Tells conditions apart while they are edited. */
+  /** Identifies the condition while it is edited. */
   key: number
   type: string
   compare: Compare

@@ -1,8 +1,8 @@
 // A rule in plain words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
 // “Speed limit exceeded”, critical." Everything it needs is given, so that it says the same in tests.
-import type { Schemas } from '../../api/client'
-import type { MessagesUnder, t } from '../../i18n/index.svelte'
-import type { UnitSystem } from '../../preferences.svelte'
+import type { Schemas } from '$lib/api/client'
+import type { MessagesUnder, t } from '$lib/i18n/index.svelte'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
 import { kindOf, type Condition, type Crossing } from './conditions'
 import { weekdays as week } from './ruleForm'
 import { toUser, unitOf, type Quantity } from './units'
@@ -17,7 +17,7 @@ export interface DescribeContext {
   alert: (name: string) => string
 }
 
-type Told = Pick<
+type RuleWords = Pick<
   Schemas['Rule'],
   'allDevices' | 'devices' | 'groups' | 'conditions' | 'forSeconds' | 'coolDownSeconds' | 'schedule' | 'critical'
 > & { raises?: string }
@@ -95,10 +95,10 @@ function describeMeasure(words: DescribeContext, condition: Condition, quantity:
       : say(`rules.what.${condition.type as MessagesUnder<'rules.what'>}`)
   if (condition.equals != null) return say('rules.say.equals', { what, limit: String(condition.equals) })
   const compare = condition.reached != null ? 'reached' : condition.below != null ? 'below' : 'above'
-  const told = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })
+  const comparison = say(`rules.say.${compare}`, { what, limit: amount(words, quantity, condition[compare]) })
   return condition.clear == null
-    ? told
-    : `${told} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
+    ? comparison
+    : `${comparison} ${say('rules.say.clear', { limit: amount(words, quantity, condition.clear) })}`
 }
 
 /** The days of a schedule: "on weekdays", "Mon–Wed, Fri". */
@@ -126,7 +126,7 @@ export function dayName(language: string, day: number, weekday: 'short' | 'long'
   return new Intl.DateTimeFormat(language, { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + day))
 }
 
-function describeTarget(words: DescribeContext, rule: Told): string {
+function describeTarget(words: DescribeContext, rule: RuleWords): string {
   if (rule.allDevices) return words.say('rules.say.allDevices')
   const parts: string[] = []
   if (rule.groups.length > 0) {
@@ -142,7 +142,7 @@ function describeTarget(words: DescribeContext, rule: Told): string {
 }
 
 /** The whole rule in one sentence. */
-export function describeRule(words: DescribeContext, rule: Told): string {
+export function describeRule(words: DescribeContext, rule: RuleWords): string {
   const { say, duration } = words
   const conditions = new Intl.ListFormat(words.language).format(
     rule.conditions.map((condition) => describeCondition(words, condition))

@@ -1,5 +1,5 @@
 // Tests a rule on history, device by device, so that progress can be shown and the test cancelled.
-import { api, ok, type Schemas } from '../../api/client'
+import { api, ok, type Schemas } from '$lib/api/client'
 import type { RuleInput } from './ruleForm'
 
 export type Episode = Schemas['RuleEpisode']

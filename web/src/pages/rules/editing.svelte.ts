@@ -1,6 +1,6 @@
 // A rule being made or changed: loaded with its entity tag, saved against it.
-import { api, ok, okTagged, Problem } from '../../api/client'
-import { preferences } from '../../preferences.svelte'
+import { api, ok, okTagged, Problem } from '$lib/api/client'
+import { preferences } from '$lib/access/preferences.svelte'
 import { conditionBody, kindOf } from './conditions'
 import { newRule, ruleBody, ruleForm, type Rule, type RuleForm } from './ruleForm'
 import { rules } from './rules.svelte'
@@ -41,7 +41,7 @@ export class Editing {
   }
 
   /** The summary in words while it is edited. */
-  get told() {
+  get described() {
     const { body } = this
     return {
       ...body,

@@ -1,8 +1,8 @@
 // A rule as form values, conversion from and to the API, and the API's errors by field.
-import type { Schemas } from '../../api/client'
-import { weekdayValues } from '../../api/schema'
-import type { UnitSystem } from '../../preferences.svelte'
-import { nobody, thenForm, thenInput, type ThenForm } from '../../recipients/people'
+import type { Schemas } from '$lib/api/client'
+import { weekdayValues } from '$lib/api/schema'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
+import { nobody, thenForm, thenInput, type ThenForm } from '$lib/notifications/recipients/people'
 import { conditionBody, conditionForm, newCondition, type ConditionForm } from './conditions'
 import { fromUser, toUser } from './units'
 
@@ -23,7 +23,7 @@ export interface RuleForm {
   conditions: ConditionForm[]
   forSeconds: number
   coolDownSeconds: number
-  /** Positions that are less accurate do not count for places; in the user's units. */
+  /** Less accurate positions are ignored by conditions that use the position; in the user's units. */
   accuracy: number
   scheduled: boolean
   weekdays: Weekday[]
@@ -33,7 +33,7 @@ export interface RuleForm {
   alertName: string
   text: string
   critical: boolean
-  /** Whom it tells beside those of the device, its groups or the account. */
+  /** Recipients in addition to those of the device, its groups or the account. */
   then: ThenForm
 }
 

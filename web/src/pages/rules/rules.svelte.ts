@@ -1,13 +1,13 @@
-// The rules of the account, and what the words about them need from elsewhere.
-import { alertTitle } from '../../alerts/names'
-import { api, ok } from '../../api/client'
-import { allPages } from '../../api/pages'
-import { duration } from '../../format'
-import { t } from '../../i18n/index.svelte'
-import { fleet } from '../../live/fleet.svelte'
-import { preferences } from '../../preferences.svelte'
-import { byName } from '../../sort'
-import { fences } from '../../live/geofences.svelte'
+// The rules of the account, and the names that their descriptions need.
+import { alertTitle } from '$lib/alerts/names'
+import { api, ok } from '$lib/api/client'
+import { allPages } from '$lib/api/pages'
+import { duration } from '$lib/format/format'
+import { t } from '$lib/i18n/index.svelte'
+import { fleet } from '$lib/live/fleet.svelte'
+import { preferences } from '$lib/access/preferences.svelte'
+import { byName } from '$lib/format/sort'
+import { fences } from '$lib/map/draw/geofences.svelte'
 import type { Rule } from './ruleForm'
 import type { DescribeContext } from './describe'
 

@@ -1,5 +1,5 @@
 // The part of a track between two instants, cut where they fall between two locations.
-import type { Position } from '../../map/drawShape'
+import type { Position } from '$lib/map/draw/drawShape'
 
 export function partOf(times: number[], positions: Position[], begin: number, end: number): Position[] {
   const part: Position[] = []

@@ -1,5 +1,5 @@
 // The measures of rules in the units people prefer, both ways. The API knows km/h, kilometres, metres and Celsius.
-import type { UnitSystem } from '../../preferences.svelte'
+import type { UnitSystem } from '$lib/access/preferences.svelte'
 
 export type Quantity = 'speed' | 'percent' | 'temperature' | 'rpm' | 'distance' | 'metres' | 'rate' | 'plain'
 

@@ -1,7 +1,7 @@
 // A user as a form holds them, and back.
-import type { Schemas } from '../../api/client'
-import { instantOf, wallOf } from '../../zoned'
-import { plain, type Privilege } from '../../privileges'
+import type { Schemas } from '$lib/api/client'
+import { instantOf, wallOf } from '$lib/format/zoned'
+import { plain, type Privilege } from '$lib/access/privileges'
 
 type User = Schemas['User']
 type UserInput = Schemas['UserInput']

@@ -1,5 +1,5 @@
 // The kinds of tracker that a new user may have, and the feeds by which each can report.
-import type { IconName } from '../../ui/icons'
+import type { IconName } from '$lib/ui/icons'
 
 export const haves = [
   { name: 'inreach', icon: 'satellite', feeds: ['garmin', 'garmin-mapshare'], identifier: 'imei' },

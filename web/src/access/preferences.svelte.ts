@@ -1,0 +1,73 @@
+// Language, units, theme and time zone of the user. Kept in the browser, so that the first page is drawn with them.
+export type Language = 'en' | 'es'
+export type UnitSystem = 'metric' | 'imperial' | 'nautical'
+export type Theme = 'system' | 'light' | 'dark'
+/** `region` is the clock that the browser's region uses. */
+export type Clock = 'region' | '24' | '12'
+export type CoordinateFormat = 'decimal' | 'minutes'
+
+export interface Preferences {
+  language: Language
+  units: UnitSystem
+  theme: Theme
+  /** An IANA zone; null is the browser's own. */
+  timeZone: string | null
+  clock: Clock
+  coordinates: CoordinateFormat
+}
+
+const key = 'perigee.preferences'
+const languages: Language[] = ['en', 'es']
+
+function ofBrowser(): Preferences {
+  const spoken = navigator.languages.map((tag) => tag.slice(0, 2))
+  const language = spoken.find((tag): tag is Language => languages.includes(tag as Language)) ?? 'en'
+  return { language, units: 'metric', theme: 'system', timeZone: null, clock: 'region', coordinates: 'decimal' }
+}
+
+function stored(): Partial<Preferences> {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Preferences>
+  } catch {
+    // Storage may be blocked or invalid: the browser's settings are used.
+    return {}
+  }
+}
+
+export const preferences: Preferences = $state({ ...ofBrowser(), ...stored() })
+
+/** Changes some preferences, here and for the next visit. */
+export function prefer(change: Partial<Preferences>): void {
+  Object.assign(preferences, change)
+  try {
+    localStorage.setItem(key, JSON.stringify(preferences))
+  } catch {
+    // Without storage the choice lasts as long as the page.
+  }
+  showTheme()
+}
+
+/** The browser's own variant of the language, such as `en-GB`, which has its own order of dates and its own clock. */
+export function locale(): string {
+  const { language } = preferences
+  return navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language
+}
+
+const wantsDark = matchMedia('(prefers-color-scheme: dark)')
+
+/** Whether the page is dark now. */
+export function isDark(): boolean {
+  return preferences.theme === 'dark' || (preferences.theme === 'system' && systemDark.now)
+}
+
+const systemDark = $state({ now: wantsDark.matches })
+
+/** Puts the theme on the page. */
+export function showTheme(): void {
+  document.documentElement.dataset.theme = isDark() ? 'dark' : 'light'
+}
+
+wantsDark.addEventListener('change', () => {
+  systemDark.now = wantsDark.matches
+  showTheme()
+})

@@ -1,0 +1,54 @@
+// The photo of a device that users set: scaled down in the browser, then sent as it is.
+import { address, api, ok, type Schemas } from '$lib/api/client'
+
+type Device = Schemas['Device']
+
+/** Where the bytes of a device's photo are. */
+export const photoAddress = ({ id, photo }: Pick<Device, 'id' | 'photo'>): string | null =>
+  photo ? address(`/api/devices/${encodeURIComponent(id)}/files/${encodeURIComponent(photo)}`) : null
+
+/** The longer side of what is sent, in pixels: enough for the panel on a sharp screen. */
+const longest = 800
+/** What the server takes, in bytes. */
+const most = 1_048_576
+
+/** Width and height within `longest`, in the same proportion. */
+export function fitted(width: number, height: number): { width: number; height: number } {
+  const scale = Math.min(1, longest / Math.max(width, height))
+  return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
+}
+
+/** A photo as it is sent; it fails if the browser cannot read the file. Drawing it again removes its metadata. */
+export async function scaled(file: Blob): Promise<Blob> {
+  const image = await createImageBitmap(file)
+  const { width, height } = fitted(image.width, image.height)
+  const canvas = Object.assign(document.createElement('canvas'), { width, height })
+  const context = canvas.getContext('2d')
+  if (!context) throw new Error('no canvas')
+  // JPEG has no transparency.
+  context.fillStyle = '#fff'
+  context.fillRect(0, 0, width, height)
+  context.drawImage(image, 0, 0, width, height)
+  image.close()
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85))
+  if (!blob || blob.size > most) throw new Error('no photo')
+  return blob
+}
+
+const at = (deviceId: string) => ({ path: { deviceId } })
+
+export async function sendPhoto(id: string, photo: Blob): Promise<Device> {
+  const answer = await ok(
+    api.PUT('/api/devices/{deviceId}/photo', {
+      params: at(id),
+      headers: { 'Content-Type': photo.type },
+      // The API's document describes bytes as text.
+      body: photo as unknown as string,
+      bodySerializer: (body) => body as unknown as BodyInit
+    })
+  )
+  return answer.device
+}
+
+export const removePhoto = async (id: string): Promise<Device> =>
+  (await ok(api.DELETE('/api/devices/{deviceId}/photo', { params: at(id) }))).device

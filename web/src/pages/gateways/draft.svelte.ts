@@ -1,0 +1,7 @@
+// Settings that were tried out and are now to be used by a new gateway.
+import type { FeedName } from '$lib/gateways/feeds'
+
+export const draft: { feed: FeedName | null; options: Record<string, unknown> | null } = $state({
+  feed: null,
+  options: null
+})

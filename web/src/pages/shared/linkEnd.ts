@@ -1,9 +1,0 @@
-// Why a share link shows nothing. The server answers `not-found` to every such link, so that nobody can probe for
-// links; what this page saw of the link before tells the rest.
-export type End = 'over' | 'revoked' | 'nothing'
-
-/** `until` is the end of the link, if it was ever open on this page. */
-export function endOf(until: string | undefined, now: number): End {
-  if (!until) return 'nothing'
-  return Date.parse(until) <= now ? 'over' : 'revoked'
-}

@@ -1,0 +1,90 @@
+// Polls a share link, and finds out why it stopped showing positions.
+import { address, isProblem, ok, type Schemas } from '$lib/api/client'
+import { placeReader } from '$lib/map/places/places'
+import { endOf, type End } from './linkEnd'
+import { addTrails, trailSince, type SharedDevice } from './trails'
+
+export type State = 'loading' | 'live' | 'unreachable' | End
+type View = Schemas['SharedView']
+
+const every = 5_000
+const longestWait = 60_000
+
+export class SharedWatch {
+  state: State = $state('loading')
+  view: View | null = $state.raw(null)
+  devices: SharedDevice[] = $state.raw([])
+  #timer = 0
+  #wait = every
+  #isClosed = false
+  #isBusy = false
+
+  constructor(private readonly secret: string) {
+    document.addEventListener('visibilitychange', this.#look)
+    addEventListener('online', this.#look)
+    void this.#ask()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    document.removeEventListener('visibilitychange', this.#look)
+    removeEventListener('online', this.#look)
+  }
+
+  /** Polls now: the page became visible, or the user asked. */
+  retry(): void {
+    clearTimeout(this.#timer)
+    this.#wait = every
+    void this.#ask()
+  }
+
+  readonly #look = (): void => {
+    if (!document.hidden && (this.state === 'live' || this.state === 'unreachable')) this.retry()
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isClosed || this.#isBusy) return
+    this.#isBusy = true
+    try {
+      const view = await this.#fetch()
+      if (this.#isClosed) return
+      this.view = view
+      this.devices = addTrails(this.devices, view.devices)
+      this.#wait = every
+      this.state = 'live'
+    } catch (error) {
+      if (this.#isClosed) return
+      if (this.#ended(error)) return
+    } finally {
+      this.#isBusy = false
+    }
+    // A hidden page does not poll; it polls again when it is shown.
+    if (!document.hidden) this.#timer = window.setTimeout(() => void this.#ask(), this.#wait)
+  }
+
+  async #fetch(): Promise<View> {
+    const { language, units } = placeReader()
+    const query = new URLSearchParams({ trail: trailSince(this.devices), place: 'true', language, units })
+    // Only the first request counts as an opening of the link.
+    if (this.view) query.set('again', 'true')
+    return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
+  }
+
+  /** Whether the link has ended; any other failure is tried again, with a longer wait each time. */
+  #ended(error: unknown): boolean {
+    if (isProblem(error, 'not-found')) {
+      this.state = endOf(this.view?.until, Date.now())
+      return true
+    }
+    this.#wait = Math.min(longestWait, this.#wait * 2)
+    this.state = 'unreachable'
+    return false
+  }
+}
+
+async function read(url: string): Promise<{ data?: View; error?: unknown; response: Response }> {
+  const response = await fetch(url, { cache: 'no-store' })
+  const body: unknown = await response.json().catch(() => undefined)
+  return response.ok ? { data: body as View, response } : { error: body, response }
+}

@@ -1,9 +1,0 @@
-// Decoding without storing anything: pasted frames, a pasted request, or a stored message with other settings.
-import { api, ok, type Schemas } from '../../api/client'
-
-export type DecodedMessage = Schemas['DecodedMessage']
-
-type Wanted = Omit<Schemas['DecodeInput'], 'session'> & { session?: boolean }
-
-export const decode = async (wanted: Wanted): Promise<DecodedMessage[]> =>
-  (await ok(api.POST('/api/gateways/decode', { body: { session: false, ...wanted } }))).messages

@@ -1,7 +1,0 @@
-// Settings that were tried out and are now to be used by a new gateway.
-import type { FeedName } from '../../sources/feeds'
-
-export const draft: { feed: FeedName | null; options: Record<string, unknown> | null } = $state({
-  feed: null,
-  options: null
-})

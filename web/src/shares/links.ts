@@ -1,0 +1,64 @@
+// Share links: their expiry and their addresses.
+import { api, ok, root, type Schemas } from '$lib/api/client'
+
+export type Share = Schemas['Share']
+
+/** Hours of the usual choices. */
+export const lengths = [1, 8, 24, 168] as const
+const hour = 3_600_000
+/** The server takes no longer ones. */
+export const longest = 366 * 24 * hour
+
+/** The page that a link opens; the API answers with its own address of the same secret. */
+export function pageOf(url: string): string {
+  const secret = url.split('/').at(-1) ?? ''
+  return new URL(`shared/${secret}`, root).href
+}
+
+export interface Wanted {
+  deviceId?: string
+  groupId?: string
+  name: string
+  /** Milliseconds. */
+  from: number | null
+  until: number
+  showAccount: boolean
+}
+
+export const untilAfter = (hours: number, now: number): number => now + hours * hour
+
+export function makeLink({ deviceId, groupId, name, from, until, showAccount }: Wanted): Promise<Share> {
+  const body = {
+    deviceId,
+    groupId,
+    name: name.trim() || undefined,
+    from: from === null ? undefined : new Date(from).toISOString(),
+    until: new Date(until).toISOString(),
+    showAccount
+  }
+  return ok(api.POST('/api/shares', { body }))
+}
+
+/** The links of a device or a group, newest first. */
+export async function linksOf(of: { deviceId?: string; groupId?: string }): Promise<Share[]> {
+  const { shares } = await ok(api.GET('/api/shares'))
+  return shares
+    .filter(({ deviceId, groupId }) => (of.deviceId ? deviceId === of.deviceId : groupId === of.groupId))
+    .sort((a, b) => Date.parse(b.creation) - Date.parse(a.creation))
+}
+
+export const takeBack = (shareId: string): Promise<unknown> =>
+  ok(api.DELETE('/api/shares/{shareId}', { params: { path: { shareId } } }))
+
+/** Puts a text where it can be pasted from; false if the browser does not allow it. */
+export async function copy(text: string, field: HTMLInputElement | undefined): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    // Without a secure connection there is no clipboard: the text is selected, for the person to copy.
+    field?.focus()
+    field?.select()
+    return false
+  }
+}

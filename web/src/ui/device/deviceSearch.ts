@@ -1,0 +1,20 @@
+// Finding and ordering devices where one or some are chosen.
+
+import type { Tracked } from '$lib/live/fleet.svelte'
+import { byName } from '$lib/format/sort'
+
+interface Searchable {
+  name: string
+  identifier?: string | null
+}
+
+export const byDeviceName = (a: Tracked, b: Tracked): number => byName(a.device, b.device)
+
+/** Whether every word of a search is in the name or identifier. */
+export function matches({ name, identifier }: Searchable, search: string): boolean {
+  const text = `${name} ${identifier ?? ''}`.toLocaleLowerCase()
+  return search
+    .toLocaleLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word))
+}
