@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 
 export const binary = process.env.PERIGEE_BIN ?? new URL('../../target/debug/perigee', import.meta.url).pathname
+const map = new URL('../../map', import.meta.url).pathname
 
 /** Starts a server; `settings` are environment variables such as PERIGEE_EMAIL__HOST, and `config` is the text of a file. */
 export async function startServer(settings = {}) {
@@ -31,6 +32,8 @@ class Server {
     const env = {
       ...process.env,
       PERIGEE_SERVER__LISTEN: `127.0.0.1:${this.#port}`,
+      // Named, because a binary in another target directory would not find it.
+      PERIGEE_MAP__FOLDER: map,
       RUST_LOG: 'warn',
       ...this.settings
     }
