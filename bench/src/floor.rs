@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perigee_cli::fleet::Fix;
-use perigee_core::location::{
+use perigee_core::locations::location::{
     self, Latitude, Location, Longitude, Milli, Readings, StoredLocation, TimeRange, judge,
 };
 use perigee_core::time::Timestamp;

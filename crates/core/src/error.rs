@@ -1,6 +1,6 @@
 //! Errors of a store: those that a caller can act on, and an opaque rest.
 
-use crate::command::CommandState;
+use crate::devices::command::CommandState;
 use crate::id::{AccountId, DeviceId};
 
 /// Why a store operation failed. Nothing was changed unless a variant says otherwise.

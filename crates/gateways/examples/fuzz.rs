@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use perigee_core::time::Timestamp;
 use perigee_gateways::mapping::Mapping;
+use perigee_gateways::notation::xml::Element;
 use perigee_gateways::template::Template;
-use perigee_gateways::xml::Element;
 use perigee_gateways::{
     Context, DecodeBudget, Decoder, FEEDS, FeedContext, FeedOutcome, FeedRequest, FrameBuffer, Options,
     PROTOCOLS, report_json, sniff,
@@ -46,7 +46,7 @@ const PHOTOS: &[&str] = &[
     "7e0801202701380013800001f6000200020102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324252627537e",
 ];
 /// Bytes that a decoder may keep of files: four of them.
-const HELD_MAX: usize = 4 * perigee_core::device_file::DeviceFile::BYTES_MAX;
+const HELD_MAX: usize = 4 * perigee_core::devices::device_file::DeviceFile::BYTES_MAX;
 
 /// Recorded frames and bodies to start from, with the settings that templates and mappings are mutated from.
 struct Corpus {

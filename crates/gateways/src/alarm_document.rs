@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use perigee_core::alert::Alert;
-use perigee_core::severity::Severity;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::alerts::severity::Severity;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 

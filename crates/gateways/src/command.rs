@@ -1,11 +1,11 @@
 //! Commands to devices, before a protocol has written them.
 
-use perigee_core::command::CommandKind;
+use perigee_core::devices::command::CommandKind;
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json};
 
 use crate::decoded::Options;
-use crate::hex::parse_hex;
+use crate::notation::hex::parse_hex;
 use crate::protocol::Protocol;
 
 /// A command: what a device shall do.

@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::value::Value;
 
 /// Bytes that a file of a device may have, as many as are stored.
-pub(crate) const FILE_MAX: usize = perigee_core::device_file::DeviceFile::BYTES_MAX;
+pub(crate) const FILE_MAX: usize = perigee_core::devices::device_file::DeviceFile::BYTES_MAX;
 
 /// Settings of a device that change what its bytes mean.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use perigee_core::decoding::{Decoding, DecodingValue, ZoneWatch};
+use perigee_core::gateways::decoding::{Decoding, DecodingValue, ZoneWatch};
 use serde_json::{Map, Value as Json};
 
 use crate::decoded::Options;

@@ -5,7 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use perigee_core::location::DuplicateRule;
+use perigee_core::locations::location::DuplicateRule;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value as Json};
 
 use crate::feed::Feed;
-use crate::jwt;
 use crate::mapping::Mapping;
+use crate::notation::jwt;
 use crate::payload::{PAYLOAD_KINDS, is_format};
 use crate::setting::{SettingError, member_path};
 use crate::template::Template;

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::decoding::Decoding;
+use perigee_core::gateways::decoding::Decoding;
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json, json};
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder, Options};
-use crate::hex::parse_hex;
 use crate::location::report_json;
 use crate::model::find_model;
+use crate::notation::hex::parse_hex;
+use crate::notation::reader::hex_digits;
 use crate::protocol::{Protocol, find_protocol};
-use crate::reader::hex_digits;
 use crate::sniff::sniff;
 
 /// What holds for lines that do not say it themselves.

@@ -1,14 +1,14 @@
 //! From a report to a location of the service: the readings that have a member of their own get it, the rest become
 //! attributes.
 
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Attribute, Degrees, Field, Latitude, Location, Longitude, Milli, Readings, Thousandths, kind,
 };
 use perigee_core::reading_fields;
 use serde_json::{Map, Value as Json, json};
 
 use crate::decoded::DecodeError;
-use crate::number::whole;
+use crate::notation::number::whole;
 use crate::report::{Position, Report};
 use crate::value::Value;
 
@@ -148,14 +148,14 @@ fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
 
 /// The number of a value, also when it came as text: forms and many webhooks have nothing else.
 fn number_of(value: &Value) -> Option<f64> {
-    value.as_f64().or_else(|| crate::fields::real(value.as_str()?.trim()))
+    value.as_f64().or_else(|| crate::notation::fields::real(value.as_str()?.trim()))
 }
 
 /// Yes or no, also when it came as text.
 fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Flag(on) => Some(*on),
-        _ => crate::loose::flag_text(value.as_str()?),
+        _ => crate::notation::loose::flag_text(value.as_str()?),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use perigee_core::time::Timestamp;
 
 use crate::pins::Pins;

@@ -2,7 +2,7 @@
 
 use ring::digest::{SHA256, digest};
 
-use crate::reader::hex_digits;
+use crate::notation::reader::hex_digits;
 
 /// Whether two secrets are the same. Digests are compared, so that the time tells nothing about the secret.
 pub(crate) fn same(one: &str, other: &str) -> bool {

@@ -71,7 +71,7 @@ impl Value {
     /// The number, if it is one.
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
-            Self::Integer(number) => Some(crate::number::real(*number)),
+            Self::Integer(number) => Some(crate::notation::number::real(*number)),
             Self::Real(number) => Some(*number),
             Self::Flag(_) | Self::Word(_) | Self::Text(_) => None,
         }
@@ -108,7 +108,8 @@ whole!(u8 i8 u16 i16 u32 i32 i64);
 impl From<u64> for Value {
     /// What does not fit becomes a float.
     fn from(number: u64) -> Self {
-        i64::try_from(number).map_or_else(|_large| Self::Real(crate::number::real_u64(number)), Self::Integer)
+        i64::try_from(number)
+            .map_or_else(|_large| Self::Real(crate::notation::number::real_u64(number)), Self::Integer)
     }
 }
 

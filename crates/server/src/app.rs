@@ -3,10 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use perigee_core::credential::{LinkPurpose, NewLink};
+use perigee_core::access::credential::{LinkPurpose, NewLink};
 use perigee_core::error::StoreError;
 use perigee_core::id::UserId;
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic, Timestamp};
 use tokio::runtime::Handle;

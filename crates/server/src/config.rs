@@ -24,7 +24,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use perigee_core::id::AccountId;
-use perigee_core::notification::{Channel, ConfirmationPolicy};
+use perigee_core::notifications::notification::{Channel, ConfirmationPolicy};
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use secrecy::SecretString;

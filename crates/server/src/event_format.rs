@@ -1,7 +1,7 @@
 //! How events are written for clients. The API owns the JSON of every resource and provides these functions; streams
 //! and webhooks only call them.
 
-use perigee_core::event::Event;
+use perigee_core::events::event::Event;
 use perigee_core::time::Timestamp;
 
 /// The functions that write events.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use perigee_core::account::{AccountSettings, NewAccount};
+use perigee_core::accounts::account::{AccountSettings, NewAccount};
 use perigee_core::error::StoreError;
 use perigee_core::text::Email;
 use perigee_core::time::Clock;

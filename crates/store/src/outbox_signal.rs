@@ -1,6 +1,6 @@
 //! Wakes the outbox workers when a message was committed.
 
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use tokio::sync::Notify;
 
 /// One signal per channel. A signal without a waiting worker is kept for the next one that waits.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use perigee_core::account::{AccountSettings, NewAccount};
+use perigee_core::accounts::account::{AccountSettings, NewAccount};
 use perigee_core::time::{MockClock, Timestamp};
 use perigee_core::zone::Zone;
 use tempfile::TempDir;
@@ -13,7 +13,7 @@ use tokio_postgres::NoTls;
 
 use crate::migration::POSTGRES;
 pub use crate::sql::devices::create_device_without_lock;
-pub use crate::sql::outbox::reserve_uncounted;
+pub use crate::sql::notifications::outbox::reserve_uncounted;
 use crate::{Database, DatabaseUrl, Engine, OpenOptions};
 
 /// Names the PostgreSQL server to test with, as a `postgres://` address.

@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, IdSource};
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::time::Timestamp;
 
 use crate::damage::{Damage, Damaged, Table};
@@ -16,8 +16,8 @@ use crate::error::{Corrupted, DbError};
 use crate::job::Opened;
 use crate::outbox_signal::OutboxSignals;
 use crate::row::Row;
+use crate::sql::events::log_watch::LogWatches;
 use crate::sql::locations::LocationLog;
-use crate::sql::log_watch::LogWatches;
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 

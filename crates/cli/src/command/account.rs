@@ -1,9 +1,9 @@
 //! `perigee account`: creates, changes and lists accounts.
 
 use anyhow::{Result, anyhow, bail};
-use perigee_core::account::{Account, AccountSettings, LICENSES_MAX, NewAccount};
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::country::Country;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::accounts::account::{Account, AccountSettings, LICENSES_MAX, NewAccount};
+use perigee_core::accounts::country::Country;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::store::{AccountOverview, Store};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use perigee_core::time::{Clock as _, SystemClock};
 use perigee_server::config::Config;
-use perigee_server::http::routes::operator::LAST_BACKUP;
+use perigee_server::http::routes::accounts::operator::LAST_BACKUP;
 use perigee_store::{BackedUp, Damaged, DamagedRows, back_up};
 use serde::Serialize;
 

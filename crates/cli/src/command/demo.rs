@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use perigee_core::actor::Origin;
-use perigee_core::credential::ApiKey as Kept;
+use perigee_core::access::actor::Origin;
+use perigee_core::access::credential::ApiKey as Kept;
 use perigee_core::id::KeyId;
 use perigee_core::time::{Clock, SystemClock};
 use perigee_server::auth::api_key::ApiKey;

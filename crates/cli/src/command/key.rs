@@ -1,10 +1,10 @@
 //! `perigee key`: API keys and the key that signs tokens. A running server applies changes within five seconds.
 
 use anyhow::{Result, bail};
-use perigee_core::actor::Origin;
-use perigee_core::credential::ApiKey as StoredApiKey;
+use perigee_core::access::actor::Origin;
+use perigee_core::access::credential::ApiKey as StoredApiKey;
+use perigee_core::access::privilege::Privilege;
 use perigee_core::id::KeyId;
-use perigee_core::privilege::Privilege;
 use perigee_core::text::Email;
 use perigee_server::auth::api_key::ApiKey;
 use perigee_server::auth::signing::SigningKey;

@@ -20,9 +20,6 @@ mod reprocess;
 mod restore;
 mod serve;
 mod simulate;
-mod simulate_feed;
-mod simulate_one;
-mod simulate_tracker;
 mod user;
 mod verify;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Message, Receipt, SendOutcome};
+use perigee_core::notifications::notification::{Channel, Message, Receipt, SendOutcome};
 use perigee_core::time::{Clock, SystemClock};
 use perigee_notify::sms::fit;
 use perigee_server::senders::{MessageCentre, Senders};

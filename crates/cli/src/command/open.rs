@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Result, anyhow, bail};
-use perigee_core::credential::Login;
+use perigee_core::access::credential::Login;
 use perigee_core::store::{Credentials, Store};
 use perigee_core::text::Email;
 use perigee_core::time::{Clock, SystemClock, Timestamp};

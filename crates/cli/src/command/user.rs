@@ -1,8 +1,8 @@
 //! `perigee user`: password links, and what only an operator can change of a user.
 
 use anyhow::Result;
-use perigee_core::actor::Origin;
-use perigee_core::credential::{LinkPurpose as Purpose, NewLink};
+use perigee_core::access::actor::Origin;
+use perigee_core::access::credential::{LinkPurpose as Purpose, NewLink};
 use perigee_core::text::Email;
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;

@@ -1,7 +1,7 @@
 //! The sender of the demo: it accepts every message and sends nothing.
 
 use async_trait::async_trait;
-use perigee_core::notification::{Message, SendOutcome, Sender};
+use perigee_core::notifications::notification::{Message, SendOutcome, Sender};
 
 /// Accepts every message and sends none.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Trackers whose protocols are binary.
 
-use perigee_gateways::checksum::{crc16_arc, crc16_kermit, crc16_x25, sum, xor};
-use perigee_gateways::reader::hex_digits;
+use perigee_gateways::notation::checksum::{crc16_arc, crc16_kermit, crc16_x25, sum, xor};
+use perigee_gateways::notation::reader::hex_digits;
 
 use super::record::Record;
 use super::voice::{Expect, Voice, packed};

@@ -1,7 +1,7 @@
 //! One record of a simulated tracker.
 
 use perigee_core::time::Timestamp;
-use perigee_gateways::calendar::Civil;
+use perigee_gateways::notation::calendar::Civil;
 
 /// Where a simulated tracker was: on a circle around a point in the bay of Vigo, a record each second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Names of columns in files, and how their values are written.
 
-use perigee_core::location::{Field, Kind, MILEAGE_ALIAS, Reading};
+use perigee_core::locations::location::{Field, Kind, MILEAGE_ALIAS, Reading};
 use serde_json::Value;
 
 use super::draft::Draft;

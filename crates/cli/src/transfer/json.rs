@@ -7,7 +7,7 @@ use std::fmt;
 use std::io::BufRead;
 
 use anyhow::{Context, Result};
-use perigee_core::location::{Field, MILEAGE_ALIAS};
+use perigee_core::locations::location::{Field, MILEAGE_ALIAS};
 use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};

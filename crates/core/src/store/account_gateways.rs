@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::account_gateway::{Gateway, GatewaySettings, NewGateway};
-use crate::actor::{Actor, Scope};
-use crate::gateway::{MessageResult, NewMessage, Reporter};
+use crate::access::actor::{Actor, Scope};
+use crate::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
+use crate::gateways::gateway::{MessageResult, NewMessage, Reporter};
 use crate::id::{AccountId, DeviceId, GatewayId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::account::{Account, AccountSettings, ApiUsage, LicenseUse, NewAccount};
-use crate::actor::{Actor, Origin};
+use crate::access::actor::{Actor, Origin};
+use crate::access::user::User;
+use crate::accounts::account::{Account, AccountSettings, ApiUsage, LicenseUse, NewAccount};
 use crate::id::AccountId;
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
-use crate::user::User;
 
 /// An account in the operator's overview.
 #[derive(Clone, Debug)]

@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Origin, Scope};
-use crate::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
+use crate::access::actor::{Actor, Origin, Scope};
+use crate::alerts::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use crate::id::{AccountId, AlertId, DeviceId, NotificationId};
 use crate::idempotency::{Created, IdempotencyKey};
-use crate::location::{History, HistoryRequest, Outcome};
+use crate::locations::location::{History, HistoryRequest, Outcome};
 
 /// The result of each submitted alert, in their order.
 pub type SubmittedAlerts = Vec<(Outcome, AlertId)>;

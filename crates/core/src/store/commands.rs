@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::command::{Command, CommandEnd, CommandFilter, NewCommand};
-use crate::gateway::Reporter;
+use crate::access::actor::{Actor, Scope};
+use crate::devices::command::{Command, CommandEnd, CommandFilter, NewCommand};
+use crate::gateways::gateway::Reporter;
 use crate::id::{AccountId, CommandId, DeviceId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};

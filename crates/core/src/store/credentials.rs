@@ -3,15 +3,15 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::Origin;
-use crate::credential::{
+use crate::access::actor::Origin;
+use crate::access::credential::{
     ApiKey, Identity, LinkPurpose, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey,
     VerifiedTotp,
 };
+use crate::access::user::User;
 use crate::id::{SessionId, UserId};
 use crate::text::Email;
 use crate::time::Timestamp;
-use crate::user::User;
 
 /// Mails with a link for setting a password that one user may get within an hour.
 pub const PASSWORD_MAILS_AN_HOUR: i64 = 3;

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::Scope;
-use crate::device_file::DeviceFile;
+use crate::access::actor::Scope;
+use crate::devices::device_file::DeviceFile;
 use crate::id::{DeviceId, FileId};
 use crate::page::{Page, PageRequest};
 

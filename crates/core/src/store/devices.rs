@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
-use crate::device_photo::NewPhoto;
+use crate::access::actor::{Actor, Scope};
+use crate::devices::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use crate::devices::device_photo::NewPhoto;
 use crate::id::{AccountId, DeviceId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};

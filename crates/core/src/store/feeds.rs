@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::account_gateway::Gateway;
-use crate::feed_health::GatewayReport;
-use crate::gateway::{MessageResult, NewMessage};
+use crate::gateways::account_gateway::Gateway;
+use crate::gateways::feed_health::GatewayReport;
+use crate::gateways::gateway::{MessageResult, NewMessage};
 use crate::id::AccountId;
 use crate::time::Timestamp;
 

@@ -3,17 +3,19 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::Scope;
-use crate::claim::CountedClaims;
-use crate::gateway::{
+use crate::access::actor::Scope;
+use crate::alerts::sos_notice::SosNotice;
+use crate::gateways::claim::CountedClaims;
+use crate::gateways::gateway::{
     HeardDevice, HeardMessage, HeardReport, MessageFilter, NewMessage, RawMessage, Reporter,
 };
+use crate::gateways::message_contents::{
+    MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage,
+};
+use crate::gateways::raw_usage::RawUsage;
 use crate::id::{AccountId, MessageId};
-use crate::location::TimeRange;
-use crate::message_contents::{MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage};
+use crate::locations::location::TimeRange;
 use crate::page::{Page, PageRequest};
-use crate::raw_usage::RawUsage;
-use crate::sos_notice::SosNotice;
 
 /// What gateways store and read.
 #[async_trait]

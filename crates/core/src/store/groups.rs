@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::group::{Group, GroupFilter, GroupSettings};
+use crate::access::actor::{Actor, Scope};
+use crate::groups::group::{Group, GroupFilter, GroupSettings};
 use crate::id::GroupId;
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
+use crate::access::actor::{Actor, Scope};
 use crate::id::{AccountId, DeviceId};
-use crate::location::{
+use crate::locations::location::{
     Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
     StoredLocation, TimeRange,
 };

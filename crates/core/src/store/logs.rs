@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::Scope;
-use crate::audit::{AuditEntry, AuditFilter, Refusals};
-use crate::event::{Event, EventFilter, EventPage};
+use crate::access::actor::Scope;
+use crate::access::audit::{AuditEntry, AuditFilter, Refusals};
+use crate::events::event::{Event, EventFilter, EventPage};
 use crate::id::AccountId;
 use crate::page::{Page, PageRequest};
 

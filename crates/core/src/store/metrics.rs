@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::notification::Channel;
+use crate::notifications::notification::Channel;
 use crate::time::Timestamp;
 
 /// Figures of the whole store.

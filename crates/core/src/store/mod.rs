@@ -8,26 +8,20 @@ mod accounts;
 mod alerts;
 mod calls;
 mod commands;
-mod contacts;
 mod credentials;
 mod device_files;
 mod devices;
-mod escalations;
 mod feeds;
 mod gateways;
 mod groups;
 mod locations;
 mod logs;
 mod metrics;
+mod notifications;
 mod operator_notices;
-mod outbox;
-mod overview;
-mod recipients;
-mod routing;
 mod rule_engine;
 mod rules;
 mod shares;
-mod templates;
 mod users;
 mod webhooks;
 
@@ -36,38 +30,38 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
-pub use contacts::{ContactGroups, WatchLists};
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
-pub use escalations::{DueStep, Escalations};
 pub use feeds::{FAILING_POLLS, Feeds, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement};
 pub use gateways::Gateways;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
 pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
+pub use notifications::contacts::{ContactGroups, WatchLists};
+pub use notifications::escalations::{DueStep, Escalations};
+pub use notifications::outbox::{Notifications, Outbox, Reserved};
+pub use notifications::overview::Overviews;
+pub use notifications::recipients::EmailRecipients;
+pub use notifications::routing::{Routing, TEST_MESSAGES_AN_HOUR};
+pub use notifications::templates::Templates;
 pub use operator_notices::{Claims, OperatorNotices};
-pub use outbox::{Notifications, Outbox, Reserved};
-pub use overview::Overviews;
-pub use recipients::EmailRecipients;
-pub use routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
     RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
 };
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
-pub use templates::Templates;
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
 
 use async_trait::async_trait;
 
 #[expect(unused_imports, reason = "named by the documentation")]
-use crate::actor::{Actor, Scope};
+use crate::access::actor::{Actor, Scope};
+use crate::accounts::retention::{DeletedRecords, RecordRetention};
 use crate::error::StoreError;
-use crate::retention::{DeletedRecords, RecordRetention};
 
 /// The result of every store method.
 pub type Result<T> = std::result::Result<T, StoreError>;

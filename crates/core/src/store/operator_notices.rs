@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Origin, Scope};
-use crate::claim::{Claim, OpenClaim};
+use crate::access::actor::{Actor, Origin, Scope};
+use crate::accounts::operator_notice::OperatorNotice;
+use crate::gateways::claim::{Claim, OpenClaim};
 use crate::id::{DeviceId, NoticeId};
-use crate::operator_notice::OperatorNotice;
 use crate::time::Timestamp;
 
 /// Notices to operators.

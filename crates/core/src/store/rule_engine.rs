@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::alert::Alert;
-use crate::device::DeviceStatus;
-use crate::geofence::Geofence;
+use crate::alerts::alert::Alert;
+use crate::devices::device::DeviceStatus;
 use crate::id::{AccountId, DeviceId, GroupId};
-use crate::location::StoredLocation;
-use crate::rule::{Evaluation, Rule, Trail};
+use crate::locations::geofence::Geofence;
+use crate::locations::location::StoredLocation;
+use crate::rules::rule::{Evaluation, Rule, Trail};
 use crate::time::Timestamp;
 
 /// The state of an account at the start of a round.

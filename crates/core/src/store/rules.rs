@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::geofence::{Geofence, GeofenceSettings};
+use crate::access::actor::{Actor, Scope};
 use crate::id::{GeofenceId, RuleId};
 use crate::idempotency::{Created, IdempotencyKey};
+use crate::locations::geofence::{Geofence, GeofenceSettings};
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
-use crate::rule::{Rule, RuleSettings};
+use crate::rules::rule::{Rule, RuleSettings};
 
 /// Geofences of an account. A scope below the account contains the geofences created in it and those its rules use.
 #[async_trait]

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
-use crate::device::Device;
+use crate::access::actor::{Actor, Scope};
+use crate::devices::device::Device;
 use crate::id::{AccountId, ShareId};
 use crate::idempotency::{Created, IdempotencyKey};
-use crate::location::StoredLocation;
+use crate::locations::location::StoredLocation;
 use crate::page::{Page, PageRequest};
-use crate::share::{NewShare, Share};
+use crate::shares::share::{NewShare, Share};
 use crate::time::Timestamp;
 
 /// What a share link shows.

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
+use crate::access::actor::{Actor, Scope};
+use crate::access::preference::Preferences;
+use crate::access::user::{NewUser, User, UserFilter, UserProfile};
 use crate::id::UserId;
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
-use crate::preference::Preferences;
 use crate::revision::Revision;
-use crate::user::{NewUser, User, UserFilter, UserProfile};
 
 /// Users of an account. The caller decides what a scope below the account sees: only itself.
 #[async_trait]

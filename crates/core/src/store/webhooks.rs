@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 
 use super::Result;
-use crate::actor::{Actor, Scope};
+use crate::access::actor::{Actor, Scope};
 use crate::id::{AccountId, DeliveryId, WebhookId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
-use crate::webhook::{
+use crate::webhooks::webhook::{
     DeliveryLease, DeliveryState, NewDelivery, Settlement, Webhook, WebhookDelivery, WebhookSecret,
     WebhookSettings,
 };

@@ -2,15 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use serde_json::Value as Json;
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, SosStep};
 use crate::feeds::settings::payload_settings;
-use crate::hex::parse_hex;
-use crate::loose;
+use crate::notation::hex::parse_hex;
+use crate::notation::loose;
 use crate::payload::decode_payload;
 use crate::report::{AccessPoint, Report};
 use crate::value::Value;
@@ -276,7 +276,7 @@ fn set_field(
         "latitude" => place.0 = number,
         "longitude" => place.1 = number,
         "time" => {
-            let scaled = || number.and_then(crate::instant::epoch);
+            let scaled = || number.and_then(crate::notation::instant::epoch);
             report.time = if source.is_plain() { loose::time(value) } else { scaled() };
         }
         "valid" => report.valid = loose::flag(value),

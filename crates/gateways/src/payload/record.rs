@@ -2,10 +2,10 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bit;
 use crate::decoded::DecodeError;
-use crate::instant::seconds;
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::instant::seconds;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// Bytes of a record.
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn check(hex: &str, session: &str, expect: &[(&str, f64, f64)]) {
-        let payload = crate::hex::parse_hex(hex).unwrap();
+        let payload = crate::notation::hex::parse_hex(hex).unwrap();
         let session = session.parse().unwrap();
         assert!(is_records(&payload, session), "{hex}");
         let (reports, error) = read_records(&payload, session);

@@ -4,7 +4,7 @@ use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
-use crate::reader::hex_digits;
+use crate::notation::reader::hex_digits;
 use crate::report::Report;
 use crate::template::Template;
 

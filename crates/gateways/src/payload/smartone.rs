@@ -1,10 +1,10 @@
 //! `SmartOne` payloads of nine bytes, and the form that `AtlasTrax` makes of them.
 
 use crate::alarm::{AlarmTable, Notation, number, text};
-use crate::bits::{bit, bits};
 use crate::decoded::DecodeError;
-use crate::number::{real, signed};
-use crate::reader::Reader;
+use crate::notation::bits::{bit, bits};
+use crate::notation::number::{real, signed};
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// What a payload says when it is no place: a truncated, raw or modular message.
@@ -38,7 +38,7 @@ pub fn read_smartone(payload: &[u8]) -> Result<Report, DecodeError> {
     let kind = bits(head, 0, 2);
     if kind != STANDARD {
         report.set("messageType", i64::try_from(kind).unwrap_or_default());
-        report.set("payload", crate::reader::hex_digits(payload));
+        report.set("payload", crate::notation::reader::hex_digits(payload));
         return Ok(report);
     }
     let (latitude, longitude) = (degrees(reader.u24()?, 90.0), degrees(reader.u24()?, 180.0));
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     fn read(hex: &str) -> Report {
-        read_smartone(&crate::hex::parse_hex(hex).unwrap()).unwrap()
+        read_smartone(&crate::notation::hex::parse_hex(hex).unwrap()).unwrap()
     }
 
     fn check(hex: &str, latitude: f64, longitude: f64) -> Report {
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_has_no_fix_has_no_place() {
-        let none = crate::hex::parse_hex("63FFFF1BB4FFFFFFFF").unwrap();
+        let none = crate::notation::hex::parse_hex("63FFFF1BB4FFFFFFFF").unwrap();
         assert_eq!(read_atlastrax(&none), Ok(None));
         assert_eq!(read("63FFFF1BB4FFFFFFFF").get("messageType"), Some(&crate::Value::Integer(3)));
         assert_eq!(read("08C583EACD37210A00").place, None);

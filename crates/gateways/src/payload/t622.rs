@@ -1,8 +1,8 @@
 //! Payloads of Meitrack's T622 over Iridium: parameters in an order that is set in the device.
 
 use crate::decoded::DecodeError;
-use crate::instant::seconds;
-use crate::reader::{Reader, hex_digits};
+use crate::notation::instant::seconds;
+use crate::notation::reader::{Reader, hex_digits};
 use crate::report::Report;
 
 /// Seconds from 1970 to 2000.
@@ -16,7 +16,7 @@ const PARAMETERS_MAX: usize = 64;
 /// Whether a text is a format whose parameters are all known.
 pub(crate) fn is_format(text: &str) -> bool {
     let is_known = |word: &str| {
-        crate::fields::hex(word)
+        crate::notation::fields::hex(word)
             .is_some_and(|number| matches!(number, 0x01..=0x0d | 0x14 | 0x15 | 0x19..=0x1b))
     };
     text.split(',').count() <= PARAMETERS_MAX && text.split(',').all(is_known)
@@ -28,7 +28,7 @@ pub(super) fn read_t622(payload: &[u8], format: Option<&str>) -> Result<Report, 
     let mut report = Report::default();
     let (mut latitude, mut longitude) = (None, None);
     for word in format.unwrap_or(DEFAULT_FORMAT).split(',').take(PARAMETERS_MAX) {
-        let parameter = crate::fields::hex(word)
+        let parameter = crate::notation::fields::hex(word)
             .and_then(|number| u32::try_from(number).ok())
             .ok_or(DecodeError::Malformed("the setting format is not a list such as 01,02,03"))?;
         match parameter {

@@ -2,11 +2,11 @@
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
-use crate::number::{real, real_u64, signed};
-use crate::reader::hex_digits;
+use crate::notation::number::{real, real_u64, signed};
+use crate::notation::reader::hex_digits;
 use crate::report::Report;
 use crate::value::Value;
-use crate::{instant, loose};
+use crate::{notation::instant, notation::loose};
 
 use super::{Condition, Endian, Field, Kind, Number, Template, Test};
 
@@ -151,7 +151,7 @@ impl Kind {
 fn set_field(report: &mut Report, place: &mut (Option<f64>, Option<f64>), field: &Field, value: Value) {
     let number = match &value {
         Value::Flag(flag) => Some(if *flag { 1.0 } else { 0.0 }),
-        Value::Text(text) => crate::fields::real(text),
+        Value::Text(text) => crate::notation::fields::real(text),
         other => other.as_f64(),
     };
     match field.name.as_str() {

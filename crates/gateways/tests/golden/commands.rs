@@ -1,9 +1,9 @@
 //! Recorded commands.
 
-use perigee_core::command::CommandKind;
+use perigee_core::devices::command::CommandKind;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{
-    Command, Options, PROTOCOLS, Target, encode_command, find_protocol, reader::hex_digits,
+    Command, Options, PROTOCOLS, Target, encode_command, find_protocol, notation::reader::hex_digits,
     supported_commands,
 };
 

@@ -92,7 +92,9 @@ fn check_but(protocol: &str, deliberate: Deliberate) {
 
 fn as_hex(reply: &Json) -> Json {
     match reply["text"].as_str() {
-        Some(text) => serde_json::json!({"hex": perigee_gateways::reader::hex_digits(text.as_bytes())}),
+        Some(text) => {
+            serde_json::json!({"hex": perigee_gateways::notation::reader::hex_digits(text.as_bytes())})
+        }
         None => reply.clone(),
     }
 }

@@ -1,8 +1,8 @@
 //! Frames of our own making for messages that the recordings do not have, or in which a reading was wrong before.
 
 use perigee_core::time::Timestamp;
-use perigee_gateways::checksum::crc16_x25;
-use perigee_gateways::reader::hex_digits;
+use perigee_gateways::notation::checksum::crc16_x25;
+use perigee_gateways::notation::reader::hex_digits;
 use perigee_gateways::{LineDecoder, LineDefaults};
 use serde_json::{Value as Json, json};
 
@@ -232,7 +232,7 @@ fn teltonika_a_button_is_an_sos_on_personal_trackers() {
     let bytes: Vec<u8> = (0..record.len() / 2)
         .map(|at| u8::from_str_radix(&record[2 * at..2 * at + 2], 16).unwrap())
         .collect();
-    let checksum = perigee_gateways::checksum::crc16_arc(&bytes);
+    let checksum = perigee_gateways::notation::checksum::crc16_arc(&bytes);
     let hex = format!("00000000{:08x}{record}0000{checksum:04x}", bytes.len());
     for (model, alert) in
         [(json!("TMT250"), "SOSButton"), (json!("GH5200"), "SOSButton"), (json!("FMB920"), "General")]

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use lettre::Address;
 use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
-use perigee_core::notification::Message;
+use perigee_core::notifications::notification::Message;
 use perigee_core::time::Timestamp;
 
 use crate::plain::{lines, one_line};
@@ -104,7 +104,7 @@ fn system_time(now: Timestamp) -> SystemTime {
 #[cfg(test)]
 mod tests {
     use perigee_core::id::NotificationId;
-    use perigee_core::notification::Channel;
+    use perigee_core::notifications::notification::Channel;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use lettre::Address;
-use perigee_core::notification::{Message, SendOutcome, Sender};
+use perigee_core::notifications::notification::{Message, SendOutcome, Sender};
 use perigee_core::time::Clock;
 use perigee_tls::Trust;
 use tokio::time::timeout;

@@ -1,7 +1,7 @@
 //! Which numbers SMS may be sent to.
 
-use perigee_core::country::Country;
-use perigee_core::phone::PhoneNumber;
+use perigee_core::accounts::country::Country;
+use perigee_core::notifications::phone::PhoneNumber;
 
 use super::calling_code::{beginnings_of, country_code_of};
 

@@ -76,7 +76,7 @@ fn without_others(beginning: &str, country: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::country::Country;
+    use perigee_core::accounts::country::Country;
 
     use super::*;
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use perigee_core::id::{AccountId, NotificationId};
-use perigee_core::notification::{Channel, Compose, ComposeError, Composed, Content, Message, Occasion};
+use perigee_core::notifications::notification::{
+    Channel, Compose, ComposeError, Composed, Content, Message, Occasion,
+};
 
 use super::consent;
 use super::engine::render;

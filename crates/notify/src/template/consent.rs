@@ -1,7 +1,7 @@
 //! The unsubscribe footer of every e-mail, and the mail that asks a recipient to confirm. Accounts cannot change
 //! these texts.
 
-use perigee_core::notification::{Channel, Composed, Content, Message};
+use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
 
 use crate::plain::one_line;
 

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::alert::LaterFix;
-use perigee_core::location::{Attribute, Latitude, Longitude, Milli, Readings};
-use perigee_core::notification::{Channel, Content, Occasion};
-use perigee_core::place::{self, Form};
-use perigee_core::preference::ConsoleLanguage;
-use perigee_core::routing::Units;
-use perigee_core::severity::Severity;
+use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::alerts::alert::LaterFix;
+use perigee_core::alerts::severity::Severity;
+use perigee_core::locations::location::{Attribute, Latitude, Longitude, Milli, Readings};
+use perigee_core::locations::place::{self, Form};
+use perigee_core::notifications::notification::{Channel, Content, Occasion};
+use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -161,7 +161,7 @@ impl Facts {
 }
 
 impl Alert {
-    fn of(stored: &perigee_core::alert::StoredAlert, severity: Severity, language: &str) -> Self {
+    fn of(stored: &perigee_core::alerts::alert::StoredAlert, severity: Severity, language: &str) -> Self {
         let words = words(language);
         let alert = &stored.alert;
         let detail = |value: &Attribute| match value {

@@ -1,7 +1,7 @@
 //! Formats measures, positions and times for a recipient.
 
 use perigee_core::day::Date;
-use perigee_core::routing::Units;
+use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $file:literal, $most:literal;)+) => {

@@ -1,7 +1,7 @@
 //! The mail with a link for setting a password: an invitation, or a reset. Accounts cannot change it.
 
-use perigee_core::credential::LinkPurpose;
-use perigee_core::notification::{Channel, Composed, Content, LINK_SECRET, Message};
+use perigee_core::access::credential::LinkPurpose;
+use perigee_core::notifications::notification::{Channel, Composed, Content, LINK_SECRET, Message};
 
 use super::consent::shown_name;
 use super::words::spoken;

@@ -1,6 +1,6 @@
 //! The data of an overview report for templates.
 
-use perigee_core::overview::{GroupTotals, Overview, Totals};
+use perigee_core::notifications::overview::{GroupTotals, Overview, Totals};
 use serde::Serialize;
 
 use super::words::words;

@@ -1,12 +1,12 @@
 //! Sample data for checking and previewing templates.
 
+use perigee_core::alerts::severity::Severity;
 use perigee_core::day::Date;
-use perigee_core::location::{Latitude, Longitude};
-use perigee_core::notification::Channel;
-use perigee_core::overview::{Frequency, GroupTotals, Overview, Period, Totals};
-use perigee_core::place::Form;
-use perigee_core::routing::Units;
-use perigee_core::severity::Severity;
+use perigee_core::locations::location::{Latitude, Longitude};
+use perigee_core::locations::place::Form;
+use perigee_core::notifications::notification::Channel;
+use perigee_core::notifications::overview::{Frequency, GroupTotals, Overview, Period, Totals};
+use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 

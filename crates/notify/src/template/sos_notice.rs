@@ -1,8 +1,8 @@
 //! The text of a message about an SOS of a device that is not registered or expired, in every language. Accounts cannot
 //! change it.
 
-use perigee_core::notification::{Channel, Composed, Content, Message};
-use perigee_core::sos_notice::{SosNotice, SosReason};
+use perigee_core::alerts::sos_notice::{SosNotice, SosReason};
+use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
 
 use super::consent::{add_footer, shown_name};
 use super::facts::map_url;

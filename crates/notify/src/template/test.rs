@@ -1,6 +1,6 @@
 //! The text of a test notification, in every language. Accounts cannot change it.
 
-use perigee_core::notification::{Channel, Composed, Content, Message};
+use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
 
 use super::consent::{add_footer, shown_name};
 use super::words::spoken;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Message, SendOutcome, Sender as _};
+use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender as _};
 use perigee_core::time::SystemClock;
 use perigee_notify::email::{Credentials, EmailSender, EmailSettings, Security, SettingsError};
 

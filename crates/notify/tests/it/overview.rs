@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use perigee_core::notification::{Channel, Compose as _, Content, Occasion};
-use perigee_core::overview::{Frequency, GroupTotals, Overview, Period, Totals};
+use perigee_core::notifications::notification::{Channel, Compose as _, Content, Occasion};
+use perigee_core::notifications::overview::{Frequency, GroupTotals, Overview, Period, Totals};
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{Composer, TemplateKind};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::{Channel, Message, Receipt, SendOutcome, Sender as _};
+use perigee_core::notifications::notification::{Channel, Message, Receipt, SendOutcome, Sender as _};
 use perigee_notify::sms::smpp::{LongTexts, SmppGateway, SmppSettings};
 use rusmpp::CommandStatus;
 

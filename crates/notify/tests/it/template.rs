@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use perigee_core::alert::{Alert, StoredAlert};
+use perigee_core::alerts::alert::{Alert, StoredAlert};
+use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
-use perigee_core::location::{Attribute, Latitude, Longitude};
-use perigee_core::notification::{Channel, Compose as _, Composed, Content, MessageDevice, Occasion};
-use perigee_core::routing::{Preferences, Units};
-use perigee_core::severity::Severity;
+use perigee_core::locations::location::{Attribute, Latitude, Longitude};
+use perigee_core::notifications::notification::{
+    Channel, Compose as _, Composed, Content, MessageDevice, Occasion,
+};
+use perigee_core::notifications::routing::{Preferences, Units};
 use perigee_core::zone::Zone;
 use perigee_notify::sms::Fitting;
 use perigee_notify::template::{

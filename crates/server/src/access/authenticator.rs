@@ -3,10 +3,10 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use perigee_core::credential::{Identity, SecretHash, Session};
+use perigee_core::access::credential::{Identity, SecretHash, Session};
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, KeyId, UserId};
-use perigee_core::privilege::Privilege;
 use perigee_core::store::Store;
 use perigee_core::time::Timestamp;
 use serde_json::Value;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use perigee_core::credential::{Identity, SecretHash, Session};
+use perigee_core::access::credential::{Identity, SecretHash, Session};
 use perigee_core::id::{AccountId, KeyId, UserId};
 use perigee_core::store::{Result, Store};
 use perigee_core::time::{Clock, Monotonic};

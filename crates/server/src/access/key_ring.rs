@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use perigee_core::credential::SigningKey as StoredKey;
+use perigee_core::access::credential::SigningKey as StoredKey;
 use perigee_core::error::StoreError;
 use perigee_core::store::Store;
 use tokio::sync::Mutex;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use perigee_core::audit::Refusals;
+use perigee_core::access::audit::Refusals;
 use perigee_core::id::AccountId;
 use perigee_core::store::{Audits, Result};
 use perigee_core::time::Timestamp;
@@ -69,7 +69,7 @@ impl RefusalCounter {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::actor::Origin;
+    use perigee_core::access::actor::Origin;
 
     use super::*;
 

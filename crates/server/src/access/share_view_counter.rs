@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use perigee_core::id::{AccountId, ShareId};
-use perigee_core::share::Share;
+use perigee_core::shares::share::Share;
 use perigee_core::store::{Result, Shares, ViewReport};
 use perigee_core::time::Timestamp;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use perigee_core::account::{Account, ApiUsage};
+use perigee_core::accounts::account::{Account, ApiUsage};
 use perigee_core::id::AccountId;
 use perigee_core::store::{Accounts, Result, UsageReport};
 use perigee_core::time::Timestamp;
@@ -163,7 +163,7 @@ impl UsageCounter {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::account::AccountSettings;
+    use perigee_core::accounts::account::AccountSettings;
     use perigee_core::error::StoreError;
     use perigee_core::revision::Revision;
     use perigee_core::zone::Zone;

@@ -5,7 +5,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{DecodingKey, EncodingKey};
-use perigee_core::credential::SigningKey as StoredKey;
+use perigee_core::access::credential::SigningKey as StoredKey;
 use perigee_core::time::Timestamp;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair as _};

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use perigee_core::location::CompactionBudget;
+use perigee_core::locations::location::CompactionBudget;
 
 use crate::app::App;
 

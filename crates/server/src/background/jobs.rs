@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use perigee_store::Database;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;

@@ -1,6 +1,6 @@
 //! Saves counters that are kept in memory, and deletes expired rows.
 
-use perigee_core::retention::DeletedRecords;
+use perigee_core::accounts::retention::DeletedRecords;
 
 use crate::app::App;
 use crate::disk::DiskSpace;

@@ -3,12 +3,14 @@
 use std::any::Any;
 use std::time::Duration;
 
-use perigee_core::actor::Scope;
-use perigee_core::device::{Device, DeviceFilter};
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::license::DeviceState;
+use perigee_core::devices::device::{Device, DeviceFilter};
 use perigee_core::error::StoreError;
-use perigee_core::license::DeviceState;
-use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
-use perigee_core::overview::{DeviceActivity, Odometer, Overview, OverviewBuilder, OverviewTask, Period};
+use perigee_core::locations::location::{HistoryRequest, Order, StoredLocation, TimeRange};
+use perigee_core::notifications::overview::{
+    DeviceActivity, Odometer, Overview, OverviewBuilder, OverviewTask, Period,
+};
 use perigee_core::page::PageRequest;
 use perigee_core::store::{LocationSink, Next};
 

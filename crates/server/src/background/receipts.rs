@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use perigee_core::notification::{Channel, Receipt};
+use perigee_core::notifications::notification::{Channel, Receipt};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 

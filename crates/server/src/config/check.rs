@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use perigee_core::account::LICENSES_MAX;
-use perigee_core::retention::{RETENTION_DAYS_MAX, RecordRetention};
+use perigee_core::accounts::account::LICENSES_MAX;
+use perigee_core::accounts::retention::{RETENTION_DAYS_MAX, RecordRetention};
 use perigee_store::{DatabaseUrl, ParseUrlError, UNSAFE_COMMITS};
 use secrecy::ExposeSecret;
 use url::Url;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 
-use perigee_core::claim::CountedClaims;
+use perigee_core::gateways::claim::CountedClaims;
 use perigee_gateways::{PROTOCOLS, Transport, find_protocol};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use perigee_core::actor::Via;
-use perigee_core::audit::Refusals;
-use perigee_core::credential::Login;
+use perigee_core::access::actor::Via;
+use perigee_core::access::audit::Refusals;
+use perigee_core::access::credential::Login;
 use perigee_core::id::AccountId;
 use tokio::time::Instant;
 

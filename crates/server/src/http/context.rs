@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use axum::extract::FromRequestParts;
 use http::Extensions;
 use http::request::Parts;
-use perigee_core::actor::{Origin, Via};
+use perigee_core::access::actor::{Origin, Via};
 use perigee_core::id::{AccountId, UserId};
 
 use crate::access::{Rated, Usage};

@@ -7,10 +7,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use super::compressed_file::kept;
-use super::content_encoding::ContentEncoding;
 use super::extract::Preconditions;
 use super::reply::not_modified;
+use crate::http::encoding::compressed_file::kept;
+use crate::http::encoding::content_encoding::ContentEncoding;
 
 /// How long a client may cache a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

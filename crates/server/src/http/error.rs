@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
-use perigee_core::command::CommandState;
+use perigee_core::devices::command::CommandState;
 use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
 use super::error_code::ErrorCode;

@@ -1,7 +1,7 @@
 //! Addresses of people whom a caller may not see: contact groups, users and the account's routing are not visible to users of
 //! one group or one device.
 
-use perigee_core::actor::Reach;
+use perigee_core::access::actor::Reach;
 
 use super::extract::Caller;
 

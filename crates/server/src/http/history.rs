@@ -6,7 +6,7 @@ use std::future::Future;
 use axum::response::Response;
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
+use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
 use perigee_core::text::Line;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;

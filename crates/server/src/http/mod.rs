@@ -3,14 +3,12 @@
 pub mod accept;
 pub mod attempt;
 pub mod authenticate;
-pub mod compress;
-pub mod compressed_file;
-pub mod content_encoding;
 pub mod context;
 pub mod cursor;
 pub mod document;
 pub mod edit;
 pub mod embedded;
+pub mod encoding;
 pub mod error;
 pub mod error_code;
 pub mod extract;

@@ -1,9 +1,9 @@
 //! Positions in words, where a query asks for them: `place=true`, in the language and units of the reader.
 
-use perigee_core::location::{Latitude, Longitude};
-use perigee_core::place::{Form, Reader, describe};
-use perigee_core::preference::ConsoleLanguage;
-use perigee_core::routing::Units;
+use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::locations::location::{Latitude, Longitude};
+use perigee_core::locations::place::{Form, Reader, describe};
+use perigee_core::notifications::routing::Units;
 
 use super::error::{ApiResult, internal};
 use super::extract::{Caller, Params};

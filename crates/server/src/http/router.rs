@@ -11,20 +11,24 @@ use tower::util::MapRequest;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::compress::compressing;
 use super::document::document;
 use super::middleware::{CanonicalPaths, Framing, KnownOperations, frame};
 use super::routes::console::Console;
 use super::routes::documents::ApiDocument;
-use super::routes::{
-    account, alert_page, alert_recipients, alert_routing, alerts, api_key, audit, commands, console,
-    contact_groups, decode, device_claims, device_files, device_photo, devices, documents, events,
-    gateway_requests, gateways, geofences, groups, heard_devices, locations, mail, metrics,
-    notification_settings, notifications, operations, operator, overview_report, pages, places, raw_messages,
-    reference, rules, session, session_password, session_preferences, session_totp, shares, shares_public,
-    templates, token, tracker_models, usage, user_links, users, watch_list, webhooks,
-};
 use crate::app::App;
+use crate::http::encoding::compress::compressing;
+use crate::http::routes::{
+    access::api_key, access::audit, access::session, access::session_password, access::session_preferences,
+    access::session_totp, access::token, access::user_links, access::users, accounts::account,
+    accounts::operator, accounts::usage, alerts, alerts::alert_page, alerts::alert_recipients, console,
+    devices, devices::commands, devices::device_files, devices::device_photo, devices::tracker_models,
+    devices::watch_list, documents, events, gateways, gateways::decode, gateways::device_claims,
+    gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages, groups, locations,
+    locations::geofences, locations::places, metrics, notifications, notifications::alert_routing,
+    notifications::contact_groups, notifications::mail, notifications::notification_settings,
+    notifications::overview_report, notifications::templates, operations, pages, reference, rules, shares,
+    shares::shares_public, webhooks,
+};
 
 pub use super::routes::events::body::EVENT_FORMAT;
 pub use super::routes::metrics::metrics_router;

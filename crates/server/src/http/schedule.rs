@@ -1,6 +1,6 @@
 //! Weekly schedules as JSON: when a recipient is notified, and when a rule applies.
 
-use perigee_core::schedule::{Schedule, TimeOfDay, Weekday};
+use perigee_core::rules::schedule::{Schedule, TimeOfDay, Weekday};
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;

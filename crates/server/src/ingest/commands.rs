@@ -3,12 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use perigee_core::actor::Scope;
-use perigee_core::command::{Command, CommandEnd, CommandKind};
+use perigee_core::access::actor::Scope;
+use perigee_core::devices::command::{Command, CommandEnd, CommandKind};
 use perigee_core::error::StoreError;
-use perigee_core::gateway::Reporter;
+use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::{CommandId, DeviceId};
-use perigee_core::location::Milli;
+use perigee_core::locations::location::Milli;
 use perigee_core::time::Monotonic;
 use perigee_gateways::{Command as Order, Options, Protocol, Target, encode_command};
 use tokio::sync::Notify;

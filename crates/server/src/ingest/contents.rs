@@ -1,9 +1,9 @@
 //! What reports become: locations, and alerts of reports that have no place.
 
-use perigee_core::alert::Alert;
-use perigee_core::device_file::NewDeviceFile;
-use perigee_core::location::undo_rollover;
-use perigee_core::message_contents::MessageContents;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::devices::device_file::NewDeviceFile;
+use perigee_core::gateways::message_contents::MessageContents;
+use perigee_core::locations::location::undo_rollover;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{
     DecodeError, Decoded, FeedMessage, Report, UploadedFile, alert_name, place_error, to_location,

@@ -2,8 +2,8 @@
 
 use std::sync::PoisonError;
 
-use perigee_core::decoding::{Decoding, ZoneWatch};
-use perigee_core::gateway::Reporter;
+use perigee_core::gateways::decoding::{Decoding, ZoneWatch};
+use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::DeviceId;
 use perigee_core::time::{Monotonic, Timestamp};
 use perigee_gateways::{Decoded, Options, Protocol, Report, find_model};

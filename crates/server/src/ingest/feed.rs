@@ -2,11 +2,11 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::account_gateway::Gateway;
+use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::id::DeviceId;
-use perigee_core::raw_usage::Keep;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{DecodeError, Feed, FeedMessage};
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
-use perigee_core::feed_health::GatewayReport;
+use perigee_core::gateways::account_gateway::Gateway;
+use perigee_core::gateways::feed_health::GatewayReport;
 use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::time::Timestamp;
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use perigee_core::gateway::{HeardDevice, HeardMessage, HeardReport};
+use perigee_core::alerts::sos_notice::{SosNotice, SosReason};
+use perigee_core::gateways::gateway::{HeardDevice, HeardMessage, HeardReport};
 use perigee_core::id::AccountId;
-use perigee_core::sos_notice::{SosNotice, SosReason};
 use perigee_core::time::Timestamp;
 
 use super::sos::SosSign;

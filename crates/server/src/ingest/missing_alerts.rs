@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{RawMessage, Reporter};
-use perigee_core::location::{DuplicateRule, TimeRange};
-use perigee_core::message_contents::{MessageContents, NewRequest};
+use perigee_core::gateways::gateway::{RawMessage, Reporter};
+use perigee_core::gateways::message_contents::{MessageContents, NewRequest};
+use perigee_core::locations::location::{DuplicateRule, TimeRange};
 use perigee_gateways::{find_feed, find_protocol};
 
 use super::contents::{contents_of, valid_reports};
@@ -115,7 +115,7 @@ impl Ingest {
             }
         }
         let is_known =
-            |alert: &perigee_core::alert::Alert| alert.time == arrived && known.contains(&alert.name);
+            |alert: &perigee_core::alerts::alert::Alert| alert.time == arrived && known.contains(&alert.name);
         contents.alerts.retain(|alert| !is_known(alert));
         contents.steps.retain(|step| !is_known(&step.alert));
         Ok(contents)

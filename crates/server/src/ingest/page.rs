@@ -1,7 +1,7 @@
 //! Answers of providers that a poller fetched. Their locations and alerts are stored first; then the answer itself, together
 //! with the poller's cursor.
 
-use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::gateway::{MessageResult, NewMessage};
 use perigee_core::time::Timestamp;
 use perigee_gateways::FeedDecoded;
 

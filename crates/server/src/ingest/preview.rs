@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use perigee_core::account_gateway::Gateway;
-use perigee_core::gateway::RawMessage;
+use perigee_core::gateways::account_gateway::Gateway;
+use perigee_core::gateways::gateway::RawMessage;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::time::Timestamp;
 use perigee_gateways::{

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use perigee_core::error::StoreError;
-use perigee_core::gateway::MessageResult;
+use perigee_core::gateways::gateway::MessageResult;
+use perigee_core::gateways::raw_usage::{Keep, RawUsage};
 use perigee_core::id::{AccountId, DeviceId, GatewayId};
-use perigee_core::raw_usage::{Keep, RawUsage};
 use perigee_core::time::{Clock, Monotonic};
 
 use super::path::Ingest;

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::Reporter;
+use perigee_core::gateways::account_gateway::Gateway;
+use perigee_core::gateways::gateway::Reporter;
 use perigee_gateways::{FeedDecoded, FeedMessage, Options, Report};
 
 use super::contents::message_error;

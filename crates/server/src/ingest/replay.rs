@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use perigee_core::account_gateway::Gateway;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{HeardMessage, NewMessage, Reporter};
-use perigee_core::location::DuplicateRule;
+use perigee_core::gateways::account_gateway::Gateway;
+use perigee_core::gateways::gateway::{HeardMessage, NewMessage, Reporter};
+use perigee_core::gateways::raw_usage::Keep;
+use perigee_core::locations::location::DuplicateRule;
 use perigee_core::page::PageRequest;
-use perigee_core::raw_usage::Keep;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
 use super::contents::{frame_error, message_error, valid_files, valid_reports};

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use perigee_core::account_gateway::{Gateway, NewGateway};
 use perigee_core::error::StoreError;
-use perigee_core::feed_health::GatewayState;
-use perigee_core::gateway::{MessageResult, RawMessage, Reporter};
+use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
+use perigee_core::gateways::feed_health::GatewayState;
+use perigee_core::gateways::gateway::{MessageResult, RawMessage, Reporter};
+use perigee_core::gateways::message_contents::NewRequest;
 use perigee_core::id::GatewayId;
-use perigee_core::location::DuplicateRule;
-use perigee_core::message_contents::NewRequest;
+use perigee_core::locations::location::DuplicateRule;
 use perigee_core::revision::Revision;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::alert::Alert;
-use perigee_core::emergency::{EmergencyStep, StepKind};
-use perigee_core::gateway::Reporter;
-use perigee_core::location::{Attribute, Latitude, Longitude};
-use perigee_core::sos_notice::{SosNotice, SosReason};
+use perigee_core::alerts::alert::Alert;
+use perigee_core::alerts::emergency::{EmergencyStep, StepKind};
+use perigee_core::alerts::sos_notice::{SosNotice, SosReason};
+use perigee_core::gateways::gateway::Reporter;
+use perigee_core::locations::location::{Attribute, Latitude, Longitude};
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Feed, FeedMessage, Report, SosStep, alert_name, to_location};
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use perigee_core::alerts::sos_notice::SosNotice;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::message_contents::{MessageContents, NewRequest};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::message_contents::{MessageContents, NewRequest};
-use perigee_core::sos_notice::SosNotice;
 
 use super::contents::contents_of;
 use super::feed_body::FeedSettings;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use perigee_core::gateway::Reporter;
+use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::{AccountId, DeviceId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -68,8 +68,8 @@ mod tests {
     use std::pin::pin;
 
     use futures_util::FutureExt as _;
-    use perigee_core::actor::Scope;
-    use perigee_core::decoding::Decoding;
+    use perigee_core::access::actor::Scope;
+    use perigee_core::gateways::decoding::Decoding;
 
     use super::*;
 

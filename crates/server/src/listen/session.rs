@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{MessageResult, NewMessage, Reporter};
-use perigee_core::location::DuplicateRule;
-use perigee_core::raw_usage::Keep;
+use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::raw_usage::Keep;
+use perigee_core::locations::location::DuplicateRule;
 use perigee_gateways::{Context, DecodeError, Decoded, Decoder, Protocol};
 use tokio::sync::Notify;
 

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use bytes::{Bytes, BytesMut};
-use perigee_core::actor::{Reach, Scope};
-use perigee_core::event::{Event, EventFilter, EventKind, EventObject};
+use perigee_core::access::actor::{Reach, Scope};
+use perigee_core::events::event::{Event, EventFilter, EventKind, EventObject};
 use perigee_core::id::DeviceId;
 use perigee_core::time::Timestamp;
 

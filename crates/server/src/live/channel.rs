@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::EventFilter;
+use perigee_core::events::event::EventFilter;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::EventFilter;
+use perigee_core::events::event::EventFilter;
 use tokio::sync::{broadcast, watch};
 use tokio::time::{Instant, sleep_until};
 

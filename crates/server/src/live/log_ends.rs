@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::AccountId;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};

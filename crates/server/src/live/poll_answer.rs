@@ -1,8 +1,8 @@
 //! Answers to polls that waited for the same event, encoded once and shared.
 
 use bytes::Bytes;
-use perigee_core::actor::Scope;
-use perigee_core::event::EventFilter;
+use perigee_core::access::actor::Scope;
+use perigee_core::events::event::EventFilter;
 
 /// What the answer to a poll for events depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use perigee_core::id::AccountId;
-use perigee_core::place::Reader;
+use perigee_core::locations::place::Reader;
 use perigee_core::time::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::OwnedMutexGuard;

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::gateway::{MessageResult, NewMessage};
 use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::store::{LeasedPoll, PollSettlement, Store};
 use perigee_core::time::{Clock, Monotonic};

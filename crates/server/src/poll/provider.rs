@@ -1,6 +1,6 @@
 //! The providers that are polled: one line each, and what they have in common.
 
-use perigee_core::account_gateway::Gateway;
+use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{FeedDecoded, Options};
 use url::Url;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perigee_core::notification::{Compose, Receipt, Sender};
+use perigee_core::notifications::notification::{Compose, Receipt, Sender};
 use perigee_core::store::Store;
 use perigee_core::time::Clock;
 use perigee_notify::email::EmailSender;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perigee_core::notification::{Channel, Compose, Sender};
+use perigee_core::notifications::notification::{Channel, Compose, Sender};
 
 /// The composer and the sender of one channel.
 #[derive(Clone)]

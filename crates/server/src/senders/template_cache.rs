@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::AccountId;
 use perigee_core::store::Store;
 use perigee_core::time::Clock;

@@ -2,7 +2,7 @@
 
 use http::header;
 use perigee_core::time::Timestamp;
-use perigee_core::webhook::{AttemptOutcome, LeasedDelivery, Settlement, Webhook};
+use perigee_core::webhooks::webhook::{AttemptOutcome, LeasedDelivery, Settlement, Webhook};
 use perigee_notify::retry_after::asked_rest_s;
 use reqwest::Response;
 use url::Url;

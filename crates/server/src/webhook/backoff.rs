@@ -12,7 +12,7 @@ pub(super) fn wait_ms(failed: u32) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::webhook::WINDOW_MS;
+    use perigee_core::webhooks::webhook::WINDOW_MS;
 
     use super::*;
 

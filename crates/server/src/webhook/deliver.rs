@@ -7,7 +7,7 @@ use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, WebhookId};
-use perigee_core::webhook::{LeasedDelivery, Settlement, Webhook};
+use perigee_core::webhooks::webhook::{LeasedDelivery, Settlement, Webhook};
 use tokio::sync::Notify;
 
 use super::attempt::attempt;

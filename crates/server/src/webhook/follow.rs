@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
-use perigee_core::event::{Event, EventFilter};
+use perigee_core::events::event::{Event, EventFilter};
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::time::Timestamp;
-use perigee_core::webhook::{NewDelivery, Webhook};
+use perigee_core::webhooks::webhook::{NewDelivery, Webhook};
 use tokio::time::Instant;
 
 use super::deliver::begin;

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use perigee_core::time::Timestamp;
-use perigee_core::webhook::{Webhook, WebhookSecret};
+use perigee_core::webhooks::webhook::{Webhook, WebhookSecret};
 use ring::hmac;
 
 /// Prefix of a secret when it is shown.

@@ -1,10 +1,10 @@
 //! Groups: the exemplar of a resource, so the rules all resources share are tested here too.
 
-use perigee_core::privilege::Privilege;
+use perigee_core::access::privilege::Privilege;
 use perigee_server::budget::Payer;
 use serde_json::json;
 
-use crate::budget::fill;
+use crate::api::budget::fill;
 use crate::support::people::Traits;
 use crate::support::{Engine, TestApp, on_both_engines};
 

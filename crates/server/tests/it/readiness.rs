@@ -1,7 +1,7 @@
 //! Readiness: the store is probed, and conditions an operator must act on are shown before they cause an outage.
 
 use futures_util::future::join_all;
-use perigee_core::location::CompactionBudget;
+use perigee_core::locations::location::CompactionBudget;
 use perigee_core::store::{LocationMaintenance as _, Users as _};
 use perigee_server::background::watch_store;
 use perigee_store::testing::Flip;

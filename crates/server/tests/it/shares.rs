@@ -1,10 +1,10 @@
 //! Share links: what they show, to whom, and for how long.
 
-use perigee_core::actor::Actor;
-use perigee_core::device::{Device, DeviceSettings};
-use perigee_core::group::{Group, GroupSettings};
-use perigee_core::location::{Latitude, Location, Longitude, Milli, Readings};
-use perigee_core::privilege::Privilege;
+use perigee_core::access::actor::Actor;
+use perigee_core::access::privilege::Privilege;
+use perigee_core::devices::device::{Device, DeviceSettings};
+use perigee_core::groups::group::{Group, GroupSettings};
+use perigee_core::locations::location::{Latitude, Location, Longitude, Milli, Readings};
 use perigee_core::store::{Devices as _, Groups as _, Locations as _};
 use perigee_server::background::save_usage;
 use serde_json::{Value, json};

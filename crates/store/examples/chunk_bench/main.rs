@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use perigee_core::location::{StoredLocation, TimeRange};
+use perigee_core::locations::location::{StoredLocation, TimeRange};
 use perigee_store::codec::{ChunkReader, CodecError, pack_chunk, unpack_chunk};
 
 /// How long each figure is measured at the least.

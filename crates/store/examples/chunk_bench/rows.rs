@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::hint::black_box;
 
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_store::codec::pack_readings;
 use rusqlite::{Connection, params};
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use perigee_core::location::{Latitude, Location, Longitude, Milli, Readings};
+use perigee_core::locations::location::{Latitude, Location, Longitude, Milli, Readings};
 use perigee_core::time::Timestamp;
 
 use crate::Fleet;

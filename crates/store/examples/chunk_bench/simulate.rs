@@ -1,6 +1,8 @@
 //! Simulated tracks: things that turn, hurry, rest and are seen through a noisy receiver.
 
-use perigee_core::location::{Fix, Latitude, Location, Longitude, Milli, Readings, StoredLocation, judge};
+use perigee_core::locations::location::{
+    Fix, Latitude, Location, Longitude, Milli, Readings, StoredLocation, judge,
+};
 use perigee_core::time::Timestamp;
 
 use crate::Fleet;

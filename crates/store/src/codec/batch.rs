@@ -5,7 +5,9 @@
 
 use bytes::Bytes;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{DuplicateRule, Latitude, Location, Longitude, StoredLocation, Trust};
+use perigee_core::locations::location::{
+    DuplicateRule, Latitude, Location, Longitude, StoredLocation, Trust,
+};
 use perigee_core::time::Timestamp;
 
 use super::bytes::{CodecError, Reader, Writer};
@@ -238,7 +240,7 @@ pub(super) fn degrees(units: i64) -> Result<i32, CodecError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use perigee_core::location::{Milli, Readings};
+    use perigee_core::locations::location::{Milli, Readings};
 
     fn point(number: i64, time: i64, latitude: i32, longitude: i32) -> Point {
         let speed = Some(Milli::from_thousandths(number * 1_000));

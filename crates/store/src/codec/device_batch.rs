@@ -5,7 +5,7 @@
 //! before; at the end a checksum. Numbers count up by one; a flag says where some are left out.
 
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Latitude, Longitude, Trust};
+use perigee_core::locations::location::{Latitude, Longitude, Trust};
 use perigee_core::time::Timestamp;
 
 use super::batch::{Point, PointRef, degrees};
@@ -100,7 +100,7 @@ pub(crate) fn read_device_batch(
 mod tests {
     use super::*;
     use crate::codec::readings::pack_readings;
-    use perigee_core::location::{Milli, Readings};
+    use perigee_core::locations::location::{Milli, Readings};
     use proptest::prelude::*;
 
     const DEVICE: DeviceId = DeviceId::from_i64(7);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, FixSource, Milli, kind};
+use perigee_core::locations::location::{Attribute, FixSource, Milli, kind};
 
 use super::bytes::{CodecError, Reader, Writer};
 

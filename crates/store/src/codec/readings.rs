@@ -1,7 +1,7 @@
 //! Readings as bytes: a version, a bitmap of the fields that are present, then these fields in the order of their bits.
 
 use bytes::Bytes;
-use perigee_core::location::{Field, Readings, kind};
+use perigee_core::locations::location::{Field, Readings, kind};
 use perigee_core::reading_fields;
 
 use super::bytes::{CodecError, Reader, Writer};

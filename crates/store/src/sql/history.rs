@@ -1,6 +1,6 @@
 //! Pages of a history, by time and number, in either direction.
 
-use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order};
+use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, Order};
 
 use super::query::Query;
 

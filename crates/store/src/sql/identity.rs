@@ -1,6 +1,6 @@
 //! The identity of a location or an alert within its device: its time and a hash of its content.
 
-use perigee_core::alert::Alert;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};

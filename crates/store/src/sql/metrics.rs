@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{Backlog, DamageMetrics, Metrics, PendingWrites, Result, StoreMetrics};
 use perigee_core::time::Timestamp;
 

@@ -1,12 +1,12 @@
 //! Deleting records past their retention: audit entries, alerts, occurrences of rules, raw messages, files of devices.
 
 use futures_util::FutureExt as _;
+use perigee_core::accounts::retention::{DeletedRecords, RecordRetention};
 use perigee_core::id::{AccountId, AlertId, MessageId};
-use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::{accounts, gateway_changes};
+use crate::sql::{accounts, gateways::gateway_changes};
 use crate::tx::RowLock;
 use crate::{Database, Tx, params};
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;

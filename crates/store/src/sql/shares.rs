@@ -2,18 +2,18 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Scope};
-use perigee_core::device::DeviceRef;
+use perigee_core::access::actor::{Actor, Scope};
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId, GroupId, ShareId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::share::{NewShare, Share, ShareTarget};
+use perigee_core::shares::share::{NewShare, Share, ShareTarget};
 use perigee_core::store::{Result, SharedView, Shares, ViewReport};
 
 use super::devices::read;
 use super::query::Query;
-use super::{accounts, audit, column, idempotency, ids, locations, scope};
+use crate::sql::{access::audit, accounts, column, idempotency, ids, locations, scope};
 use crate::{Database, Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, secret, views, last_viewed, \

@@ -2,15 +2,15 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
+use perigee_core::accounts::retention::{DeletedRecords, RecordRetention};
 use perigee_core::idempotency::KEY_RETENTION_MS;
-use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{CALL_RETENTION_DAYS, Maintenance, Result};
 use perigee_core::time::Timestamp;
 
 use super::fill_checksums::fill_checksums;
-use super::{clock, large_groups, outbox, probe, records, signing_keys};
 use crate::database::Database;
 use crate::params;
+use crate::sql::{access::signing_keys, clock, groups::large_groups, notifications::outbox, probe, records};
 use crate::tx::Tx;
 
 /// Rows that one transaction deletes; bounds the time other writers wait.

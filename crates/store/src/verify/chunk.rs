@@ -43,8 +43,9 @@ fn find_fault(row: &Row, before: Cursor) -> Result<Option<String>> {
         Ok(points) => points,
         Err(cause) => return Ok(Some(cause.to_string())),
     };
-    let key =
-        |point: &perigee_core::location::StoredLocation| (point.location.time.as_millis(), point.number);
+    let key = |point: &perigee_core::locations::location::StoredLocation| {
+        (point.location.time.as_millis(), point.number)
+    };
     let (first, last) = (points.first().map(key), points.last().map(key));
     let named = (
         Some((row.i64("first_time")?, row.i64("first_number")?)),

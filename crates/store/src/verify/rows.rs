@@ -7,7 +7,7 @@ use super::report::{Batch, Cursor};
 use crate::damage::{Damaged, Table};
 use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::locations::{LAST_COLUMNS, checked_last};
-use crate::sql::rule_engine::checked_trail;
+use crate::sql::rules::rule_engine::checked_trail;
 use crate::sql::{alerts, devices};
 use crate::{Engine, Row, Tx, Value, params};
 

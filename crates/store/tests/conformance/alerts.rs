@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::actor::Reach;
-use perigee_core::alert::Alert;
+use perigee_core::access::actor::Reach;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
-use perigee_core::location::{Attribute, HistoryRequest, Latitude, Longitude, Order, Outcome, TimeRange};
+use perigee_core::events::event::EventKind;
+use perigee_core::locations::location::{
+    Attribute, HistoryRequest, Latitude, Longitude, Order, Outcome, TimeRange,
+};
 use perigee_core::store::Alerts as _;
 
 use crate::assert_fails;

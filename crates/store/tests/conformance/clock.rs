@@ -1,19 +1,19 @@
 //! The store's clock is set ahead or back: nothing waits it out, and nothing is deleted because of it.
 
-use perigee_core::account::AccountSettings;
-use perigee_core::device::DeviceStatus;
-use perigee_core::location::CompactionBudget;
-use perigee_core::notification::{Channel, SendOutcome};
-use perigee_core::overview::{Frequency, OverviewSettings};
+use perigee_core::accounts::account::AccountSettings;
+use perigee_core::devices::device::DeviceStatus;
+use perigee_core::locations::location::CompactionBudget;
+use perigee_core::notifications::notification::{Channel, SendOutcome};
+use perigee_core::notifications::overview::{Frequency, OverviewSettings};
 use perigee_core::revision::Revision;
 use perigee_core::store::{
     AccountLease, Accounts as _, Credentials as _, Devices as _, Events as _, LocationMaintenance as _,
     Locations as _, Maintenance as _, Outbox as _, Overviews as _, RuleEngineStore as _, WebhookWork as _,
 };
-use perigee_core::webhook::AttemptOutcome;
+use perigee_core::webhooks::webhook::AttemptOutcome;
 use perigee_store::params;
 
-use crate::credentials::session;
+use crate::access::credentials::session;
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, fix, named, until};
 use crate::webhooks;
@@ -80,7 +80,7 @@ pub(crate) async fn deliveries_do_not_wait_out_a_step_back(on: Fixture) {
 
 pub(crate) async fn messages_do_not_wait_out_a_step_back(on: Fixture) {
     let tenant = on.tenant("acme").await;
-    let device = on.limited(&tenant, perigee_core::limits::Limits::default()).await;
+    let device = on.limited(&tenant, perigee_core::accounts::limits::Limits::default()).await;
     step(&on, HOUR_S).await;
     on.raise(&tenant, device, "RPM").await;
     for channel in [Channel::Email, Channel::Sms] {
@@ -142,7 +142,7 @@ async fn fill(on: &Fixture) -> Tenant {
     let account = on.store.find_account(tenant.account.id).await.unwrap().unwrap();
     let settings = AccountSettings { retention_days: Some(7), ..account.settings };
     on.store.replace_account(&tenant.actor(), account.revision, settings).await.unwrap();
-    let device = on.limited(&tenant, perigee_core::limits::Limits::default()).await;
+    let device = on.limited(&tenant, perigee_core::accounts::limits::Limits::default()).await;
     on.store.store_locations(&tenant.actor(), device, vec![fix(on.now(), 1.0)]).await.unwrap();
     on.raise(&tenant, device, "RPM").await;
     for channel in [Channel::Email, Channel::Sms] {

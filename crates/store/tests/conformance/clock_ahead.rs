@@ -1,27 +1,27 @@
 //! A clock was a day ahead and was corrected: limits of an hour, ages, periods and orders are those of the correct clock.
 
-use perigee_core::actor::Origin;
-use perigee_core::claim::CountedClaims;
-use perigee_core::command::{Command, CommandKind, NewCommand};
-use perigee_core::credential::LinkPurpose;
-use perigee_core::device::DeviceSettings;
-use perigee_core::device_file::NewDeviceFile;
-use perigee_core::gateway::{NewMessage, Reporter};
-use perigee_core::limits::Limits;
-use perigee_core::location::DuplicateRule;
-use perigee_core::message_contents::MessageContents;
-use perigee_core::notification::NotificationFilter;
+use perigee_core::access::actor::Origin;
+use perigee_core::access::credential::LinkPurpose;
+use perigee_core::accounts::limits::Limits;
+use perigee_core::accounts::retention::{DeletedRecords, RecordRetention};
+use perigee_core::devices::command::{Command, CommandKind, NewCommand};
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::devices::device_file::NewDeviceFile;
+use perigee_core::gateways::claim::CountedClaims;
+use perigee_core::gateways::gateway::{NewMessage, Reporter};
+use perigee_core::gateways::message_contents::MessageContents;
+use perigee_core::gateways::raw_usage::Keep;
+use perigee_core::locations::location::DuplicateRule;
+use perigee_core::notifications::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
-use perigee_core::raw_usage::Keep;
-use perigee_core::retention::{DeletedRecords, RecordRetention};
 use perigee_core::store::{
     AccountGateways as _, Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _,
     Maintenance as _, Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Routing as _,
     TEST_MESSAGES_AN_HOUR,
 };
 
-use crate::feeds;
 use crate::fixture::{Fixture, Tenant};
+use crate::gateways::feeds;
 use crate::sample::{fix, named};
 
 const DAY_S: i64 = 86_400;

@@ -1,9 +1,9 @@
 //! Bits that flipped in the store: noticed, told, passed over and mended.
 
-use perigee_core::device::DeviceRef;
-use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::devices::device::DeviceRef;
+use perigee_core::events::event::{EventFilter, EventKind};
 use perigee_core::id::DeviceId;
-use perigee_core::location::{CompactionBudget, Location, Outcome};
+use perigee_core::locations::location::{CompactionBudget, Location, Outcome};
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
     Alerts as _, DamageMetrics, Devices as _, Events as _, Groups as _, LocationMaintenance as _,
@@ -63,7 +63,7 @@ pub(crate) async fn a_sound_store_is_found_sound_after_every_change(mut on: Fixt
     assert!(!on.look(&tenant, two.id).await.licensed);
     let seen = on.look(&tenant, two.id).await;
     on.store.replace_device(&actor, two.id, seen.revision, until("two", "2026-12-31")).await.unwrap();
-    on.store.delete_locations(&actor, one, perigee_core::location::TimeRange::ALL).await.unwrap();
+    on.store.delete_locations(&actor, one, perigee_core::locations::location::TimeRange::ALL).await.unwrap();
     send(&on, &tenant, one, &track(&on, -5..0)).await;
     on.restart().await;
     let report = checked(&on).await;
@@ -201,7 +201,7 @@ pub(crate) async fn a_damaged_last_location_is_not_believed(mut on: Fixture) {
     let condition = format!("device_id = {}", one.as_i64());
     on.scratch().flip("last_location", "longitude", Flip::Bit(2), &condition).await;
     assert_eq!(on.store.find_last_location(tenant.scope(), one).await.unwrap(), None);
-    let filter = perigee_core::location::LastFilter::default();
+    let filter = perigee_core::locations::location::LastFilter::default();
     let shown = on.store.list_last_locations(tenant.scope(), &filter, PageRequest::first(10)).await.unwrap();
     assert_eq!(shown.items.iter().map(|(device, _)| *device).collect::<Vec<_>>(), [two]);
     assert_eq!(on.store.damage_metrics().await.unwrap().passed_over, 1);

@@ -1,17 +1,17 @@
 //! A fresh store, and the things most cases begin with.
 
-use perigee_core::account::{Account, AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Origin, Scope, Via};
-use perigee_core::audit::{AuditEntry, AuditFilter};
-use perigee_core::event::Event;
+use perigee_core::access::actor::{Actor, Origin, Scope, Via};
+use perigee_core::access::audit::{AuditEntry, AuditFilter};
+use perigee_core::access::privilege::Privileges;
+use perigee_core::access::user::{NewUser, User, UserProfile};
+use perigee_core::accounts::account::{Account, AccountSettings, NewAccount};
+use perigee_core::events::event::Event;
 use perigee_core::id::{DeviceId, GroupId, IdSource};
 use perigee_core::idempotency::IdempotencyKey;
 use perigee_core::page::PageRequest;
-use perigee_core::privilege::Privileges;
 use perigee_core::store::{Accounts as _, Audits as _, Events as _, Users as _};
 use perigee_core::text::Tags;
 use perigee_core::time::{Clock as _, MockClock, Timestamp};
-use perigee_core::user::{NewUser, User, UserProfile};
 use perigee_core::zone::Zone;
 use perigee_store::testing::Scratch;
 use perigee_store::{Database, Engine, Value, params};

@@ -1,11 +1,11 @@
 //! Every bit that flips in a state, a last location, an alert or a device is found when it is read; what can be rebuilt is, and
 //! nothing that is wrong is given a new checksum.
 
-use perigee_core::alert::{Alert, StoredAlert};
-use perigee_core::claim::CountedClaims;
-use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use perigee_core::alerts::alert::{Alert, StoredAlert};
+use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::id::{AlertId, DeviceId};
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Attribute, CompactionBudget, LastFilter, Latitude, Longitude, Outcome, StoredLocation,
 };
 use perigee_core::page::PageRequest;

@@ -1,16 +1,16 @@
 //! The event log and the audit log.
 
-use perigee_core::actor::{Origin, Reach, Scope};
-use perigee_core::audit::{AuditFilter, AuditOutcome, Refusals};
+use perigee_core::access::actor::{Origin, Reach, Scope};
+use perigee_core::access::audit::{AuditFilter, AuditOutcome, Refusals};
+use perigee_core::access::user::{NewUser, UserProfile};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::{Event, EventKind};
+use perigee_core::events::event::{Event, EventKind};
 use perigee_core::id::{AccountId, DeviceId, UserId};
-use perigee_core::location::CompactionBudget;
+use perigee_core::locations::location::CompactionBudget;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
     Audits as _, Events as _, Groups as _, LocationMaintenance as _, Locations as _, Users as _,
 };
-use perigee_core::user::{NewUser, UserProfile};
 use perigee_store::params;
 use tokio::sync::oneshot;
 
@@ -315,7 +315,7 @@ pub(crate) async fn a_beginning_gives_a_cursor_that_goes_on(on: Fixture) {
 
     let (mut after, mut read) = (0, Vec::new());
     loop {
-        let filter = perigee_core::event::EventFilter::default();
+        let filter = perigee_core::events::event::EventFilter::default();
         let page = on.store.read_events(tenant.scope(), &filter, after, 1).await.unwrap();
         read.extend(page.events);
         if page.next == after {

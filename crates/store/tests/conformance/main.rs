@@ -2,69 +2,45 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case that cannot go on has failed")]
 
-mod account_gateways;
+mod access;
 mod accounts;
 mod alerts;
-mod calls;
-mod claims;
 mod clock;
 mod clock_ahead;
-mod commands;
-mod compaction;
-mod credentials;
 mod damage;
-mod device_files;
 mod devices;
-mod email;
-mod expiry;
-mod feed;
-mod feeds;
 mod fixture;
 mod flips;
-mod gateway_changes;
 mod gateways;
 mod groups;
-mod large_groups;
-mod licenses;
 mod locations;
 mod logs;
-mod message_contents;
 mod metrics;
-mod outbox;
-mod outbox_race;
-mod outbox_time;
-mod overview;
-mod passwords;
+mod notifications;
 mod races;
-mod records;
-mod retention;
-mod rhythm;
-mod routing;
 mod rule_engine;
 mod sample;
 mod shares;
-mod sinks;
-mod skimming;
-mod templates;
-mod users;
 mod webhooks;
-mod who_is_told;
 
-/// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module.
+/// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module,
+/// which may be in a folder: `[folder] area`.
 macro_rules! conformance {
-    ($($area:ident { $($case:ident),+ $(,)? })+) => {
-        conformance!(@engine sqlite Sqlite $($area { $($case)+ })+);
-        conformance!(@engine postgres Postgres $($area { $($case)+ })+);
+    ($($([$room:ident])? $area:ident { $($case:ident),+ $(,)? })+) => {
+        conformance!(@engine sqlite Sqlite $($([$room])? $area { $($case)+ })+);
+        conformance!(@engine postgres Postgres $($([$room])? $area { $($case)+ })+);
     };
-    (@engine $engine:ident $variant:ident $($area:ident { $($case:ident)+ })+) => {
+    (@engine $engine:ident $variant:ident $($([$room:ident])? $area:ident { $($case:ident)+ })+) => {
         mod $engine {$(
-            mod $area {$(
-                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            mod $area {
+                use crate::$($room::)?$area as cases;
+
+                $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
                     let on = crate::fixture::Fixture::new(perigee_store::Engine::$variant).await;
-                    crate::$area::$case(on).await;
-                }
-            )+}
+                    cases::$case(on).await;
+                })+
+            }
         )+}
     };
 }
@@ -83,13 +59,13 @@ conformance! {
         accounts_are_listed_oldest_first,
         api_calls_are_summed_by_day,
     }
-    commands {
+    [devices] commands {
         a_command_goes_from_queued_to_answered,
         a_command_is_sent_once_and_in_order,
         a_queue_is_bounded_and_old_commands_are_forgotten,
         commands_are_seen_with_their_device,
     }
-    device_files {
+    [devices] device_files {
         a_file_is_stored_once_and_read_back,
         the_oldest_files_of_a_device_are_deleted_for_newer_ones,
         files_are_seen_and_deleted_with_their_device,
@@ -116,14 +92,14 @@ conformance! {
         feeds_are_fetched_after_a_corrected_clock,
         a_silent_device_is_noticed_after_a_corrected_clock,
     }
-    calls {
+    [access] calls {
         calls_add_up_by_hour,
     }
     metrics {
         the_store_tells_what_it_holds_and_what_waits,
         accounts_are_searched_in_pages,
     }
-    users {
+    [access] users {
         a_user_is_kept_as_given,
         an_address_is_unique_in_any_case,
         a_request_sent_twice_makes_one_user,
@@ -137,7 +113,7 @@ conformance! {
         operators_are_made_by_command,
         preferences_are_kept_beside_the_user,
     }
-    credentials {
+    [access] credentials {
         logins_are_found_by_address_and_id,
         a_user_has_one_api_key,
         sessions_last_until_they_end,
@@ -147,7 +123,7 @@ conformance! {
         a_rotated_key_verifies_until_its_tokens_end,
         what_is_over_is_forgotten,
     }
-    passwords {
+    [access] passwords {
         a_new_password_ends_sessions_and_links,
         a_rehash_replaces_only_the_same_password,
         a_link_is_used_once,
@@ -189,11 +165,11 @@ conformance! {
         a_deleted_device_leaves_nothing_behind,
         a_users_scope_cannot_be_deleted,
     }
-    rhythm {
+    [devices] reporting_interval {
         a_rhythm_is_learned_by_each_device,
         alerts_and_what_is_refused_are_heard_too,
     }
-    email {
+    [notifications] email {
         caps_on_email_hold_and_critical_alerts_pass,
         nothing_exceeds_the_ceiling_and_operators_see_it,
         few_strangers_get_mail_without_a_confirmation,
@@ -204,17 +180,17 @@ conformance! {
         strangers_are_asked_once,
         the_key_of_links_is_made_once,
     }
-    records {
+    [accounts] records {
         records_are_kept_as_long_as_the_operator_says,
         many_records_go_in_slices,
     }
-    retention {
+    [accounts] retention {
         locations_are_kept_as_long_as_wanted,
         a_longer_retention_is_obeyed_at_once,
         a_long_history_goes_in_parts,
         a_last_location_goes_with_its_time,
     }
-    expiry {
+    [accounts] expiry {
         a_device_is_active_through_its_date,
         a_change_of_zone_moves_no_expiry,
         a_clock_going_back_brings_nothing_back,
@@ -224,7 +200,7 @@ conformance! {
         a_change_of_the_notice_holds_for_all_devices,
         an_expiry_replaced_before_it_was_announced_is_told,
     }
-    licenses {
+    [accounts] licenses {
         the_last_licence_is_the_last,
         a_refused_change_changes_nothing,
         a_want_of_licences_is_told_once_a_day,
@@ -241,7 +217,7 @@ conformance! {
         a_deleted_group_leaves_its_devices,
         many_devices_come_and_go_at_once,
     }
-    large_groups {
+    [groups] large_groups {
         a_large_change_is_made_in_slices,
         a_large_change_that_fails_leaves_nothing,
         a_large_group_is_made_once,
@@ -260,13 +236,13 @@ conformance! {
         what_is_out_of_sight_takes_nothing,
         a_large_batch_is_stored_whole,
     }
-    feed {
+    [locations] feed {
         the_feed_is_in_arrival_order,
         the_feed_goes_on_from_its_end,
         all_last_locations_are_listed,
         a_range_is_deleted,
     }
-    compaction {
+    [locations] compaction {
         packed_locations_read_as_before,
         what_is_packed_is_a_duplicate,
         the_log_is_trimmed_behind_the_feed,
@@ -292,7 +268,7 @@ conformance! {
         a_damaged_state_does_not_let_the_log_be_trimmed,
         a_new_checksum_would_hide_damage,
     }
-    sinks {
+    [locations] sinks {
         parts_make_the_whole_wherever_a_sink_stops,
     }
     alerts {
@@ -301,7 +277,7 @@ conformance! {
         alerts_are_listed_by_name_both_ways,
         an_expired_device_raises_nothing,
     }
-    outbox {
+    [notifications] outbox {
         an_alert_is_sent_and_counted,
         a_limit_stops_and_is_told_once,
         the_last_messages_are_for_critical_alerts,
@@ -313,12 +289,12 @@ conformance! {
         a_dead_letter_can_be_sent_again,
         a_message_is_given_up_in_time,
     }
-    outbox_race {
+    [notifications] outbox_race {
         workers_at_once_never_exceed_a_limit,
         the_race_is_seen_when_the_limit_is_counted_too_late,
         no_message_is_reserved_twice,
     }
-    outbox_time {
+    [notifications] outbox_time {
         a_storm_is_written_whole_and_sent_within_limits,
         a_clock_going_back_reopens_no_day,
         a_clock_that_was_ahead_holds_nothing_back,
@@ -328,14 +304,14 @@ conformance! {
         what_waits_for_later_is_passed_over,
         what_was_kept_for_long_enough_goes,
     }
-    overview {
+    [notifications] overview {
         what_is_wanted_is_kept_by_revision,
         each_period_is_told_once,
         nodes_at_once_tell_a_period_once,
         a_change_is_obeyed_at_once,
         what_happened_is_counted_by_device,
     }
-    routing {
+    [notifications] routing {
         the_most_specific_place_decides,
         what_is_set_is_kept_by_revision,
         people_are_told_what_they_want_when_they_want,
@@ -343,10 +319,10 @@ conformance! {
         sms_are_capped_by_segments,
         alerts_are_routed_to_webhooks,
     }
-    templates {
+    [notifications] templates {
         templates_are_kept_by_revision,
     }
-    feeds {
+    [gateways] feeds {
         steps_in_any_order_are_one_alert,
         a_late_cancellation_divides_two_emergencies,
         a_later_fix_of_an_emergency_is_the_place_of_its_alert,
@@ -356,7 +332,7 @@ conformance! {
         a_poll_is_leased_to_one_node,
         a_fix_that_comes_by_two_ways_is_stored_once,
     }
-    message_contents {
+    [gateways] message_contents {
         a_message_is_stored_with_all_it_says,
         without_its_alert_no_message_is_stored,
         a_request_of_several_devices_is_stored_whole,
@@ -367,17 +343,17 @@ conformance! {
         an_sos_of_an_expired_device_notifies_its_people,
         strangers_cannot_flood_people_with_sos,
     }
-    claims {
+    [gateways] claims {
         the_only_account_needs_no_proof,
         a_claim_counts_once_it_is_proven,
         a_proof_fails_when_the_tracker_is_in_use,
         operators_decide_about_contested_identifiers,
     }
-    account_gateways {
+    [gateways] account_gateways {
         a_gateway_is_found_by_its_secret,
         a_gateway_reaches_devices_of_its_account,
     }
-    gateway_changes {
+    [gateways] gateway_changes {
         a_gateway_is_changed_from_the_revision_that_was_read,
         a_renewed_address_leaves_the_old_one_for_a_day,
         a_deleted_gateway_leaves_its_settings_to_its_messages,
@@ -407,7 +383,7 @@ conformance! {
         a_round_prolongs_the_lease_of_its_node_alone,
         how_far_histories_were_judged_is_kept,
     }
-    skimming {
+    [locations] skimming {
         the_log_is_skimmed_in_parts_of_any_size,
         what_was_erased_is_not_judged,
     }
@@ -420,7 +396,7 @@ conformance! {
         a_request_sent_twice_makes_one_link,
         a_link_goes_with_what_it_shows,
     }
-    who_is_told {
+    [notifications] recipients {
         contact_groups_are_kept_and_not_deleted_while_named,
         users_and_contact_groups_are_told_once_each,
         a_watch_list_reaches_who_sees_the_device,

@@ -1,15 +1,15 @@
 //! Changes that come at the same time: each time one of them must yield.
 
 use futures_util::future::{join, join_all};
-use perigee_core::actor::Origin;
-use perigee_core::credential::{LinkPurpose, NewPassword, SigningKey, VerifiedTotp};
+use perigee_core::access::actor::Origin;
+use perigee_core::access::credential::{LinkPurpose, NewPassword, SigningKey, VerifiedTotp};
+use perigee_core::access::privilege::Privileges;
+use perigee_core::access::user::{NewUser, UserProfile};
 use perigee_core::error::{StoreError, Unique};
 use perigee_core::idempotency::Created;
-use perigee_core::privilege::Privileges;
 use perigee_core::store::{Accounts as _, Credentials as _, UsageReport, Users as _};
-use perigee_core::user::{NewUser, UserProfile};
 
-use crate::credentials::{ORIGIN, link};
+use crate::access::credentials::{ORIGIN, link};
 use crate::fixture::{Fixture, new_account, profile};
 
 /// How often a race is run: now and then one side is done before the other begins.

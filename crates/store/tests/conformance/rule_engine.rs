@@ -1,10 +1,10 @@
 //! Rounds of judging: kept once and whole, by the rules as they are, and never behind the log's back.
 
-use perigee_core::alert::Alert;
-use perigee_core::device::DeviceStatus;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::devices::device::DeviceStatus;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{CompactionBudget, Location, Milli, Readings, StoredLocation};
-use perigee_core::rule::{
+use perigee_core::locations::location::{CompactionBudget, Location, Milli, Readings, StoredLocation};
+use perigee_core::rules::rule::{
     Condition, Crossing, Evaluation, Evaluator, Level, Quantity, Rule, RuleFences, RuleSettings, RuleTarget,
     Trail,
 };
@@ -35,7 +35,7 @@ async fn rule(on: &Fixture, tenant: &Tenant) -> Rule {
         alert_name: None,
         text: None,
         critical: false,
-        routing: perigee_core::routing::AlertRouting::default(),
+        routing: perigee_core::notifications::routing::AlertRouting::default(),
     };
     on.store.create_rule(&tenant.actor(), settings, None).await.unwrap().into_inner()
 }

@@ -1,19 +1,19 @@
 //! Devices, groups, locations and alerts to test with.
 
-use perigee_core::actor::{Actor, Reach};
-use perigee_core::alert::Alert;
-use perigee_core::device::{Device, DeviceRef, DeviceSettings};
-use perigee_core::emergency::{EmergencyStep, StepKind};
-use perigee_core::event::EventKind;
-use perigee_core::gateway::{NewMessage, Reporter};
-use perigee_core::group::{Group, GroupSettings};
+use perigee_core::access::actor::{Actor, Reach};
+use perigee_core::accounts::limits::Limits;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::alerts::emergency::{EmergencyStep, StepKind};
+use perigee_core::devices::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::events::event::EventKind;
+use perigee_core::gateways::gateway::{NewMessage, Reporter};
+use perigee_core::gateways::message_contents::{MessageContents, NewRequest, StoredContents};
+use perigee_core::gateways::raw_usage::Keep;
+use perigee_core::groups::group::{Group, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::limits::Limits;
-use perigee_core::location::{
+use perigee_core::locations::location::{
     DuplicateRule, HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
 };
-use perigee_core::message_contents::{MessageContents, NewRequest, StoredContents};
-use perigee_core::raw_usage::Keep;
 use perigee_core::store::{Devices as _, Gateways as _, Groups as _};
 use perigee_core::time::Timestamp;
 
@@ -89,7 +89,7 @@ impl Tenant {
             identifier: "imei".into(),
             model: None,
             reported_model: None,
-            decoding: perigee_core::decoding::Decoding::new(),
+            decoding: perigee_core::gateways::decoding::Decoding::new(),
             proposed_zone_minutes: None,
         }
     }

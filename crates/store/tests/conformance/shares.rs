@@ -1,11 +1,11 @@
 //! Share links: open between two instants, counted, and gone with what they show.
 
-use perigee_core::actor::Reach;
+use perigee_core::access::actor::Reach;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{DeviceId, ShareId};
 use perigee_core::idempotency::Created;
 use perigee_core::page::PageRequest;
-use perigee_core::share::{NewShare, ShareTarget};
+use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{Devices as _, Groups as _, Locations as _, Shares as _, ViewReport};
 
 use crate::assert_fails;

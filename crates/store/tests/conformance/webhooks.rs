@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::{EventFilter, EventKind, EventObject};
+use perigee_core::events::event::{EventFilter, EventKind, EventObject};
 use perigee_core::id::{DeliveryId, DeviceId, WebhookId};
-use perigee_core::location::CompactionBudget;
+use perigee_core::locations::location::CompactionBudget;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
     Events as _, LocationMaintenance as _, Locations as _, WebhookWork as _, Webhooks as _,
 };
-use perigee_core::webhook::{
+use perigee_core::webhooks::webhook::{
     AttemptOutcome, DeliveryState, LeasedDelivery, NewDelivery, Settlement, WINDOW_MS, Webhook,
     WebhookSecret, WebhookSettings,
 };
@@ -46,8 +46,10 @@ fn message(name: &str) -> NewDelivery {
 }
 
 pub(crate) async fn queue(on: &Fixture, webhook: &Webhook, names: &[&str]) {
-    let present =
-        on.store.find_webhook(perigee_core::actor::Scope::for_operator(webhook.account), webhook.id).await;
+    let present = on
+        .store
+        .find_webhook(perigee_core::access::actor::Scope::for_operator(webhook.account), webhook.id)
+        .await;
     let from = present.unwrap().unwrap().read_to;
     let new = names.iter().map(|name| message(name)).collect();
     assert!(on.store.advance_webhook(webhook.account, webhook.id, from, from, new).await.unwrap());

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::claim::CountedClaims;
-use perigee_core::credential::{LinkPurpose, NewLink, NewSession};
-use perigee_core::device::DeviceSettings;
-use perigee_core::location::{Latitude, Location, Longitude, Readings};
-use perigee_core::notification::Channel;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::access::credential::{LinkPurpose, NewLink, NewSession};
+use perigee_core::access::user::{NewUser, UserProfile};
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::gateways::claim::CountedClaims;
+use perigee_core::locations::location::{Latitude, Location, Longitude, Readings};
+use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{
     Accounts as _, Credentials as _, Devices as _, Events as _, Gateways as _, Locations as _, Outbox as _,
     RuleEngineStore as _, Users as _, WebhookWork as _,
 };
-use perigee_core::user::{NewUser, UserProfile};
 use perigee_store::testing::{START, Scratch, new_account};
 use perigee_store::{Database, Engine, LOCAL_TABLES, OpenError, REFERENCE_TABLES};
 

@@ -4,10 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange};
+use perigee_core::locations::location::{
+    HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
+};
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 use perigee_core::time::{MockClock, Timestamp};
 use perigee_store::testing::{START, new_account};

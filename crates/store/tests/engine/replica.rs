@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use perigee_core::actor::Actor;
+use perigee_core::access::actor::Actor;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{HistoryRequest, Order, TimeRange};
+use perigee_core::locations::location::{HistoryRequest, Order, TimeRange};
 use perigee_core::store::Locations as _;
 use perigee_core::time::{MockClock, Timestamp};
 use perigee_store::testing::START;

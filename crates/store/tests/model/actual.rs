@@ -1,10 +1,10 @@
 //! The store under test, opened and closed, and its reads in the form of the model's.
 
-use perigee_core::account::{AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::accounts::account::{AccountSettings, NewAccount};
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{HistoryRequest, StoredLocation};
+use perigee_core::locations::location::{HistoryRequest, StoredLocation};
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 use perigee_core::time::{Clock as _, MockClock, Timestamp};
 use perigee_store::testing::Scratch;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perigee_core::id::DeviceId;
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Fix, HistoryRequest, JumpDetector, Location, Order, Outcome, StoredLocation, TimeRange, judge, supersedes,
 };
 use perigee_core::time::Timestamp;

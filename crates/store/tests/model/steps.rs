@@ -1,7 +1,7 @@
 //! The random steps.
 
 use perigee_core::id::DeviceId;
-use perigee_core::location::{
+use perigee_core::locations::location::{
     CompactionBudget, FixSource, HistoryRequest, LastFilter, Latitude, Location, Longitude, Milli, Order,
     Readings, StoredLocation, TimeRange,
 };

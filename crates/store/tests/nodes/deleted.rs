@@ -2,7 +2,7 @@
 
 use futures_util::future::join;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::location::{Location, Outcome};
+use perigee_core::locations::location::{Location, Outcome};
 use perigee_core::store::{Devices as _, Locations as _};
 use perigee_store::params;
 

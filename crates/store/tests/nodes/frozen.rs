@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use perigee_core::actor::Actor;
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::Actor;
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use perigee_core::location::Outcome;
+use perigee_core::locations::location::Outcome;
 use perigee_core::store::{Devices as _, Locations as _};
 use perigee_store::{Database, Value, params};
 use tokio::task::JoinHandle;

@@ -1,10 +1,10 @@
 //! Commits that take long: numbers they have drawn are not passed over by who reads the logs meanwhile, and other devices
 //! of the account go on.
 
-use perigee_core::actor::{Actor, Scope};
-use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::access::actor::{Actor, Scope};
+use perigee_core::events::event::{EventFilter, EventKind};
 use perigee_core::id::DeviceId;
-use perigee_core::location::Outcome;
+use perigee_core::locations::location::Outcome;
 use perigee_core::store::{Devices as _, Events as _, Locations as _, LogScanLimits, RuleEngineStore as _};
 use perigee_store::{Database, params};
 use tokio::task::JoinHandle;

@@ -1,9 +1,9 @@
 //! A node with nothing to do reads what is due, not all accounts. `scripts/idle` measures how often and how long.
 
-use perigee_core::claim::CountedClaims;
+use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::id::AccountId;
-use perigee_core::location::CompactionBudget;
-use perigee_core::notification::Channel;
+use perigee_core::locations::location::CompactionBudget;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{
     Commands as _, Credentials as _, Devices as _, Escalations as _, Feeds as _, Gateways as _,
     LocationMaintenance as _, Maintenance as _, Outbox as _, Overviews as _, RuleEngineStore as _,

@@ -1,10 +1,10 @@
 //! A licence that one node changes holds for what another one stores, which reads it beside the state of the device.
 
-use perigee_core::actor::Actor;
-use perigee_core::device::{DeviceRef, DeviceSettings};
+use perigee_core::access::actor::Actor;
+use perigee_core::devices::device::{DeviceRef, DeviceSettings};
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use perigee_core::location::Outcome;
+use perigee_core::locations::location::Outcome;
 use perigee_core::store::{Devices as _, Locations as _};
 use perigee_store::{Database, params};
 

@@ -1,7 +1,7 @@
 //! Compaction beside submissions: neither waits for the other longer than for a commit, and what is being packed is known.
 
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Compacted, CompactionBudget, Location, Outcome};
+use perigee_core::locations::location::{Compacted, CompactionBudget, Location, Outcome};
 use perigee_core::store::{LocationMaintenance as _, Locations as _};
 use perigee_store::{Database, params};
 use tokio::task::JoinHandle;

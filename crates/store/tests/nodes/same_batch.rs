@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{Location, Outcome};
+use perigee_core::locations::location::{Location, Outcome};
 use perigee_core::store::Locations as _;
 
 use crate::support::{Nodes, fix, follow, history};

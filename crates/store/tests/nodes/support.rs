@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use perigee_core::account::{AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::accounts::account::{AccountSettings, NewAccount};
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{
+use perigee_core::locations::location::{
     HistoryRequest, Latitude, Location, Longitude, Order, Readings, StoredLocation, TimeRange,
 };
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::join_all;
-use perigee_core::actor::Actor;
+use perigee_core::access::actor::Actor;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{CompactionBudget, Location, Outcome, StoredLocation};
+use perigee_core::locations::location::{CompactionBudget, Location, Outcome, StoredLocation};
 use perigee_core::store::{LocationMaintenance as _, Locations as _};
 use perigee_core::time::Timestamp;
 use perigee_store::Database;

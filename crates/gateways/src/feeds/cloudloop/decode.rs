@@ -5,12 +5,12 @@ use base64::engine::general_purpose::STANDARD;
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
 
-use crate::calendar::Civil;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::feeds::settings::payload_settings;
-use crate::hex::parse_hex;
-use crate::loose;
+use crate::notation::calendar::Civil;
+use crate::notation::hex::parse_hex;
+use crate::notation::loose;
 use crate::report::Report;
 use crate::sbd::{Estimate, Session};
 use crate::value::Value;

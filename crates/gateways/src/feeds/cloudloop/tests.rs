@@ -1,6 +1,6 @@
 //! Messages in the shape that the documentation describes.
 
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use serde_json::{Value as Json, json};
 
 use super::FEED;

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
-use crate::loose;
+use crate::notation::loose;
 use crate::report::Report;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
@@ -23,7 +23,7 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
 
 /// The instant of `/Date(1398184577123)/`, also with an offset after the number, which does not change the instant.
 pub(super) fn json_date(text: &str) -> Option<Timestamp> {
-    let Some(number) = text.trim().strip_prefix("/Date(") else { return crate::instant::any(text) };
+    let Some(number) = text.trim().strip_prefix("/Date(") else { return crate::notation::instant::any(text) };
     let end = number.char_indices().skip(1).find(|(_, c)| !c.is_ascii_digit()).map(|(at, _)| at)?;
     number.get(..end)?.parse().ok().map(Timestamp::from_millis)
 }

@@ -3,9 +3,9 @@
 use crate::alarm::{AlarmTable, Notation, step};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
-use crate::instant;
+use crate::notation::instant;
+use crate::notation::xml::Element;
 use crate::report::Report;
-use crate::xml::Element;
 
 /// The flag of an emergency.
 pub(super) const EMERGENCY: AlarmTable = AlarmTable {
@@ -31,7 +31,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 
 /// The number that a text begins with, such as `5.10 m from MSL`.
 fn leading_number(text: &str) -> Option<f64> {
-    crate::fields::real(text.split_ascii_whitespace().next()?)
+    crate::notation::fields::real(text.split_ascii_whitespace().next()?)
 }
 
 fn read_placemark(placemark: &Element) -> Option<FeedMessage> {

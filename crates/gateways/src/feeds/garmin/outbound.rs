@@ -11,7 +11,7 @@ use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, Refused, S
 use crate::feeds::settings::payload_settings;
 use crate::payload::decode_payload;
 use crate::report::Report;
-use crate::{loose, secret};
+use crate::{notation::loose, secret};
 
 use super::code;
 
@@ -56,7 +56,7 @@ fn read_event(event: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let mut message = FeedMessage::default();
     let imei = member(event, "imei").and_then(loose::text);
     let code = member(event, "messageCode").and_then(loose::integer);
-    let time = member(event, "timeStamp").and_then(loose::number).and_then(crate::instant::epoch);
+    let time = member(event, "timeStamp").and_then(loose::number).and_then(crate::notation::instant::epoch);
     let (Some(imei), Some(code)) = (imei, code) else {
         message.error = Some(DecodeError::Malformed("an event has no imei or messageCode"));
         return message;

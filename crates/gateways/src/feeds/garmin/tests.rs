@@ -1,6 +1,6 @@
 //! Events, history and `MapShare` pages as Garmin writes them.
 
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use serde_json::{Value as Json, json};
 
 use super::{HISTORY, MAPSHARE, OUTBOUND};

@@ -5,14 +5,14 @@ use serde_json::Value as Json;
 use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
-use crate::hex::parse_hex;
+use crate::notation::hex::parse_hex;
+use crate::notation::xml::Element;
 use crate::payload::decode_payload;
 use crate::payload::smartone::{read_atlastrax, read_smartone};
 use crate::report::Report;
 use crate::sbd::sos_of;
 use crate::secret::short_hash;
-use crate::xml::Element;
-use crate::{instant, loose};
+use crate::{notation::instant, notation::loose};
 
 /// Bytes of the request's id in keys of its messages.
 const KEY_MAX: usize = 200;
@@ -54,7 +54,7 @@ fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
         return message;
     };
     message.identifiers.push(esn.to_owned());
-    let time = element.value("unixTime").and_then(crate::fields::real).and_then(instant::epoch);
+    let time = element.value("unixTime").and_then(crate::notation::fields::real).and_then(instant::epoch);
     let digits = element.value("payload").unwrap_or_default();
     let digits = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")).unwrap_or(digits);
     let Some(payload) = parse_hex(digits) else {

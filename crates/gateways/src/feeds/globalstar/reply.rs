@@ -1,9 +1,9 @@
 //! Writes the answers that the back office tests for: one line, the request's id echoed, status 200 also for a failure.
 
-use crate::calendar::Civil;
 use crate::feed::{FeedContext, FeedOutcome, FeedReply, FeedRequest};
+use crate::notation::calendar::Civil;
+use crate::notation::xml::{Element, escape};
 use crate::secret::short_hash;
-use crate::xml::{Element, escape};
 
 use super::decode::is_json;
 

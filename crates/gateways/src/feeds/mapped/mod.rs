@@ -7,9 +7,9 @@ mod tests;
 use crate::decoded::DecodeError;
 use crate::feed::{Delivery, Feed, FeedContext, FeedDecoded, FeedReply, FeedRequest, basic_check};
 use crate::feed_option::{BASIC, MAPPING, MODEL, PAYLOAD};
-use crate::form::Form;
-use crate::loose;
 use crate::mapping::Mapping;
+use crate::notation::form::Form;
+use crate::notation::loose;
 use serde_json::Value as Json;
 
 pub use preset::{BULLITT, CHIRPSTACK, FLESPI, GPSLOGGER, MYRIOTA, SOMEWEAR, TTN, preset};

@@ -3,11 +3,11 @@
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
-use crate::fields::real;
-use crate::form::Form;
+use crate::notation::fields::real;
+use crate::notation::form::Form;
 use crate::report::{CellTower, KNOT_KMH, Report};
 use crate::sbd::sos_of;
-use crate::{instant, loose};
+use crate::{notation::instant, notation::loose};
 
 use super::json;
 
@@ -103,7 +103,7 @@ fn read_cell(text: &str) -> Option<CellTower> {
 fn read_wifi(report: &mut Report, text: &str) {
     let (address, signal) = text.split_once(',').unwrap_or((text, ""));
     let digits: String = address.chars().filter(char::is_ascii_hexdigit).collect();
-    let bytes = crate::hex::parse_hex(&digits).and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
+    let bytes = crate::notation::hex::parse_hex(&digits).and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
     if let Some(mac) = bytes {
         report.access_point(mac, signal.trim().parse().ok());
     }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage};
-use crate::loose;
+use crate::notation::loose;
 use crate::report::Report;
 use crate::sbd::sos_of;
 

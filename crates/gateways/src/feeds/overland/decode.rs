@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
-use crate::loose;
+use crate::notation::loose;
 use crate::report::Report;
 
 /// Kilometres an hour in a metre a second.

@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
-use crate::form::Form;
-use crate::loose;
+use crate::notation::form::Form;
+use crate::notation::loose;
 use crate::report::{CellTower, Report};
 
 /// Regions that the phone watches itself.
@@ -129,7 +129,7 @@ fn loose_texts(value: Option<&Json>) -> Vec<String> {
 /// Numbers of the cell, of which two are hexadecimal when they are texts.
 fn read_cell(body: &Json) -> Option<CellTower> {
     let hex = |name: &str| match body.get(name)? {
-        Json::String(text) => crate::fields::hex(text),
+        Json::String(text) => crate::notation::fields::hex(text),
         other => other.as_u64(),
     };
     let code = |name: &str| body.get(name).and_then(loose::integer).and_then(|code| u16::try_from(code).ok());

@@ -1,12 +1,12 @@
 //! Reads messages: the network's estimate and payload of a `RockBLOCK`, or the decoded fix of a tracker.
 
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 
 use crate::alarm::{AlarmTable, Notation, text};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, Refused};
 use crate::feeds::settings::payload_settings;
-use crate::hex::parse_hex;
+use crate::notation::hex::parse_hex;
 use crate::report::{KNOT_KMH, Report};
 use crate::sbd::{Estimate, Session, sos_of};
 use crate::value::Value;
@@ -24,8 +24,11 @@ pub(super) fn check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Res
         return Ok(());
     }
     let body = Fields::of_body(request, context).map_err(|_detail| Refused::Missing("JWT"))?;
-    let issued =
-        body.trusted(context)?.number("iat").map(crate::number::whole).ok_or(Refused::Wrong("JWT"))?;
+    let issued = body
+        .trusted(context)?
+        .number("iat")
+        .map(crate::notation::number::whole)
+        .ok_or(Refused::Wrong("JWT"))?;
     let age = context.now.as_seconds().saturating_sub(issued);
     if (-MAX_AHEAD_S..=MAX_AGE_S).contains(&age) { Ok(()) } else { Err(Refused::Wrong("time of the JWT")) }
 }
@@ -54,7 +57,8 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
             |(latitude, longitude)| Estimate { latitude, longitude, radius_km: fields.number("iridium_cep") },
         );
     let mut values: Vec<(&'static str, Value)> = Vec::new();
-    values.extend(fields.number("momsn").map(|momsn| ("momsn", crate::number::whole(momsn).into())));
+    values
+        .extend(fields.number("momsn").map(|momsn| ("momsn", crate::notation::number::whole(momsn).into())));
     values.extend(fields.text("device_type").map(|kind| ("deviceType", kind.into())));
     let (payload, error) = match fields.text("data").map(|data| parse_hex(&data)) {
         Some(Some(bytes)) => (bytes, None),

@@ -4,8 +4,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedRequest, Refused};
-use crate::form::Form;
-use crate::{jwt, loose};
+use crate::notation::form::Form;
+use crate::{notation::jwt, notation::loose};
 
 /// The fields of a message.
 pub(super) struct Fields(Map<String, Json>);
@@ -46,6 +46,6 @@ impl Fields {
     }
 
     pub(super) fn time(&self, name: &str) -> Option<perigee_core::time::Timestamp> {
-        self.text(name).and_then(|text| crate::instant::iso(&text))
+        self.text(name).and_then(|text| crate::notation::instant::iso(&text))
     }
 }

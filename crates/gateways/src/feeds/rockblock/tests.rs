@@ -7,7 +7,7 @@ use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
 use crate::feed::{FeedContext, FeedDecoded, FeedRequest, Refused};
 use crate::value::Value;
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use perigee_core::time::Timestamp;
 
 const KEY: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlaWAVJfNWC4XfnRx96p9cztBcdQV6l8aKmzAlZdpEcQR6MSPzlgvihaU\

@@ -1,9 +1,9 @@
 //! Payloads of at most twelve bytes in the forms of common trackers.
 
 use crate::alarm::{AlarmTable, Notation, number};
-use crate::bits::bit;
 use crate::decoded::DecodeError;
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// Kinds of records that begin with their kind.

@@ -1,12 +1,12 @@
 //! Reads callbacks with the member names that are usual in them. Numbers may be texts, and `null` may be a text.
 
-use perigee_core::location::FixSource;
+use perigee_core::locations::location::FixSource;
 use serde_json::Value as Json;
 
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
-use crate::hex::parse_hex;
-use crate::loose;
+use crate::notation::hex::parse_hex;
+use crate::notation::loose;
 use crate::report::Report;
 use crate::sbd::sos_of;
 
@@ -19,7 +19,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
     } else {
         // Some callbacks send the JSON as the name of a form's only field.
         let name = body.split(|byte| *byte == b'=').next().unwrap_or_default();
-        loose::parse(crate::form::unescape(name).as_bytes(), context.budget)
+        loose::parse(crate::notation::form::unescape(name).as_bytes(), context.budget)
     };
     parsed.map(|body| FeedDecoded::one(read(&body, context))).into()
 }

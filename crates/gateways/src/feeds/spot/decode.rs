@@ -6,9 +6,9 @@ use crate::alarm::{AlarmTable, Notation, step, text as code};
 use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
+use crate::notation::xml::Element;
 use crate::report::Report;
-use crate::xml::Element;
-use crate::{instant, loose};
+use crate::{notation::instant, notation::loose};
 
 /// The error that means an empty feed.
 const NO_MESSAGES: &str = "E-0195";
@@ -75,7 +75,7 @@ fn refuse(codes: &[&str], errors: usize) -> Result<(), DecodeError> {
 }
 
 fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
-    let number = |name: &str| field(name).as_deref().and_then(crate::fields::real);
+    let number = |name: &str| field(name).as_deref().and_then(crate::notation::fields::real);
     let mut message = FeedMessage { key: field("id"), ..FeedMessage::default() };
     // People rename units: the serial number comes first.
     for name in ["esn", "messengerId", "esnName", "messengerName"] {

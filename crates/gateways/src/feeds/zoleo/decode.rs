@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use crate::alarm::{AlarmTable, Notation, step};
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
-use crate::loose;
+use crate::notation::loose;
 use crate::report::Report;
 
 /// The row of types that begin with SOS and have none of their own.

@@ -1,8 +1,8 @@
 //! Reads `CalAmp` datagrams: options that name the unit, a service, a message.
 
-use crate::bits::bit;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::reader::{Reader, hex_digits};
+use crate::notation::bits::bit;
+use crate::notation::reader::{Reader, hex_digits};
 
 use super::report::read_report;
 

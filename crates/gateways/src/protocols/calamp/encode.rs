@@ -1,7 +1,7 @@
 //! Commands to `CalAmp` units: messages that the user writes.
 
 use crate::command::{Command, EncodeError, Target};
-use crate::hex::parse_hex;
+use crate::notation::hex::parse_hex;
 
 /// Takes only `custom`, whose `data` is sent as it is.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {

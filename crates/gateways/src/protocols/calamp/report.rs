@@ -2,10 +2,10 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::{bit, bits};
 use crate::decoded::DecodeError;
-use crate::number::real;
-use crate::reader::Reader;
+use crate::notation::bits::{bit, bits};
+use crate::notation::number::real;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 const EVENT: u8 = 2;

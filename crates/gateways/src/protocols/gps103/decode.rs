@@ -1,8 +1,8 @@
 //! Reads GPS103 sentences.
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits, real};
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits, real};
 use crate::report::{KNOT_KMH, Report};
 use crate::value::Value;
 

@@ -2,8 +2,8 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::calendar::Civil;
-use crate::fields::is_digits;
+use crate::notation::calendar::Civil;
+use crate::notation::fields::is_digits;
 
 /// The instant at which it is this time of day in UTC, nearest to what the local clock shows: no zone is more than
 /// twelve hours away. Without a time of day in UTC the local clock is believed.

@@ -1,9 +1,9 @@
 //! Reads GT06 frames: envelope, login, and which message goes where.
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
+use crate::notation::calendar::Civil;
 
-use crate::reader::Reader;
+use crate::notation::reader::Reader;
 
 use super::battery::read_battery_system;
 use super::encode::{long_frame, short_frame};

@@ -1,7 +1,7 @@
 //! Frames to GT06 devices.
 
-use crate::checksum::crc16_x25;
 use crate::command::{Command, EncodeError, Target};
+use crate::notation::checksum::crc16_x25;
 
 /// A frame with a length of one byte.
 pub(super) fn short_frame(kind: u8, content: &[u8], serial: u16) -> Vec<u8> {

@@ -2,11 +2,11 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bit;
-use crate::calendar::Civil;
 use crate::decoded::{DecodeError, Decoded};
-use crate::fields::{hemisphere, hex, real};
-use crate::reader::{Reader, hex_digits};
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{hemisphere, hex, real};
+use crate::notation::reader::{Reader, hex_digits};
 use crate::report::{KNOT_KMH, Report};
 use crate::value::Value;
 
@@ -240,7 +240,7 @@ fn read_obd(report: &mut Report, reader: &mut Reader<'_>, zone: Zone<'_>) -> Res
             }
             _ => continue,
         };
-        report.set_some(name, hex(value).map(|number| crate::number::real_u64(number) / 100.0));
+        report.set_some(name, hex(value).map(|number| crate::notation::number::real_u64(number) / 100.0));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! GT06 messages of one position or one status, with everything that makers append to them.
 
-use crate::bits::{bit, bits};
 use crate::decoded::{DecodeError, Decoded};
-use crate::reader::Reader;
+use crate::notation::bits::{bit, bits};
+use crate::notation::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 

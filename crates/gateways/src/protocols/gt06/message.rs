@@ -1,8 +1,8 @@
 //! A GT06 frame taken apart, and the numbers of its messages.
 
-use crate::checksum::crc16_x25;
 use crate::decoded::DecodeError;
-use crate::reader::Reader;
+use crate::notation::checksum::crc16_x25;
+use crate::notation::reader::Reader;
 
 /// Numbers of messages. The same number means different things on different models.
 pub(super) mod kind {

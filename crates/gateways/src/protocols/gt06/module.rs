@@ -3,7 +3,7 @@
 use perigee_core::time::Timestamp;
 
 use crate::decoded::DecodeError;
-use crate::reader::Reader;
+use crate::notation::reader::Reader;
 use crate::report::{CellTower, Report};
 
 use super::alarm::MODULE;

@@ -1,9 +1,9 @@
 //! GT06 messages of cells and access points, by which a network may find the device.
 
-use crate::bits::bit;
-use crate::calendar::Civil;
 use crate::decoded::{DecodeError, Decoded};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::reader::Reader;
 use crate::report::{CellTower, Report};
 
 use super::alarm::extended_alarm;

@@ -2,10 +2,10 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::{bit, bits};
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError};
-use crate::reader::Reader;
+use crate::notation::bits::{bit, bits};
+use crate::notation::calendar::Civil;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::alarm::status_alarm;

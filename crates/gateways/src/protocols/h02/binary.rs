@@ -1,9 +1,9 @@
 //! H02's binary positions, in decimal digits.
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded};
-use crate::number::real_u64;
-use crate::reader::Reader;
+use crate::notation::calendar::Civil;
+use crate::notation::number::real_u64;
+use crate::notation::reader::Reader;
 use crate::report::{KNOT_KMH, Report};
 
 use super::status::{answer_r12, set_status};

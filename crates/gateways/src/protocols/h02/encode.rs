@@ -1,7 +1,7 @@
 //! Commands to H02 devices: `*HQ,name,kind,HHmmss,...#`.
 
-use crate::calendar::Civil;
 use crate::command::{Command, EncodeError, Target};
+use crate::notation::calendar::Civil;
 
 /// Writes a command.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {

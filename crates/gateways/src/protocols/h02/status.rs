@@ -1,8 +1,8 @@
 //! The word of states, whose alarms are bits that are 0.
 
 use crate::alarm::{AlarmTable, Notation, number};
-use crate::bits::bit;
-use crate::calendar::Civil;
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
 use crate::report::Report;
 
 use perigee_core::time::Timestamp;

@@ -1,7 +1,7 @@
 //! H02's sentences.
 
 use crate::decoded::{Context, DecodeError, Decoded};
-use crate::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits, real};
+use crate::notation::fields::{Fields, degrees_minutes, hemisphere, hex, integer, is_digits, real};
 use crate::report::{CellTower, KNOT_KMH, Report};
 use crate::value::Value;
 

@@ -2,12 +2,12 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bit;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::is_digits;
-use crate::instant::seconds;
+use crate::notation::bits::bit;
+use crate::notation::fields::is_digits;
+use crate::notation::instant::seconds;
+use crate::notation::reader::Reader;
 use crate::payload::PayloadSettings;
-use crate::reader::Reader;
 use crate::sbd::{Estimate, Session};
 
 use super::encode::confirmation;
@@ -152,12 +152,12 @@ fn session_of(header: Header, estimate: Option<Estimate>) -> Session {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::location::FixSource;
+    use perigee_core::locations::location::FixSource;
     use serde_json::json;
 
     use super::*;
     use crate::decoded::Options;
-    use crate::hex::parse_hex;
+    use crate::notation::hex::parse_hex;
     use crate::value::Value;
 
     fn decode(hex: &str, options: &Options) -> Decoded {
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_refused() {
-        let hex = crate::reader::hex_digits(b"not an sbd file\n");
+        let hex = crate::notation::reader::hex_digits(b"not an sbd file\n");
         assert!(decode(&hex, &Options::default()).error.is_some());
         // A message to a modem, an IMEI that is no digits, an element that is longer than its message.
         for hex in [

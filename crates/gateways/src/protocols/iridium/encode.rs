@@ -1,8 +1,8 @@
 //! Writes what goes to the gateway: confirmations of messages from modems, and messages to modems.
 
 use crate::decoded::DecodeError;
-use crate::fields::is_digits;
-use crate::reader::Reader;
+use crate::notation::fields::is_digits;
+use crate::notation::reader::Reader;
 
 use super::frame::REVISION;
 
@@ -88,8 +88,8 @@ impl MtConfirmation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hex::parse_hex;
-    use crate::reader::hex_digits;
+    use crate::notation::hex::parse_hex;
+    use crate::notation::reader::hex_digits;
 
     #[test]
     fn messages_to_modems_are_written() {

@@ -1,8 +1,8 @@
 //! Elements from 0xEC on: networks around, readings of asset trackers and of the vehicle's bus.
 
-use crate::bits::bit;
 use crate::decoded::{Context, DecodeError};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::reader::Reader;
 use crate::report::{CellTower, Report};
 use crate::value::Value;
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::reader::Reader;
+use crate::notation::calendar::Civil;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 

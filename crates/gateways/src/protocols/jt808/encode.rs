@@ -1,7 +1,7 @@
 //! Commands to JT/T 808 terminals.
 
 use crate::command::{Command, EncodeError, Target};
-use crate::hex::parse_hex;
+use crate::notation::hex::parse_hex;
 
 use super::header::write;
 

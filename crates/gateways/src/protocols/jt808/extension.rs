@@ -1,8 +1,8 @@
 //! Elements of diagnostics that follow element 0x80 to the end of a position, and other lists of readings.
 
 use crate::decoded::DecodeError;
-use crate::fields::{integer, real};
-use crate::reader::Reader;
+use crate::notation::fields::{integer, real};
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// Reads elements up to the end; an incomplete one ends the list.

@@ -1,8 +1,8 @@
 //! The numbered elements after a JT/T 808 position: those of the standard, and common ones of makers.
 
-use crate::bits::bit;
 use crate::decoded::{Context, DecodeError};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 
@@ -52,8 +52,10 @@ pub(super) fn read_extra(
         0x33 => {
             // A text of a lock, in which three digits are the voltage in hundredths of a volt.
             let text = reader.text(length)?;
-            let digits =
-                text.strip_prefix("*M00").and_then(|_| text.get(10..13)).and_then(crate::fields::real);
+            let digits = text
+                .strip_prefix("*M00")
+                .and_then(|_| text.get(10..13))
+                .and_then(crate::notation::fields::real);
             report.set_some("battery", digits.map(|digits| digits / 100.0));
         }
         0x51 if length == 2 || length == 16 => {

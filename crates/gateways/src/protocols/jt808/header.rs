@@ -1,8 +1,8 @@
 //! The header of a JT/T 808 message, and answers to it.
 
-use crate::checksum::xor;
 use crate::decoded::DecodeError;
-use crate::reader::{Reader, hex_digits};
+use crate::notation::checksum::xor;
+use crate::notation::reader::{Reader, hex_digits};
 
 use super::frame::escape;
 

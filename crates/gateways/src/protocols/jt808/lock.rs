@@ -1,9 +1,9 @@
 //! Positions of locks (JT701 and its like), in decimal digits.
 
-use crate::calendar::Civil;
 use crate::decoded::DecodeError;
-use crate::number::real_u64;
-use crate::reader::Reader;
+use crate::notation::calendar::Civil;
+use crate::notation::number::real_u64;
+use crate::notation::reader::Reader;
 use crate::report::{KNOT_KMH, Report};
 
 use super::alarm::{LOCK, LOCK_SMALL};

@@ -1,8 +1,8 @@
 //! Elements of a JT/T 808 position that makers use as they like.
 
-use crate::bits::bit;
 use crate::decoded::{Context, DecodeError};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::reader::Reader;
 use crate::report::{AccessPoint, CellTower, Report};
 use crate::value::Value;
 
@@ -218,7 +218,7 @@ fn read_list(report: &mut Report, mut reader: Reader<'_>) -> Result<(), DecodeEr
 fn read_listed(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(), DecodeError> {
     match kind {
         0x0001 => report.set("fuel1", tenths(data.u16()?)),
-        0x0023 => report.set_some("fuel2", crate::fields::real(&data.text(6)?)),
+        0x0023 => report.set_some("fuel2", crate::notation::fields::real(&data.text(6)?)),
         0x002d if data.remaining() == 4 => report.set("power", f64::from(data.u32()?) / 1000.0),
         0x002d => report.set("battery", f64::from(data.u16()?) / 1000.0),
         0x0089 => {

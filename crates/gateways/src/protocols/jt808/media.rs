@@ -1,7 +1,7 @@
 //! Photos, sounds and videos of JT/T 808 terminals, and requests for packets that did not arrive.
 
 use crate::decoded::{Context, DecodeError, Decoded, UploadedFile};
-use crate::reader::Reader;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::header::Message;
@@ -80,7 +80,7 @@ mod tests {
     use super::super::packets::PACKET_OVERHEAD;
     use crate::decoded::{Context, Decoded, Decoder as _, Options};
     use crate::framer::{Framer as _, Step};
-    use crate::reader::hex_digits;
+    use crate::notation::reader::hex_digits;
 
     const NAME: &[u8] = &[0x01, 0x38, 0x00, 0x13, 0x80, 0x00];
 

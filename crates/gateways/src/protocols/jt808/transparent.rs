@@ -1,7 +1,7 @@
 //! Transparent messages: what makers carry through the standard unread.
 
 use crate::decoded::{Context, DecodeError};
-use crate::reader::Reader;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::alarm::{VEHICLE, VEHICLE_EVENT};

@@ -1,8 +1,8 @@
 //! Reads Meitrack frames: `$$flag length,name,kind,content*checksum`.
 
-use crate::checksum::sum;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::hex;
+use crate::notation::checksum::sum;
+use crate::notation::fields::hex;
 use crate::report::Report;
 
 use super::binary::{read_elements, read_fixed};

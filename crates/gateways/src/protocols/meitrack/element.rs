@@ -1,8 +1,8 @@
 //! Elements of CCE records by their number.
 
 use crate::decoded::DecodeError;
-use crate::number::{real, signed};
-use crate::reader::Reader;
+use crate::notation::number::{real, signed};
+use crate::notation::reader::Reader;
 use crate::report::{CellTower, Report};
 
 use super::alarm::alarm;

@@ -1,7 +1,7 @@
 //! Sentences to Meitrack units: `@@flag length,name,content*checksum`.
 
-use crate::checksum::sum;
 use crate::command::{Command, EncodeError, Target};
+use crate::notation::checksum::sum;
 
 /// A sentence; its length counts from the first comma to the line's end.
 pub(super) fn sentence(flag: char, name: &str, content: &str) -> Vec<u8> {

@@ -1,9 +1,9 @@
 //! AAA reports: fields between commas.
 
-use crate::calendar::Civil;
 use crate::decoded::Context;
-use crate::fields::{Fields, hex, integer, real};
-use crate::number::{real_u64, signed};
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{Fields, hex, integer, real};
+use crate::notation::number::{real_u64, signed};
 use crate::report::{CellTower, Report};
 
 use super::alarm::alarm;
@@ -95,9 +95,9 @@ fn set_extras(report: &mut Report, fields: &mut Fields<'_>, event: u16) {
             continue;
         };
         let degrees = if version >= 3 {
-            crate::number::real(signed(raw, 16)) / 100.0
+            crate::notation::number::real(signed(raw, 16)) / 100.0
         } else {
-            let whole = crate::number::real(signed(raw >> 8, 8));
+            let whole = crate::notation::number::real(signed(raw >> 8, 8));
             let hundredths = real_u64(raw & 0xff) / 100.0;
             if whole < 0.0 { whole - hundredths } else { whole + hundredths }
         };

@@ -1,6 +1,6 @@
 //! Accessories over Bluetooth, access points and cells.
 
-use crate::fields::{hex, integer, real};
+use crate::notation::fields::{hex, integer, real};
 use crate::report::{CellTower, Report};
 use crate::value::Value;
 

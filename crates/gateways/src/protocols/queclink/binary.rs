@@ -2,10 +2,10 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::calendar::Civil;
 use crate::decoded::{DecodeError, Decoded};
-use crate::number::{real, signed};
-use crate::reader::Reader;
+use crate::notation::calendar::Civil;
+use crate::notation::number::{real, signed};
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::alarm::EVENT;

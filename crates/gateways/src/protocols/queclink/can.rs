@@ -1,7 +1,7 @@
 //! Reports of the vehicle's bus and diagnostics.
 
-use crate::fields::{hex, integer, real};
-use crate::number::whole;
+use crate::notation::fields::{hex, integer, real};
+use crate::notation::number::whole;
 use crate::report::Report;
 
 use super::sentence::Sentence;

@@ -1,7 +1,7 @@
 //! Expanded fixed reports: positions, then what the model measures, then accessories by a mask.
 
-use crate::fields::{hex, integer, real};
-use crate::number::signed;
+use crate::notation::fields::{hex, integer, real};
+use crate::notation::number::signed;
 use crate::report::Report;
 
 use super::sentence::{Sentence, read_hours, set_analog, set_odometer, set_state};
@@ -112,7 +112,8 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
     if mask & 2 != 0 {
         for index in 1..=devices(walk.take()) {
             walk.at += 2;
-            let degrees = hex(walk.take()).map(|raw| crate::number::real(signed(raw & 0xffff, 16)) * 0.0625);
+            let degrees =
+                hex(walk.take()).map(|raw| crate::notation::number::real(signed(raw & 0xffff, 16)) * 0.0625);
             report.set_some(("temp", index), degrees);
         }
     }

@@ -1,6 +1,6 @@
 //! Everything else: events with at most one position.
 
-use crate::fields::{hex, integer, is_digits};
+use crate::notation::fields::{hex, integer, is_digits};
 use crate::report::Report;
 use crate::value::Value;
 
@@ -77,9 +77,15 @@ fn read_own(report: &mut Report, sentence: &Sentence<'_>) {
 
 /// What came through the serial port, in hexadecimal digits: `COMB,0,94.0,...` is a fuel level.
 fn read_serial(report: &mut Report, digits: &str) {
-    let Some(bytes) = crate::hex::parse_hex(digits).filter(|bytes| !bytes.is_empty()) else { return };
+    let Some(bytes) = crate::notation::hex::parse_hex(digits).filter(|bytes| !bytes.is_empty()) else {
+        return;
+    };
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let fuel = text.contains("COMB").then(|| text.split(',').nth(2)).flatten().and_then(crate::fields::real);
+    let fuel = text
+        .contains("COMB")
+        .then(|| text.split(',').nth(2))
+        .flatten()
+        .and_then(crate::notation::fields::real);
     match fuel {
         Some(fuel) => report.set("fuel", fuel),
         None => report.set("result", text),
@@ -98,7 +104,7 @@ fn read_rest(report: &mut Report, sentence: &Sentence<'_>, at: usize) {
         "LSA" => {
             report.set_some("lightLevel", integer(field(1)));
             report.set_some("batteryLevel", integer(field(2)));
-            report.set_some("temp1", crate::fields::real(field(5)));
+            report.set_some("temp1", crate::notation::fields::real(field(5)));
         }
         _ => {
             let last = sentence.get(sentence.end.saturating_sub(1));

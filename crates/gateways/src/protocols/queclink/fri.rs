@@ -1,6 +1,6 @@
 //! Fixed reports: one or more positions, then what the model measures.
 
-use crate::fields::{hex, integer, is_digits, real};
+use crate::notation::fields::{hex, integer, is_digits, real};
 use crate::report::Report;
 
 use super::sentence::{Sentence, is_vin, read_hours, set_analog, set_odometer, set_state};
@@ -70,7 +70,10 @@ impl<'a> Header<'a> {
 
     fn apply(self, report: &mut Report) {
         let millivolts = integer(self.power).filter(|millivolts| *millivolts > 10);
-        report.set_some("power", millivolts.map(|millivolts| crate::number::real(millivolts) / 1000.0));
+        report.set_some(
+            "power",
+            millivolts.map(|millivolts| crate::notation::number::real(millivolts) / 1000.0),
+        );
         report.set_some("temp1", real(self.temperature));
         report.set_some("batteryLevel", integer(self.battery));
     }

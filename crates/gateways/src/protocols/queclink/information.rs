@@ -1,6 +1,6 @@
 //! Information about the device itself.
 
-use crate::fields::{hex, integer, real};
+use crate::notation::fields::{hex, integer, real};
 use crate::report::Report;
 use crate::value::Value;
 

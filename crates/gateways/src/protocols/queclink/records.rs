@@ -2,9 +2,9 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::{bit, bits};
 use crate::decoded::{DecodeError, Decoded};
-use crate::reader::Reader;
+use crate::notation::bits::{bit, bits};
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// The data of a position.

@@ -2,9 +2,9 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError};
-use crate::fields::{Fields, hex, integer, is_digits, real};
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{Fields, hex, integer, is_digits, real};
 use crate::report::{AccessPoint, Report};
 
 use super::model::model_of;

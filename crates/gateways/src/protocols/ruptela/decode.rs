@@ -1,8 +1,8 @@
 //! Reads Ruptela frames: length, name, command, content, checksum.
 
-use crate::checksum::crc16_kermit;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::reader::Reader;
+use crate::notation::checksum::crc16_kermit;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::encode::packet;

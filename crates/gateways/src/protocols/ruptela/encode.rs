@@ -1,8 +1,8 @@
 //! Packets to Ruptela units.
 
-use crate::checksum::crc16_kermit;
 use crate::command::{Command, EncodeError, Target};
-use crate::hex::parse_hex;
+use crate::notation::checksum::crc16_kermit;
+use crate::notation::hex::parse_hex;
 
 /// A packet: length, the command plus 100, content, checksum.
 pub(super) fn packet(command: u8, content: &[u8]) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Photos that Ruptela units send in parts.
 
 use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
-use crate::reader::{Reader, hex_digits};
+use crate::notation::reader::{Reader, hex_digits};
 use crate::report::Report;
 
 use super::encode::packet;

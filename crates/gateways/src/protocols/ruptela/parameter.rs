@@ -1,8 +1,8 @@
 //! Parameters of Ruptela records by their number.
 
 use crate::alarm::{AlarmTable, Notation, number as code};
-use crate::number::{real, signed};
-use crate::reader::{Reader, hex_digits};
+use crate::notation::number::{real, signed};
+use crate::notation::reader::{Reader, hex_digits};
 use crate::report::Report;
 use crate::value::{Name, Value};
 

@@ -2,9 +2,9 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bits;
 use crate::decoded::DecodeError;
-use crate::reader::Reader;
+use crate::notation::bits::bits;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::parameter::{join_parts, set_parameter};

@@ -1,9 +1,9 @@
 //! Binary frames with a report map: the same fields as mapped lines, as numbers.
 
-use crate::bits::bit;
-use crate::calendar::Civil;
 use crate::decoded::{DecodeError, Decoded};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::alarm::alert;

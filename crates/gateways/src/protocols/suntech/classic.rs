@@ -1,8 +1,8 @@
 //! Lines of ST2, ST3, ST5, ST6 and SA2 units, whose fields follow each other by the model.
 
 use crate::decoded::{Context, DecodeError, Decoded};
-use crate::fields::{Fields, hex, integer, real};
-use crate::number::real_u64;
+use crate::notation::fields::{Fields, hex, integer, real};
+use crate::notation::number::real_u64;
 use crate::report::{CellTower, Report};
 
 use super::alarm::{alert, emergency};

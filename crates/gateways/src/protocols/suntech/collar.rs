@@ -1,7 +1,7 @@
 //! Lines of units without an engine: ST9 (`ST910;Location;…`) and ST4 (`ST410STT;…`).
 
 use crate::decoded::{DecodeError, Decoded};
-use crate::fields::{Fields, integer};
+use crate::notation::fields::{Fields, integer};
 use crate::report::{CellTower, Report};
 
 use super::alarm::COLLAR;

@@ -2,9 +2,9 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::calendar::Civil;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::Fields;
+use crate::notation::calendar::Civil;
+use crate::notation::fields::Fields;
 use crate::report::Report;
 
 use super::binary::read_binary;

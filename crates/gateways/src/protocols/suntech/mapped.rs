@@ -1,8 +1,8 @@
 //! Lines with a report map: a mask whose bits say which fields follow.
 
-use crate::bits::bit;
 use crate::decoded::{DecodeError, Decoded};
-use crate::fields::{Fields, integer};
+use crate::notation::bits::bit;
+use crate::notation::fields::{Fields, integer};
 use crate::report::Report;
 
 use super::alarm::alert;
@@ -49,7 +49,7 @@ fn set_head(report: &mut Report, fields: &mut Fields<'_>, map: u32) {
         report.set("archive", true);
     }
     report.time = date_and_time(next(4), next(5));
-    let hexadecimal = |text: &str| crate::fields::hex(text).filter(|_| !text.is_empty());
+    let hexadecimal = |text: &str| crate::notation::fields::hex(text).filter(|_| !text.is_empty());
     let (cell, mcc, mnc, lac) =
         (hexadecimal(next(6)), next(7).parse(), next(8).parse(), hexadecimal(next(9)));
     if let (Some(cell), Ok(mcc), Ok(mnc), Some(lac)) = (cell, mcc, mnc, lac)
@@ -58,7 +58,8 @@ fn set_head(report: &mut Report, fields: &mut Fields<'_>, map: u32) {
         report.cell(mcc, mnc, lac, cell);
     }
     report.set_some("rssi", integer(next(10)));
-    let (latitude, longitude) = (crate::fields::real(next(11)), crate::fields::real(next(12)));
+    let (latitude, longitude) =
+        (crate::notation::fields::real(next(11)), crate::notation::fields::real(next(12)));
     if let Some((latitude, longitude)) = latitude.zip(longitude) {
         report.locate(latitude, longitude);
     }
@@ -67,8 +68,8 @@ fn set_head(report: &mut Report, fields: &mut Fields<'_>, map: u32) {
 /// Bits 13 to 23: motion, satellites, fix, pins, the kind's own fields, readings with a map of their own.
 fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, kind: &str) {
     let mut next = |index: u32| if bit(map, index) { fields.take() } else { "" };
-    report.speed_kmh = crate::fields::real(next(13));
-    report.course = crate::fields::real(next(14));
+    report.speed_kmh = crate::notation::fields::real(next(13));
+    report.course = crate::notation::fields::real(next(14));
     report.set_some("sat", integer(next(15)));
     if bit(map, 16) {
         report.valid = Some(next(16) == "1");

@@ -1,7 +1,7 @@
 //! The optional fields at the end of classic lines, which a unit must be set to send: hour meter, backup battery, and more.
 
 use crate::decoded::Options;
-use crate::fields::{Fields, integer};
+use crate::notation::fields::{Fields, integer};
 use crate::report::{CellTower, Report};
 
 /// Reads the optional fields. A line does not say which it has; the options of the device do: `hbm` (hour meter, battery
@@ -43,7 +43,7 @@ pub(super) fn set_tail(report: &mut Report, fields: &mut Fields<'_>, options: &O
         let mut number = 1;
         while fields.remaining() > 0 {
             if let Some((_, degrees)) = fields.take().split_once(':') {
-                report.set_some(("temp", number), crate::fields::real(degrees));
+                report.set_some(("temp", number), crate::notation::fields::real(degrees));
                 number += 1;
             }
         }

@@ -1,9 +1,9 @@
 //! The compressed form of classic lines: `02 length … 03`, numbers with a binary whole part and decimal digits after it.
 
-use crate::bits::bit;
-use crate::calendar::Civil;
 use crate::decoded::{DecodeError, Decoded};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 /// Reads a compressed report.

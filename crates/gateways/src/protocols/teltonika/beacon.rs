@@ -1,8 +1,8 @@
 //! Elements of variable length: texts, beacons and tags.
 
-use crate::bits::bit;
 use crate::decoded::DecodeError;
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 

@@ -1,8 +1,8 @@
 //! Reads Teltonika frames: envelope, login, and which codec reads the rest.
 
-use crate::checksum::crc16_arc;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::reader::Reader;
+use crate::notation::checksum::crc16_arc;
+use crate::notation::reader::Reader;
 
 use super::gh3000::read_gh3000;
 use super::parameter::Family;

@@ -1,8 +1,8 @@
 //! Commands to Teltonika devices, codec 12.
 
-use crate::checksum::crc16_arc;
 use crate::command::{Command, EncodeError, Target};
-use crate::hex::parse_hex;
+use crate::notation::checksum::crc16_arc;
+use crate::notation::hex::parse_hex;
 
 /// A frame of codec 12 with one command.
 pub(super) fn command_frame(kind: u8, content: &[u8]) -> Vec<u8> {

@@ -2,10 +2,10 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bit;
 use crate::decoded::DecodeError;
-use crate::number::{real, signed};
-use crate::reader::Reader;
+use crate::notation::bits::bit;
+use crate::notation::number::{real, signed};
+use crate::notation::reader::Reader;
 use crate::report::{CellTower, Report};
 
 use super::alarm::GH3000;

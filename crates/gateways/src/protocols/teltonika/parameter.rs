@@ -1,7 +1,7 @@
 //! What the numbered elements of a record mean.
 
 use crate::decoded::Context;
-use crate::number::{real, signed};
+use crate::notation::number::{real, signed};
 use crate::report::{CellTower, Report};
 use crate::value::{Name, Value};
 

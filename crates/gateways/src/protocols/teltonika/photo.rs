@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
-use crate::reader::Reader;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 use crate::value::Value;
 

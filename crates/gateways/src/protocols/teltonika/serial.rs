@@ -3,8 +3,8 @@
 use perigee_core::time::Timestamp;
 
 use crate::decoded::{DecodeError, Decoded};
-use crate::fields::real;
-use crate::reader::{Reader, hex_digits};
+use crate::notation::fields::real;
+use crate::notation::reader::{Reader, hex_digits};
 use crate::report::Report;
 use crate::value::Value;
 

@@ -1,10 +1,10 @@
 //! TK103 sentences about batteries.
 
 use crate::decoded::DecodeError;
-use crate::fields::{Fields, hex};
-use crate::hex::parse_hex;
-use crate::number::real;
-use crate::reader::Reader;
+use crate::notation::fields::{Fields, hex};
+use crate::notation::hex::parse_hex;
+use crate::notation::number::real;
+use crate::notation::reader::Reader;
 use crate::report::Report;
 
 use super::position::date_and_time;

@@ -1,7 +1,7 @@
 //! Reads TK103 sentences: `(name kind content)`, or `(name,kind,content)` of newer units.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::real;
+use crate::notation::fields::real;
 use crate::report::Report;
 
 use super::battery::{read_cells, read_pack, read_state};

@@ -1,6 +1,6 @@
 //! TK103 sentences with what the mobile network and wireless networks see.
 
-use crate::fields::{Fields, hex};
+use crate::notation::fields::{Fields, hex};
 use crate::report::{CellTower, Report};
 
 use super::kind::set_kind;

@@ -2,9 +2,9 @@
 
 use perigee_core::time::Timestamp;
 
-use crate::bits::bit;
-use crate::calendar::Civil;
-use crate::fields::{degrees_minutes, hemisphere, hex, is_digits, real};
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{degrees_minutes, hemisphere, hex, is_digits, real};
 use crate::report::Report;
 
 use super::decode::{Sentence, padded};

@@ -1,9 +1,9 @@
 //! Reads Wialon IPS lines: `#kind#content`.
 
-use crate::checksum::crc16_arc;
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
-use crate::fields::hex;
 use crate::framer::find;
+use crate::notation::checksum::crc16_arc;
+use crate::notation::fields::hex;
 use crate::report::Report;
 
 use super::photo::Photo;

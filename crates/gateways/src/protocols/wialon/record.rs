@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use perigee_core::time::Timestamp;
 
 use crate::alarm::{AlarmTable, Notation, text};
-use crate::bits::bit;
-use crate::calendar::Civil;
-use crate::fields::{Fields, degrees_minutes, hemisphere, integer, real};
+use crate::notation::bits::bit;
+use crate::notation::calendar::Civil;
+use crate::notation::fields::{Fields, degrees_minutes, hemisphere, integer, real};
 use crate::report::Report;
 use crate::value::{Name, Value};
 

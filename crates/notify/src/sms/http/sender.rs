@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use perigee_core::notification::{Message, SendOutcome, Sender};
-use perigee_core::phone::PhoneNumber;
+use perigee_core::notifications::notification::{Message, SendOutcome, Sender};
+use perigee_core::notifications::phone::PhoneNumber;
 use perigee_tls::{Trust, client_config};
 use reqwest::{Client, Response};
 use secrecy::ExposeSecret as _;

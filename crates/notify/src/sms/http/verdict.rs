@@ -1,6 +1,6 @@
 //! Interprets a provider's answer.
 
-use perigee_core::notification::SendOutcome;
+use perigee_core::notifications::notification::SendOutcome;
 use serde_json::Value;
 
 use super::settings::HttpGatewaySettings;

@@ -1,6 +1,6 @@
 //! Encodes a text into SMPP packets.
 
-use perigee_core::phone::PhoneNumber;
+use perigee_core::notifications::phone::PhoneNumber;
 use rusmpp::pdus::SubmitSm;
 use rusmpp::tlvs::MessageSubmissionRequestTlvValue;
 use rusmpp::types::{AnyOctetString, COctetString, OctetString};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use perigee_core::notification::{Message, Receipt, SendOutcome, Sender};
-use perigee_core::phone::PhoneNumber;
+use perigee_core::notifications::notification::{Message, Receipt, SendOutcome, Sender};
+use perigee_core::notifications::phone::PhoneNumber;
 use perigee_tls::Trust;
 use rusmpp::Pdu;
 use rusmpp::pdus::{BindTransceiver, SubmitSm};

@@ -1,6 +1,6 @@
 //! Reads the delivery receipts that a message centre sends back.
 
-use perigee_core::notification::Receipt;
+use perigee_core::notifications::notification::Receipt;
 use rusmpp::pdus::DeliverSm;
 use rusmpp::tlvs::TlvValue;
 use rusmpp::values::MessageState;

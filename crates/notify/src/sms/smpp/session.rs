@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
-use perigee_core::notification::Receipt;
+use perigee_core::notifications::notification::Receipt;
 use rusmpp::pdus::{BindTransceiver, DeliverSm, DeliverSmResp};
 use rusmpp::tokio_codec::CommandCodec;
 use rusmpp::{Command, CommandStatus, Pdu};

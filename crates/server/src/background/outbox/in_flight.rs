@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
-use perigee_core::notification::Content;
+use perigee_core::notifications::notification::Content;
 use tokio::time::Instant;
 
 /// Lease of a reservation. Messages of a node that died are taken over after this time.
@@ -64,8 +64,8 @@ impl Drop for InFlightMessage {
 #[cfg(test)]
 mod tests {
     use perigee_core::id::AccountId;
-    use perigee_core::notification::{Channel, Occasion};
-    use perigee_core::routing::Preferences;
+    use perigee_core::notifications::notification::{Channel, Occasion};
+    use perigee_core::notifications::routing::Preferences;
     use perigee_core::time::Timestamp;
     use perigee_core::zone::Zone;
 

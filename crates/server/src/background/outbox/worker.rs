@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use metrics::counter;
-use perigee_core::actor::{Origin, Scope};
-use perigee_core::credential::LinkPurpose;
+use perigee_core::access::actor::{Origin, Scope};
+use perigee_core::access::credential::LinkPurpose;
+use perigee_core::alerts::severity::Severity;
 use perigee_core::error::StoreError;
-use perigee_core::notification::{
+use perigee_core::notifications::notification::{
     Candidate, Channel, Composed, Content, EmailCaps, LINK_SECRET, Message, Occasion, Reservation,
     SendOutcome, SendingPolicy,
 };
-use perigee_core::severity::Severity;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 

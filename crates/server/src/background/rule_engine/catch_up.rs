@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use perigee_core::actor::Scope;
-use perigee_core::alert::Alert;
+use perigee_core::access::actor::Scope;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::id::DeviceId;
-use perigee_core::rule::{Evaluator, LOOK_BACK_MS, RuleSet, carried_alerts};
+use perigee_core::rules::rule::{Evaluator, LOOK_BACK_MS, RuleSet, carried_alerts};
 use perigee_core::store::{CatchUp, DeviceRound, Round, RoundStart, TrailDepth};
 use perigee_core::time::Timestamp;
 

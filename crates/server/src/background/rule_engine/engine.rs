@@ -8,7 +8,7 @@ use futures_util::stream::{self, StreamExt as _};
 use metrics::{describe_gauge, gauge};
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
-use perigee_core::rule::RuleSet;
+use perigee_core::rules::rule::RuleSet;
 use perigee_core::store::{AccountLease, Result, RoundStart};
 use tokio::task::{self, JoinSet};
 use tokio::time::Instant;

@@ -6,8 +6,8 @@ use std::vec::IntoIter;
 
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
-use perigee_core::location::StoredLocation;
-use perigee_core::rule::{Evaluation, Evaluator, Rule, RuleFences};
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::rules::rule::{Evaluation, Evaluator, Rule, RuleFences};
 use perigee_core::time::Timestamp;
 
 use crate::budget::{Budget, OutOfSteps, Payer, Queue, Steps};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{HistoryRequest, Order, StoredLocation, TimeRange};
-use perigee_core::rule::{Evaluation, Evaluator, RuleSet, Trail};
+use perigee_core::locations::location::{HistoryRequest, Order, StoredLocation, TimeRange};
+use perigee_core::rules::rule::{Evaluation, Evaluator, RuleSet, Trail};
 use perigee_core::store::{DeviceTrail, Result, RoundStart, Store, TrailDepth};
 use perigee_core::time::Timestamp;
 

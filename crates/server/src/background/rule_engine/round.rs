@@ -6,8 +6,8 @@ use std::time::Instant;
 use metrics::{counter, gauge};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, RuleId};
-use perigee_core::location::StoredLocation;
-use perigee_core::rule::{RuleSet, Trail, carried_alerts};
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::rules::rule::{RuleSet, Trail, carried_alerts};
 use perigee_core::store::{
     DeviceRound, DeviceTrail, LogScan, LogScanLimits, Result, Round, RoundStart, StatusChange, TrailDepth,
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use perigee_core::id::AccountId;
-use perigee_core::rule::RuleSet;
+use perigee_core::rules::rule::RuleSet;
 use perigee_core::time::Monotonic;
 
 /// Bytes of all cached sets together, at most.

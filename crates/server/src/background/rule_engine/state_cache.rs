@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use perigee_core::device::DeviceStatus;
+use perigee_core::devices::device::DeviceStatus;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::rule::{Evaluation, Snapshot};
+use perigee_core::rules::rule::{Evaluation, Snapshot};
 use perigee_core::store::{DeviceRound, RoundStart, StatusChange};
 use perigee_core::time::Timestamp;
 

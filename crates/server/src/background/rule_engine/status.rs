@@ -1,8 +1,8 @@
 //! The status of devices by how long they have been silent: late, offline, or online again.
 
-use perigee_core::device::DeviceStatus;
+use perigee_core::devices::device::DeviceStatus;
 use perigee_core::id::RuleId;
-use perigee_core::rule::{RuleSet, Silence};
+use perigee_core::rules::rule::{RuleSet, Silence};
 use perigee_core::store::{StatusChange, StatusCheck};
 use perigee_core::time::Timestamp;
 

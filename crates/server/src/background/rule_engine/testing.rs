@@ -2,7 +2,7 @@
 
 use perigee_core::id::{AccountId, RuleId};
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, Rule, RuleSettings, RuleTarget};
+use perigee_core::rules::rule::{Condition, Rule, RuleSettings, RuleTarget};
 use perigee_core::time::Timestamp;
 
 /// A rule of account 1 for all its devices, with this condition alone.
@@ -24,7 +24,7 @@ pub(super) fn rule_of(condition: Condition) -> Rule {
             alert_name: None,
             text: None,
             critical: false,
-            routing: perigee_core::routing::AlertRouting::default(),
+            routing: perigee_core::notifications::routing::AlertRouting::default(),
         },
         generation: 1,
         since: Timestamp::MIN,

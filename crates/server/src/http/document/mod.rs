@@ -56,8 +56,8 @@ use super::reply::Envelope;
         crate::http::format::Format,
         crate::http::history::OrderName,
         crate::http::routes::alerts::all::StageName,
-        crate::http::routes::raw_messages::MessageResultName,
-        crate::http::routes::commands::view::CommandStateName,
+        crate::http::routes::gateways::raw_messages::MessageResultName,
+        crate::http::routes::devices::commands::view::CommandStateName,
         ProblemBody<'static>
     )),
 )]

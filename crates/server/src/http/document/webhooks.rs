@@ -1,6 +1,6 @@
 //! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test event.
 
-use perigee_core::event::{EventKind, Subject};
+use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, UserId, WebhookId};
 use serde_json::{Map, Value, json};
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
-use perigee_core::account::Account;
-use perigee_core::actor::{Actor, Origin, Reach, Scope, Via};
-use perigee_core::credential::{Identity, Session};
+use perigee_core::access::actor::{Actor, Origin, Reach, Scope, Via};
+use perigee_core::access::credential::{Identity, Session};
+use perigee_core::access::privilege::{Privilege, Privileges};
+use perigee_core::access::user::{User, UserStatus};
+use perigee_core::accounts::account::Account;
 use perigee_core::id::UserId;
-use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::time::Timestamp;
-use perigee_core::user::{User, UserStatus};
 use perigee_core::zone::Zone;
 use serde::Serialize;
 

@@ -2,9 +2,9 @@
 
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use perigee_core::device_file::MediaType;
-use perigee_core::device_photo::NewPhoto;
-use perigee_core::image::{ImageError, PIXELS_MAX, SIDE_MAX};
+use perigee_core::devices::device_file::MediaType;
+use perigee_core::devices::device_photo::NewPhoto;
+use perigee_core::devices::image::{ImageError, PIXELS_MAX, SIDE_MAX};
 
 use super::body::{expect_media_type, expect_no_coding, payer};
 use super::receive::read_body;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
-use perigee_core::device::DeviceRef;
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::id::FileId;
 use perigee_core::text::SHORT_MAX;
 use serde::de::DeserializeOwned;

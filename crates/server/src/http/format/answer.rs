@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::response::Response;
 use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, HeaderValue, header};
-use perigee_core::actor::Scope;
-use perigee_core::device::Device;
+use perigee_core::access::actor::Scope;
+use perigee_core::devices::device::Device;
 use perigee_core::error::Cause;
-use perigee_core::place::Reader;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Field, Selection};
 use super::negotiate::Format;

@@ -4,8 +4,8 @@
 //! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. What begins with a minus
 //! is a number. A place begins with a distance or with a name of the gazetteer.
 
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, visit_fields};
 use super::text::push_quoted_cell;

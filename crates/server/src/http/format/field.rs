@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-pub use perigee_core::location::Field;
-use perigee_core::location::{Attribute, FixSource, Location, Milli, StoredLocation, kind};
+pub use perigee_core::locations::location::Field;
+use perigee_core::locations::location::{Attribute, FixSource, Location, Milli, StoredLocation, kind};
 use perigee_core::reading_fields;
 use perigee_core::time::Timestamp;
 

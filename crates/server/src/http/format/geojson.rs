@@ -1,7 +1,7 @@
 //! GeoJSON (RFC 7946): a collection of points with everything else in their properties.
 
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Field, Selection, push_coordinates};
 use super::json::{open_envelope, push_next_cursor, write_told_location};

@@ -1,7 +1,7 @@
 //! GPX 1.1: one track of one segment. Fields without a GPX element are in the `extensions` of a point.
 
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, visit_fields};
 use super::text::push_xml_text;

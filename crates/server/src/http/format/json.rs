@@ -1,8 +1,8 @@
 //! JSON as one answer, and NDJSON.
 
 use perigee_core::id::DeviceId;
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, key, visit_fields};
 use super::text::push_json_text;

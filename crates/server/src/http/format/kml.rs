@@ -2,8 +2,8 @@
 //!
 //! Not a `Track`: that lists all times before the first position, so it cannot be streamed.
 
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::field::{Datum, Field, Selection, Visitor, push_coordinates, visit_fields};
 use super::gpx::push_xml_datum;

@@ -4,8 +4,8 @@
 //! further from the line than the tolerance, and at most one location per part is kept without need. Distances are
 //! measured to great-circle arcs, so lines may cross the antimeridian or a pole.
 
-use perigee_core::location::StoredLocation;
-use perigee_core::sphere::{Arc, UnitVector};
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::sphere::{Arc, UnitVector};
 
 /// Simplifies a history part by part.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 mod read_back;
 mod samples;
 
-use perigee_core::location::{MILEAGE_ALIAS, StoredLocation};
+use perigee_core::locations::location::{MILEAGE_ALIAS, StoredLocation};
 use perigee_core::zone::Zone;
 use proptest::prelude::*;
 use serde_json::{Value, json};

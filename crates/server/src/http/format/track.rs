@@ -4,10 +4,10 @@ use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::error::{Cause, StoreError};
 use perigee_core::id::DeviceId;
-use perigee_core::location::{HistoryCursor, HistoryRequest, StoredLocation};
+use perigee_core::locations::location::{HistoryCursor, HistoryRequest, StoredLocation};
 use perigee_core::store::{LocationSink, Next, Result as StoreResult, Store};
 
 use super::simplify::Simplifier;

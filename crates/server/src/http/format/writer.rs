@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::csv::Csv;
 use super::field::Selection;

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use perigee_core::country::Country;
+use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
 use perigee_core::id::{DeviceId, GeofenceId, GroupId};
 use perigee_core::text::{

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use perigee_core::country::Country;
+use perigee_core::access::privilege::Privilege;
+use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
 use perigee_core::id::{
     AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SessionId, ShareId, UserId,
 };
-use perigee_core::privilege::Privilege;
-use perigee_core::schedule::Weekday;
+use perigee_core::rules::schedule::Weekday;
 use perigee_core::text::{TextError, check_length, check_lines, check_one_line};
 use perigee_core::zone::Zone;
 use serde_json::{Number, Value};

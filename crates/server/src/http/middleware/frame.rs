@@ -9,7 +9,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use perigee_core::audit::Refusals;
+use perigee_core::access::audit::Refusals;
 use tokio::time::{Duration, Instant};
 use tracing::Instrument;
 

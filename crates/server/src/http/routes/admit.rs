@@ -1,10 +1,10 @@
 //! Admits bodies that may be submissions, and applies the right rate limit: that of submissions if the body has items
 //! for a visible device, and otherwise that of the account.
 
-use perigee_core::device::{Device, DeviceRef};
+use perigee_core::access::privilege::Privilege;
+use perigee_core::devices::device::{Device, DeviceRef};
 use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use perigee_core::privilege::Privilege;
 use serde_json::{Map, Value};
 
 use super::devices::{find_device, find_device_id};

@@ -10,8 +10,8 @@ use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
-use crate::http::compressed_file::{CompressedFile, CompressedFiles, compressed_files};
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
+use crate::http::encoding::compressed_file::{CompressedFile, CompressedFiles, compressed_files};
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;

@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::group::{Group, GroupFilter, GroupSettings};
+use perigee_core::groups::group::{Group, GroupFilter, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::privilege::Privilege;
 use perigee_core::text::{Description, Name};
 use serde::Serialize;
 use serde_json::Value;

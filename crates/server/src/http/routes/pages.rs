@@ -6,8 +6,8 @@ use axum::response::Response;
 use http::HeaderMap;
 use rust_embed::RustEmbed;
 
-use crate::http::compressed_file::{CompressedFiles, compressed_files};
 use crate::http::embedded::Keep;
+use crate::http::encoding::compressed_file::{CompressedFiles, compressed_files};
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::{Preconditions, TextPath};
 use crate::http::middleware::nothing_here;

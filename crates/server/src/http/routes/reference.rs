@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header;
-use perigee_core::country::Country;
+use perigee_core::accounts::country::Country;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use serde_json::Value;

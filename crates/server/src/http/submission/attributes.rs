@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, Location};
+use perigee_core::locations::location::{Attribute, Location};
 use perigee_core::text::SHORT_MAX;
 use serde_json::Value;
 

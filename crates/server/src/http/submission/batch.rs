@@ -1,7 +1,7 @@
 //! Validation results of the items of a body, and the answer that reports them.
 
 use http::StatusCode;
-use perigee_core::location::Outcome;
+use perigee_core::locations::location::Outcome;
 use serde::Serialize;
 use utoipa::ToSchema;
 

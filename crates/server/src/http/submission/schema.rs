@@ -1,6 +1,6 @@
 //! Schemas of submitted items, made from those of answers and open to unknown members.
 
-use perigee_core::location::Location;
+use perigee_core::locations::location::Location;
 use perigee_core::text::SHORT_MAX;
 use utoipa::openapi::schema::{AdditionalProperties, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};

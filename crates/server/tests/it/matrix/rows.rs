@@ -1,6 +1,6 @@
 //! Who may use which operation.
 
-use perigee_core::privilege::Privilege;
+use perigee_core::access::privilege::Privilege;
 use serde_json::{Value, json};
 
 use super::world::NEW_PASSWORD;

@@ -2,35 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::account_gateway::NewGateway;
-use perigee_core::actor::{Actor, Origin, Reach, Scope};
-use perigee_core::alert::Alert;
-use perigee_core::command::{CommandFilter, CommandKind, CommandState, NewCommand};
-use perigee_core::contact::ContactGroupSettings;
-use perigee_core::credential::{LinkPurpose as KeptPurpose, NewLink};
-use perigee_core::device::DeviceSettings;
-use perigee_core::device_file::NewDeviceFile;
-use perigee_core::gateway::{MessageFilter, NewMessage, Reporter};
-use perigee_core::geofence::{GeofenceSettings, Position, Shape};
-use perigee_core::group::GroupSettings;
+use perigee_core::access::actor::{Actor, Origin, Reach, Scope};
+use perigee_core::access::credential::{LinkPurpose as KeptPurpose, NewLink};
+use perigee_core::access::privilege::Privilege;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::alerts::severity::Severity;
+use perigee_core::devices::command::{CommandFilter, CommandKind, CommandState, NewCommand};
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::devices::device_file::NewDeviceFile;
+use perigee_core::gateways::account_gateway::NewGateway;
+use perigee_core::gateways::gateway::{MessageFilter, NewMessage, Reporter};
+use perigee_core::gateways::message_contents::MessageContents;
+use perigee_core::gateways::raw_usage::Keep;
+use perigee_core::groups::group::GroupSettings;
 use perigee_core::id::{
     AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
-use perigee_core::location::{DuplicateRule, Latitude, Longitude};
-use perigee_core::message_contents::MessageContents;
-use perigee_core::notification::NotificationFilter;
+use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
+use perigee_core::locations::location::{DuplicateRule, Latitude, Longitude};
+use perigee_core::notifications::contact::ContactGroupSettings;
+use perigee_core::notifications::notification::NotificationFilter;
+use perigee_core::notifications::routing::{
+    AlertRouting, Destination, Preferences, Recipient, RoutingHolder,
+};
 use perigee_core::page::PageRequest;
-use perigee_core::privilege::Privilege;
-use perigee_core::raw_usage::Keep;
-use perigee_core::routing::{AlertRouting, Destination, Preferences, Recipient, RoutingHolder};
-use perigee_core::rule::{Condition, RuleSettings, RuleTarget};
-use perigee_core::severity::Severity;
-use perigee_core::share::{NewShare, ShareTarget};
+use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
+use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
     AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Gateways, Geofences,
     Groups, Notifications, Routing, Rules, Shares, Webhooks,
 };
-use perigee_core::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
+use perigee_core::webhooks::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;
 use perigee_server::auth::signing::SigningKeys;
@@ -543,7 +545,7 @@ fn reporter(scope: Scope, device: DeviceId) -> Reporter {
         identifier: "imei".to_owned(),
         model: None,
         reported_model: None,
-        decoding: perigee_core::decoding::Decoding::new(),
+        decoding: perigee_core::gateways::decoding::Decoding::new(),
         proposed_zone_minutes: None,
     }
 }
@@ -600,8 +602,8 @@ async fn make_fence(app: &TestApp, tenant: &Tenant, group: Option<GroupId>) -> S
     app.store.create_geofence(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
-fn unused_key(app: &TestApp) -> perigee_core::credential::SigningKey {
-    perigee_core::credential::SigningKey {
+fn unused_key(app: &TestApp) -> perigee_core::access::credential::SigningKey {
+    perigee_core::access::credential::SigningKey {
         kid: "unused".to_owned(),
         pkcs8: Vec::new(),
         creation: app.app.clock.now(),
@@ -659,7 +661,7 @@ async fn make_webhook(app: &TestApp, tenant: &Tenant) -> Webhook {
     let settings = WebhookSettings {
         name: None,
         url: "https://example.com/hook".to_owned(),
-        filter: perigee_core::event::EventFilter::default(),
+        filter: perigee_core::events::event::EventFilter::default(),
         enabled: true,
     };
     let (actor, secret) = (Actor::operator(tenant.account.id), WebhookSecret(vec![1; 32]));

@@ -1,13 +1,13 @@
 //! Accounts and people to test with, made straight in the store, each with a token.
 
-use perigee_core::account::{Account, AccountSettings, NewAccount};
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::credential::ApiKey as StoredKey;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::access::credential::ApiKey as StoredKey;
+use perigee_core::access::privilege::{Privilege, Privileges};
+use perigee_core::access::user::{NewUser, UserProfile};
+use perigee_core::accounts::account::{Account, AccountSettings, NewAccount};
 use perigee_core::id::{DeviceId, GroupId, KeyId, UserId};
-use perigee_core::privilege::{Privilege, Privileges};
 use perigee_core::store::{Accounts, Credentials, Users};
 use perigee_core::text::Tags;
-use perigee_core::user::{NewUser, UserProfile};
 use perigee_core::zone::Zone;
 use perigee_server::auth::api_key::ApiKey;
 use secrecy::SecretString;

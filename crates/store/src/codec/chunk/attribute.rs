@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, Readings};
+use perigee_core::locations::location::{Attribute, Readings};
 
 use super::field::id;
 use super::header::Column;

@@ -1,6 +1,8 @@
 //! The columns of a chunk: their numbers, and how a value is put back into a location.
 
-use perigee_core::location::{Latitude, Location, Longitude, Readings, StoredLocation, Trust, kind};
+use perigee_core::locations::location::{
+    Latitude, Location, Longitude, Readings, StoredLocation, Trust, kind,
+};
 use perigee_core::reading_fields;
 use perigee_core::time::Timestamp;
 

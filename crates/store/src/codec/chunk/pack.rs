@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use perigee_core::location::{Latitude, Longitude, Readings, StoredLocation, Trust};
+use perigee_core::locations::location::{Latitude, Longitude, Readings, StoredLocation, Trust};
 use perigee_core::time::Timestamp;
 
 use super::attribute::attribute_columns;

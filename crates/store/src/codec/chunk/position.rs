@@ -1,6 +1,6 @@
 //! Reads only times, or times and coordinates: enough to look for duplicates, for maps and for simplifying tracks.
 
-use perigee_core::location::{Latitude, Longitude, TimeRange};
+use perigee_core::locations::location::{Latitude, Longitude, TimeRange};
 use perigee_core::time::Timestamp;
 
 use super::field::narrow;

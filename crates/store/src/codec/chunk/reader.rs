@@ -1,6 +1,6 @@
 //! Reading a chunk: it is opened once, then only what is asked for is unpacked.
 
-use perigee_core::location::{StoredLocation, TimeRange};
+use perigee_core::locations::location::{StoredLocation, TimeRange};
 
 use super::field::{CORE, id};
 use super::header::{Column, Columns, Summary, read_chunk};

@@ -1,6 +1,6 @@
 //! Reads the locations of a chunk one after the other, into one buffer.
 
-use perigee_core::location::{Attribute, StoredLocation};
+use perigee_core::locations::location::{Attribute, StoredLocation};
 use perigee_core::time::Timestamp;
 
 use super::attribute::{Kind, column_of};

@@ -2,7 +2,9 @@
 
 mod golden;
 
-use perigee_core::location::{Latitude, Location, Longitude, Readings, StoredLocation, TimeRange, Trust};
+use perigee_core::locations::location::{
+    Latitude, Location, Longitude, Readings, StoredLocation, TimeRange, Trust,
+};
 use perigee_core::time::Timestamp;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{Attribute, FixSource, Milli};
+use perigee_core::locations::location::{Attribute, FixSource, Milli};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

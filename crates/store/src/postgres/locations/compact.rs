@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget};
+use perigee_core::locations::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 
 use super::log::FULL_CHUNK;

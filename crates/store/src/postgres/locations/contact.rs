@@ -1,7 +1,7 @@
 //! Recording that a device made contact without a location.
 
+use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::store::Result;
 
 use crate::Tx;

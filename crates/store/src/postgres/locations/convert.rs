@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Latitude, Longitude, Trust};
+use perigee_core::locations::location::{Latitude, Longitude, Trust};
 use perigee_core::time::Timestamp;
 use tokio_postgres::{Error, Row, Transaction};
 

@@ -3,16 +3,16 @@
 //! Nothing above [`Tx::horizon`] is read, because a lower number could be committed later. The horizon is the end of a
 //! block, and rows of an account do not overlap in their numbers, so the order of rows is the order of numbers.
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
-use perigee_core::event::Event;
+use perigee_core::events::event::Event;
 use perigee_core::id::DeviceId;
-use perigee_core::location::Feed;
+use perigee_core::locations::location::Feed;
 use perigee_core::store::Result;
 
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::Point;
-use crate::sql::event_filter::Wanted;
+use crate::sql::events::event_filter::Wanted;
 use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
 use crate::sql::query::Query;
 use crate::sql::scope;

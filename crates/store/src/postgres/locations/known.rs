@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use bytes::Bytes;
 use futures_util::future::{try_join, try_join3, try_join4};
-use perigee_core::actor::Reach;
+use perigee_core::access::actor::Reach;
+use perigee_core::accounts::license::{DeviceState, License};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::license::{DeviceState, License};
-use perigee_core::location::{Fix, JumpDetector, Latitude, Longitude, Trust, UnconfirmedJump};
+use perigee_core::locations::location::{Fix, JumpDetector, Latitude, Longitude, Trust, UnconfirmedJump};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio_postgres::types::{FromSql, ToSql};

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::Scope;
-use perigee_core::event::Event;
+use perigee_core::access::actor::Scope;
+use perigee_core::events::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
+use perigee_core::locations::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
@@ -20,7 +20,7 @@ use super::{compact, contact, erase, feed, ingest, last, licenses, numbers, rece
 use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
-use crate::sql::event_filter::Wanted;
+use crate::sql::events::event_filter::Wanted;
 use crate::sql::locations::{Ingested, LocationLog, Submission, Window, find_last_visible};
 use crate::{Database, Tx, params};
 

@@ -1,7 +1,7 @@
 //! Unpacked locations: those in the log and in no chunk yet.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::Order;
+use perigee_core::locations::location::Order;
 use perigee_core::store::Result;
 
 use super::log_row::{COLUMNS, LogRow};

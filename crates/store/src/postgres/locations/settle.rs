@@ -1,7 +1,7 @@
 //! Updating device states after a batch: last locations, contact times, counts of unpacked locations.
 
+use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::time::Timestamp;
 
 use super::known::{Device, Known};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 
 use super::feed::{end, rows};

@@ -5,9 +5,9 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use crate::sql::event_trim::wanted_by_webhooks;
+use crate::sql::events::event_trim::wanted_by_webhooks;
 use crate::sql::locations::{save_trimmed_to, state_row};
-use crate::sql::rule_engine::judged_to;
+use crate::sql::rules::rule_engine::judged_to;
 use crate::{Database, Tx, params};
 
 /// Rows that one transaction examines.

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Origin, Scope};
-use perigee_core::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
+use perigee_core::access::actor::{Actor, Origin, Scope};
+use perigee_core::alerts::alert::{Alert, AlertFilter, AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
-use perigee_core::location::{History, HistoryRequest};
+use perigee_core::locations::location::{History, HistoryRequest};
 use perigee_core::store::{Alerts, Result, SubmittedAlerts};
 
 use super::super::devices::record_contact;

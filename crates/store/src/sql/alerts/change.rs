@@ -1,16 +1,16 @@
 //! Acknowledging and ending an alert; both are idempotent.
 
-use perigee_core::actor::Actor;
-use perigee_core::alert::{LaterFix, StoredAlert};
+use perigee_core::access::actor::Actor;
+use perigee_core::alerts::alert::{LaterFix, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::store::Result;
 
 use super::super::checksum::id_part;
-use super::super::{audit, events, outbox};
 use super::notes::{self, Author};
 use super::read;
+use crate::sql::{access::audit, events, notifications::outbox};
 use crate::{Tx, Value, params};
 
 pub(super) async fn acknowledge(

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::Readings;
+use perigee_core::locations::location::Readings;
 use perigee_core::store::Result;
 
 use super::super::checksum::{crc, differs, id_part, sum, values};

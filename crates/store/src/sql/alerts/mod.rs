@@ -1,10 +1,13 @@
 //! Alerts: deduplicated, listed by time, acknowledged and ended.
 
+pub(crate) mod alert_search;
 mod api;
 mod change;
 pub(crate) mod checksum;
+pub(crate) mod emergencies;
 mod notes;
 mod read;
+pub(crate) mod sos_notices;
 mod store;
 
 pub(super) use change::add_later_fix;

@@ -1,18 +1,18 @@
 //! Notes about alerts, and acknowledgements by the link in a message.
 
-use perigee_core::actor::{Actor, Origin, Scope};
-use perigee_core::alert::{AlertNote, NotifiedAlert, StoredAlert};
+use perigee_core::access::actor::{Actor, Origin, Scope};
+use perigee_core::alerts::alert::{AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, AlertNoteId, DeviceId, NotificationId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
-use perigee_core::routing::Preferences;
+use perigee_core::notifications::routing::Preferences;
 use perigee_core::store::Result;
 use perigee_core::zone::Zone;
 
 use super::super::devices::read::names;
-use super::super::{audit, column, events, idempotency, ids, outbox, user_rows};
 use super::read;
+use crate::sql::{access::audit, access::user_rows, column, events, idempotency, ids, notifications::outbox};
 use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "id, user_id, name, text, acknowledges, created";

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use perigee_core::actor::Scope;
-use perigee_core::alert::{Alert, AlertFilter, AlertStage, LaterFix, StoredAlert};
+use perigee_core::access::actor::Scope;
+use perigee_core::alerts::alert::{Alert, AlertFilter, AlertStage, LaterFix, StoredAlert};
+use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{AccountId, AlertId, DeviceId, UserId};
-use perigee_core::location::{Attribute, History, HistoryCursor, HistoryRequest, Latitude, Longitude};
-use perigee_core::notification::Channel;
-use perigee_core::severity::Severity;
+use perigee_core::locations::location::{
+    Attribute, History, HistoryCursor, HistoryRequest, Latitude, Longitude,
+};
+use perigee_core::notifications::notification::Channel;
 use perigee_core::store::Result;
 
 use super::super::query::{Query, for_ids};

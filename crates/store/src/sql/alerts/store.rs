@@ -3,22 +3,22 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
-use perigee_core::alert::Alert;
-use perigee_core::event::EventKind;
+use perigee_core::alerts::alert::Alert;
+use perigee_core::alerts::severity::Severity;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, AlertId, DeviceId};
-use perigee_core::location::{Latitude, Longitude, Outcome, Readings};
-use perigee_core::routing::AlertRouting;
-use perigee_core::severity::Severity;
+use perigee_core::locations::location::{Latitude, Longitude, Outcome, Readings};
+use perigee_core::notifications::routing::AlertRouting;
 use perigee_core::store::{Result, SubmittedAlerts};
 use perigee_core::time::Timestamp;
 
-use super::super::event_append::{NewEvent, append_events};
 use super::super::identity::Identity;
-use super::super::outbox::{self, DeviceAudience, Raised};
 use super::super::query::{for_ids, insert_many};
 use super::super::{events, ids, locations};
 use super::checksum;
 use crate::codec::pack_readings;
+use crate::sql::events::event_append::{NewEvent, append_events};
+use crate::sql::notifications::outbox::{self, DeviceAudience, Raised};
 use crate::{Tx, Value, params};
 
 const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, name, text, critical, \

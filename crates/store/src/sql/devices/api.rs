@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Scope};
-use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
-use perigee_core::device_photo::NewPhoto;
+use perigee_core::access::actor::{Actor, Scope};
+use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
+use perigee_core::devices::device_photo::NewPhoto;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
@@ -13,8 +13,8 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Devices, ExpiryAnnouncement, NamedDevice, Result};
 use perigee_core::time::Timestamp;
 
-use super::super::{accounts, editions, license_check};
 use super::{create, delete, expiry, photo, read, replace};
+use crate::sql::{accounts, accounts::license_check, groups::editions};
 use crate::{Database, Tx};
 
 async fn find(tx: &Tx, scope: Scope, device: DeviceRef) -> Result<Option<Device>> {

@@ -1,11 +1,11 @@
 //! Shared by creating and replacing a device: the checks, and the columns that a client sets.
 
-use perigee_core::account::Account;
-use perigee_core::actor::{Actor, Reach, Scope};
-use perigee_core::decoding::Decoding;
-use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::access::actor::{Actor, Reach, Scope};
+use perigee_core::accounts::account::Account;
+use perigee_core::devices::device::{Device, DeviceRef, DeviceSettings};
 use perigee_core::error::{Kind, StoreError, Unique};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
+use perigee_core::gateways::decoding::Decoding;
 use perigee_core::id::DeviceId;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;

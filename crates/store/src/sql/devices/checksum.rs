@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use perigee_core::day::Date;
-use perigee_core::decoding::Decoding;
-use perigee_core::gateway::DeviceIdentifier;
+use perigee_core::gateways::decoding::Decoding;
+use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 use perigee_core::text::Tags;

@@ -1,13 +1,13 @@
 //! Recording that a device made contact, also when what it sent is refused.
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::license::{DeviceState, License};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::DeviceId;
-use perigee_core::license::{DeviceState, License};
 use perigee_core::store::Result;
 
 use super::super::query::Query;
-use super::super::{rule_engine, scope};
+use crate::sql::{rules::rule_engine, scope};
 use crate::{Tx, params};
 
 /// Records that a visible device made contact now, and says whether it may store what it sent. Locks the account.

@@ -1,22 +1,22 @@
 //! Creating a device, which takes a licence unless its expiry is in the past.
 
-use perigee_core::account::Account;
-use perigee_core::actor::{Actor, Reach};
-use perigee_core::device::{Device, DeviceSettings};
+use perigee_core::access::actor::{Actor, Reach};
+use perigee_core::accounts::account::Account;
+use perigee_core::accounts::license::{License, LicenseChange, expiry_instant};
+use perigee_core::devices::device::{Device, DeviceSettings};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::DeviceId;
 use perigee_core::idempotency::{Created, IdempotencyKey};
-use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::store::Result;
 
 use super::super::checksum::{id_part, sum};
 use super::super::ids::fresh_id;
 use super::super::query::insert_many;
-use super::super::{accounts, audit, idempotency, license_check, members};
 use super::change::{COLUMNS, admit, append_event, reread, values};
 use super::checksum::settings_crc;
 use super::{expiry, identifiers};
+use crate::sql::{access::audit, accounts, accounts::license_check, groups::members, idempotency};
 use crate::{Tx, Value, params};
 
 pub(super) async fn create(

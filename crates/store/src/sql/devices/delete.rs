@@ -1,16 +1,18 @@
 //! Deleting a device with its history.
 
-use perigee_core::actor::Actor;
-use perigee_core::device::DeviceRef;
+use perigee_core::access::actor::Actor;
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, editions, gateway_changes, members, quarantine};
 use super::change::append_event;
 use super::{identifiers, read};
+use crate::sql::{
+    access::audit, accounts, gateways::gateway_changes, groups::editions, groups::members, quarantine,
+};
 use crate::{Tx, params};
 
 pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {

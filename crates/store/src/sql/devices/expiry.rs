@@ -5,13 +5,13 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{ExpiryAnnouncement, Result};
 use perigee_core::time::Timestamp;
 
-use super::super::event_append::{NewEvent, append_events};
-use super::super::license_check;
+use crate::sql::accounts::license_check;
+use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::{Database, Row, Tx, params};
 
 // The conditions of the indexes `device_by_expiry`, `device_by_lapse` and `device_by_near`, in their words.

@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use perigee_core::actor::Scope;
-use perigee_core::claim::CountedClaims;
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::operator_notice::NoticeKind;
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::error::{StoreError, Unique};
-use perigee_core::gateway::{DeviceIdentifier, Reporter};
+use perigee_core::gateways::claim::CountedClaims;
+use perigee_core::gateways::gateway::{DeviceIdentifier, Reporter};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::operator_notice::NoticeKind;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::locations::state_row::{self, StateRow};
 use super::super::query::{Query, for_texts, insert_many};
-use super::super::{column, operator_notices};
+use crate::sql::{accounts::operator_notices, column};
 use crate::{Row, Tx, params};
 
 /// What [`reporter`] reads of a device `d` and of [`REPORTER_LIVE`].

@@ -3,15 +3,18 @@
 mod api;
 mod change;
 pub(crate) mod checksum;
+pub(crate) mod commands;
 mod contact;
 mod create;
 mod delete;
+pub(crate) mod device_files;
 pub(crate) mod expiry;
 mod identifiers;
 mod photo;
 pub(crate) mod read;
 mod replace;
 mod row;
+pub(crate) mod watch_lists;
 
 pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]

@@ -1,18 +1,18 @@
 //! The photo of a device that users set. It counts as a change of the device.
 
-use perigee_core::actor::Actor;
-use perigee_core::audit::changed;
-use perigee_core::device::{Device, DeviceRef};
-use perigee_core::device_photo::NewPhoto;
+use perigee_core::access::actor::Actor;
+use perigee_core::access::audit::changed;
+use perigee_core::devices::device::{Device, DeviceRef};
+use perigee_core::devices::device_photo::NewPhoto;
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, FileId};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
-use super::super::{accounts, audit, editions, ids};
 use super::change::{append_event, reread};
 use super::read;
+use crate::sql::{access::audit, accounts, groups::editions, ids};
 use crate::{Tx, params};
 
 pub(super) async fn set(

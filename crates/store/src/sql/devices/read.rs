@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use perigee_core::account::Account;
-use perigee_core::actor::Scope;
-use perigee_core::device::{Device, DeviceFilter, DeviceRef};
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::account::Account;
+use perigee_core::accounts::license::DeviceState;
+use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::license::DeviceState;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{NamedDevice, Result};
 

@@ -1,22 +1,24 @@
 //! Replacing the settings of a device. One that is reactivated takes a licence.
 
-use perigee_core::account::Account;
-use perigee_core::actor::Actor;
-use perigee_core::audit::changed;
-use perigee_core::device::{Device, DeviceRef, DeviceSettings};
+use perigee_core::access::actor::Actor;
+use perigee_core::access::audit::changed;
+use perigee_core::accounts::account::Account;
+use perigee_core::accounts::license::{License, LicenseChange, expiry_instant};
+use perigee_core::devices::device::{Device, DeviceRef, DeviceSettings};
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::DeviceId;
-use perigee_core::license::{License, LicenseChange, expiry_instant};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
 use super::super::checksum::{ID_MODULUS, sum};
 use super::super::locations::state_row;
-use super::super::{accounts, audit, editions, license_check, members, rule_engine};
 use super::change::{COLUMNS, admit, append_event, append_expiry_event, reread, values};
 use super::checksum::settings_crc;
 use super::{expiry, identifiers, read};
+use crate::sql::{
+    access::audit, accounts, accounts::license_check, groups::editions, groups::members, rules::rule_engine,
+};
 use crate::{Tx, params};
 
 pub(super) async fn replace(

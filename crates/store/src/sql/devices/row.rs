@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use perigee_core::account::Account;
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::account::Account;
+use perigee_core::accounts::limits::{Counters, Limits};
 use perigee_core::day::{Date, Day};
-use perigee_core::device::{Device, DeviceSettings};
+use perigee_core::devices::device::{Device, DeviceSettings};
+use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::id::{AccountId, DeviceId, FileId, GroupId, UserId};
-use perigee_core::limits::{Counters, Limits};
-use perigee_core::reporting_interval::ReportingInterval;
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;

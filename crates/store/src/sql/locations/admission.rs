@@ -1,7 +1,7 @@
 //! Whether a submission is admitted: its device must be visible to the submitter and licensed.
 
 use perigee_core::error::{Kind, StoreError};
-use perigee_core::location::Outcome;
+use perigee_core::locations::location::Outcome;
 use perigee_core::store::Result;
 
 use super::submission_queue::Submission;

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Scope};
+use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
     StoredLocation, TimeRange,
 };
@@ -14,13 +14,13 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{LocationMaintenance, LocationSink, Locations, Result};
 use perigee_core::time::Timestamp;
 
-use super::super::retention;
 use super::super::scope::visible_devices;
 use super::of_devices::last_of_devices;
 use super::submission_queue::Submission;
 use super::window::Window;
 use super::{delete, group_commit, last_list, log, read};
 use crate::Database;
+use crate::sql::accounts::retention;
 
 #[async_trait]
 impl Locations for Database {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{DuplicateRule, Fix, JumpDetector, Latitude, Longitude, Outcome, judge};
+use perigee_core::locations::location::{
+    DuplicateRule, Fix, JumpDetector, Latitude, Longitude, Outcome, judge,
+};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

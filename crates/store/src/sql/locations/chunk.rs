@@ -4,7 +4,7 @@
 //! or after it.
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

@@ -1,16 +1,18 @@
 //! Deleting a part of a device's history, by request or because its retention has ended.
 
 use futures_util::FutureExt as _;
-use perigee_core::actor::Actor;
+use perigee_core::access::actor::Actor;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes};
+use perigee_core::locations::location::{
+    Fix, HistoryRequest, Order, StoredLocation, TimeRange, is_coarse, supersedes,
+};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::{audit, quarantine, scope};
 use super::chunk;
 use super::last::find_last;
 use super::read::cut_out;
+use crate::sql::{access::audit, quarantine, scope};
 use crate::{Database, Tx, params};
 
 /// Chunks that one transaction deletes; bounds the time other writers wait.

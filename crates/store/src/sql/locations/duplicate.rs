@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::TimeRange;
+use perigee_core::locations::location::TimeRange;
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

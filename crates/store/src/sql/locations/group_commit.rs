@@ -11,17 +11,17 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use perigee_core::error::StoreError;
-use perigee_core::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::message_contents::StoredContents;
 use perigee_core::id::AccountId;
-use perigee_core::message_contents::StoredContents;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
-use super::super::{attachments, messages};
 use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission, Waiting};
 use crate::error::Locked;
+use crate::sql::{gateways::attachments, gateways::messages};
 use crate::{Database, Engine, Tx};
 
 /// Stores a submission together with whatever else is queued.
@@ -212,7 +212,7 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<S
     #[cfg(feature = "unsafe-early-ack")]
     if crate::early_ack::is_on() {
         let accepted = |each: &Submission| StoredContents {
-            locations: vec![perigee_core::location::Outcome::Accepted; each.locations.len()],
+            locations: vec![perigee_core::locations::location::Outcome::Accepted; each.locations.len()],
             ..StoredContents::default()
         };
         let answers = batch.iter().map(|each| Ok(accepted(each))).collect();

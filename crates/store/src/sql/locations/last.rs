@@ -1,8 +1,8 @@
 //! The last location of a device that can be trusted.
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 
 use super::super::query::for_ids;

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{LastFilter, StoredLocation};
+use perigee_core::locations::location::{LastFilter, StoredLocation};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 

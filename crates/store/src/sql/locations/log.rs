@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::Scope;
-use perigee_core::device::DeviceRef;
-use perigee_core::event::{Event, EventKind, EventObject};
+use perigee_core::access::actor::Scope;
+use perigee_core::devices::device::DeviceRef;
+use perigee_core::devices::reporting_interval::ReportingInterval;
+use perigee_core::events::event::{Event, EventKind, EventObject};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
-use perigee_core::reporting_interval::ReportingInterval;
+use perigee_core::locations::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
@@ -21,7 +21,7 @@ use super::submission_queue::Submission;
 use super::window::Window;
 use crate::codec::Point;
 use crate::job::Opening;
-use crate::sql::event_filter::Wanted;
+use crate::sql::events::event_filter::Wanted;
 use crate::sql::{accounts, clock};
 use crate::{Database, Tx, params};
 

@@ -2,7 +2,7 @@
 
 use std::vec::IntoIter;
 
-use perigee_core::location::{HistoryCursor, Order, StoredLocation};
+use perigee_core::locations::location::{HistoryCursor, Order, StoredLocation};
 use perigee_core::store::{LocationSink, Next};
 
 use super::chunk::{LocationKey, key_of};

@@ -10,6 +10,7 @@ mod chunk;
 mod chunk_row;
 mod delete;
 mod duplicate;
+pub(crate) mod geofences;
 mod group_commit;
 mod last;
 mod last_list;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 
 use super::super::query::for_ids;

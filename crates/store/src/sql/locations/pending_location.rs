@@ -1,7 +1,7 @@
 //! Locations that wait for their commit, kept small: time and place as they are, the readings packed.
 
 use bytes::Bytes;
-use perigee_core::location::{DuplicateRule, Fix, Location, StoredLocation};
+use perigee_core::locations::location::{DuplicateRule, Fix, Location, StoredLocation};
 
 use crate::codec::{pack_all_readings, pack_readings};
 

@@ -1,8 +1,8 @@
 //! The history of a device, merged from chunks and unpacked locations.
 
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{History, HistoryCursor, HistoryRequest, Order, StoredLocation};
+use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, Order, StoredLocation};
 use perigee_core::store::{LocationSink, Next, Result};
 
 use super::super::scope;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Latitude, Longitude, StoredLocation, Trust};
+use perigee_core::locations::location::{Latitude, Longitude, StoredLocation, Trust};
 use perigee_core::store::Result;
 
 use super::super::column;

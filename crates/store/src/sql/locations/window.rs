@@ -1,6 +1,6 @@
 //! The requested part of a history.
 
-use perigee_core::location::{HistoryRequest, Order, TimeRange};
+use perigee_core::locations::location::{HistoryRequest, Order, TimeRange};
 
 use super::chunk::LocationKey;
 use super::chunk_row::ChunkRow;

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Scope};
+use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::id::RuleId;
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Rule, RuleSettings};
+use perigee_core::rules::rule::{Rule, RuleSettings};
 use perigee_core::store::{Result, Rules};
 
 use super::{change, read};

@@ -1,18 +1,20 @@
 //! Creating, replacing and deleting rules.
 
-use perigee_core::actor::Actor;
-use perigee_core::audit::changed;
+use perigee_core::access::actor::Actor;
+use perigee_core::access::audit::changed;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, RuleId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
+use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::store::Result;
 
 use super::super::query::{for_ids, insert_many};
-use super::super::rule_engine::end_occurrences;
-use super::super::{accounts, audit, geofences, idempotency, ids, routing, scope, search};
 use super::read;
+use crate::sql::rules::rule_engine::end_occurrences;
+use crate::sql::{
+    access::audit, accounts, idempotency, ids, locations::geofences, notifications::routing, scope, search,
+};
 use crate::{Row, Tx, Value, params};
 
 /// Raises the revision of an account's rules and geofences, which every node compares before its next round.

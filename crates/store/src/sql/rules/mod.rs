@@ -3,6 +3,7 @@
 mod api;
 mod change;
 mod read;
+pub(crate) mod rule_engine;
 
 pub(super) use change::{bump_revision, start_generation};
 pub(super) use read::{all, find, keep_rules};

@@ -1,11 +1,11 @@
 //! Finding and listing rules.
 
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::id::{AccountId, DeviceId, GroupId, RuleId};
+use perigee_core::notifications::routing::AlertRouting;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
-use perigee_core::routing::AlertRouting;
-use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
+use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::store::Result;
 
 use super::super::query::Query;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
+use perigee_core::accounts::license::{DeviceState, License};
 use perigee_core::id::{AccountId, DeviceId, GroupId};
-use perigee_core::license::{DeviceState, License};
 use perigee_core::store::Result;
 
 use super::device_cache::CachedDevice;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::OptionFuture;
-use perigee_core::location::{Compacted, CompactionBudget};
+use perigee_core::locations::location::{Compacted, CompactionBudget};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

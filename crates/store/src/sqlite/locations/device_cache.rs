@@ -6,10 +6,10 @@
 
 use std::collections::HashMap;
 
-use perigee_core::actor::Scope;
-use perigee_core::device::DeviceRef;
+use perigee_core::access::actor::Scope;
+use perigee_core::accounts::license::License;
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::id::DeviceId;
-use perigee_core::license::License;
 use perigee_core::time::Timestamp;
 
 /// Entries at which the whole cache is cleared.

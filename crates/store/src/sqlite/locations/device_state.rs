@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, JumpDetector, StoredLocation, UnconfirmedJump};
-use perigee_core::reporting_interval::ReportingInterval;
+use perigee_core::locations::location::{Fix, JumpDetector, StoredLocation, UnconfirmedJump};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
-use perigee_core::actor::{Reach, Scope};
+use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::event::Event;
+use perigee_core::events::event::Event;
 use perigee_core::id::DeviceId;
-use perigee_core::location::Feed;
+use perigee_core::locations::location::Feed;
 use perigee_core::store::Result;
 
 use super::erase::Erased;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{Point, PointRef};
-use crate::sql::event_filter::Wanted;
+use crate::sql::events::event_filter::Wanted;
 use crate::sql::locations::{event_of, trimmed_to, unpack_or_note};
 use crate::sql::scope::visible_devices;
 use crate::{Tx, params};

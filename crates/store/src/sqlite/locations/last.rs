@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 
 use super::admission::read_visible;

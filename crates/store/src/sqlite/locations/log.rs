@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use perigee_core::actor::Scope;
-use perigee_core::device::DeviceRef;
-use perigee_core::event::Event;
+use perigee_core::access::actor::Scope;
+use perigee_core::devices::device::DeviceRef;
+use perigee_core::events::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
+use perigee_core::locations::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
@@ -16,7 +16,7 @@ use super::memory::LocationMemory;
 use super::unpacked::FULL_CHUNK;
 use super::{compact, device_state, erase, feed, ingest, last, save, skim, trim};
 use crate::codec::Point;
-use crate::sql::event_filter::Wanted;
+use crate::sql::events::event_filter::Wanted;
 use crate::sql::locations::{
     ChangeGuard, DeviceMemory, Ingested, LastInMemory, LocationLog, Submission, Window,
 };

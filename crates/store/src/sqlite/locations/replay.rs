@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry::Vacant;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{Fix, JumpDetector, judge};
+use perigee_core::locations::location::{Fix, JumpDetector, judge};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 

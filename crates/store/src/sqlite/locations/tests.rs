@@ -1,11 +1,11 @@
 //! Behaviour that only shows when several devices share a commit, which no public call can force.
 
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Origin, Reach};
-use perigee_core::device::DeviceSettings;
-use perigee_core::event::EventKind;
+use perigee_core::access::actor::{Actor, Origin, Reach};
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{
+use perigee_core::locations::location::{
     CompactionBudget, HistoryRequest, Latitude, Location, Longitude, Order, Outcome, Readings, TimeRange,
 };
 use perigee_core::store::{

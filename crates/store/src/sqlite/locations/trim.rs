@@ -8,9 +8,9 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::memory::LocationMemory;
-use crate::sql::event_trim::wanted_by_webhooks;
+use crate::sql::events::event_trim::wanted_by_webhooks;
 use crate::sql::locations::{save_trimmed_to, trimmed_to};
-use crate::sql::rule_engine::judged_to;
+use crate::sql::rules::rule_engine::judged_to;
 use crate::{Database, Row, Tx, params};
 
 /// Rows that one transaction deletes; each may hold the locations of a whole commit.

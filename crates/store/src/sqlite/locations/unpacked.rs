@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::location::{DuplicateRule, Order, TimeRange};
+use perigee_core::locations::location::{DuplicateRule, Order, TimeRange};
 use perigee_core::time::Timestamp;
 
 use crate::codec::Point;
@@ -290,7 +290,7 @@ impl UnpackedLocations {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::location::{Latitude, Longitude, Trust};
+    use perigee_core::locations::location::{Latitude, Longitude, Trust};
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Turns by what locations cost, above all near geofences of many positions.
 
-use perigee_core::geofence::{Area, Position, Shape};
 use perigee_core::id::GeofenceId;
-use perigee_core::location::{Latitude, Location, Longitude, Readings, Trust};
-use perigee_core::rule::{Condition, FenceChange, Trail};
+use perigee_core::locations::geofence::{Area, Position, Shape};
+use perigee_core::locations::location::{Latitude, Location, Longitude, Readings, Trust};
+use perigee_core::rules::rule::{Condition, FenceChange, Trail};
 
 use super::super::testing::rule_of;
 use super::*;

@@ -1,10 +1,10 @@
 //! The memory and the pace of compiled rules.
 
-use perigee_core::geofence::{Geofence, GeofenceSettings, Position, Shape};
 use perigee_core::id::GeofenceId;
-use perigee_core::location::{Latitude, Longitude};
+use perigee_core::locations::geofence::{Geofence, GeofenceSettings, Position, Shape};
+use perigee_core::locations::location::{Latitude, Longitude};
 use perigee_core::revision::Revision;
-use perigee_core::rule::Condition;
+use perigee_core::rules::rule::Condition;
 use perigee_core::time::Timestamp;
 
 use super::super::testing::rule_of;

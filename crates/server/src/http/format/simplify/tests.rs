@@ -1,6 +1,6 @@
 //! Lines that may be thinned, and what must stay of them.
 
-use perigee_core::location::{Latitude, Location, Longitude, Readings, Trust};
+use perigee_core::locations::location::{Latitude, Location, Longitude, Readings, Trust};
 use perigee_core::time::Timestamp;
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Attribute, FixSource, Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust,
 };
 use perigee_core::time::Timestamp;

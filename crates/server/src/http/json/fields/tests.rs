@@ -1,6 +1,6 @@
 //! Bodies with everything right and with everything wrong.
 
-use perigee_core::country::Country;
+use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::zone::Zone;

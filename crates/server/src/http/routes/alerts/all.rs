@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use perigee_core::alert::{AlertFilter, AlertStage, StoredAlert};
+use perigee_core::access::privilege::Privilege;
+use perigee_core::alerts::alert::{AlertFilter, AlertStage, StoredAlert};
+use perigee_core::alerts::severity::Severity;
 use perigee_core::error::Kind;
 use perigee_core::id::AlertId;
-use perigee_core::place::Reader;
-use perigee_core::privilege::Privilege;
-use perigee_core::severity::Severity;
+use perigee_core::locations::place::Reader;
 use utoipa::ToSchema;
 
 use super::read::read_name;
@@ -65,8 +65,8 @@ async fn read_filter(app: &App, caller: &Caller, params: &mut Params) -> ApiResu
     ("stage" = Option<StageName>, Query, description = "Only alerts in this stage."),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
     ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts, sorted by `dateTime`.", body = AlertList)))]
@@ -101,8 +101,8 @@ fn answer(caller: &Caller, alert: StoredAlert, place: Option<Reader>) -> Reply<A
 #[utoipa::path(get, path = "/api/alerts/{alertId}", tag = "alerts",
     params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9"),
     ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
     ),
     responses((status = 200, description = "The alert with this ID.", body = AlertAnswer)))]
 pub async fn get_alert(

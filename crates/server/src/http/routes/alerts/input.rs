@@ -1,6 +1,6 @@
 //! Reading and validating one alert of a request.
 
-use perigee_core::alert::Alert;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::zone::Zone;
 use serde_json::Value;
 
@@ -53,7 +53,7 @@ fn require_both(fields: &mut Fields<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use perigee_core::location::Attribute;
+    use perigee_core::locations::location::Attribute;
     use serde_json::json;
 
     use super::*;

@@ -1,10 +1,10 @@
 //! Notes about alerts.
 
 use axum::extract::State;
-use perigee_core::alert::AlertNote;
+use perigee_core::access::privilege::Privilege;
+use perigee_core::alerts::alert::AlertNote;
 use perigee_core::error::Kind;
 use perigee_core::id::{AlertId, AlertNoteId};
-use perigee_core::privilege::Privilege;
 use perigee_core::text::Lines;
 use serde::Serialize;
 use serde_json::Value;

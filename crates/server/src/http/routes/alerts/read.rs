@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use perigee_core::alert::Alert;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::id::DeviceId;
-use perigee_core::place::Reader;
+use perigee_core::locations::place::Reader;
 
 use super::view::{AlertList, AlertView};
 use crate::app::App;
@@ -51,8 +51,8 @@ pub(super) fn read_name(params: &mut Params) -> Option<String> {
     ("alertName" = Option<String>, Query, description = "Only alerts with this name, in any letter case. Default: all alerts; an empty value has the same effect.", example = "SOSButton", max_length = 100),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
     ("place" = Option<bool>, Query, description = "Whether the answer has the member `place`, the position in words. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller."),
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 10000 with `cursor`, no limit without.", minimum = 1, maximum = 10000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts, sorted by `dateTime`.", body = AlertList)))]

@@ -1,10 +1,10 @@
 //! The JSON of alerts, and the schemas of submitted ones.
 
-use perigee_core::alert::StoredAlert;
-use perigee_core::location::Degrees;
-use perigee_core::notification::Channel;
-use perigee_core::place::Reader;
-use perigee_core::severity::Severity;
+use perigee_core::alerts::alert::StoredAlert;
+use perigee_core::alerts::severity::Severity;
+use perigee_core::locations::location::Degrees;
+use perigee_core::locations::place::Reader;
+use perigee_core::notifications::notification::Channel;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};

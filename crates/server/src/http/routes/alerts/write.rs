@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use perigee_core::alert::Alert;
+use perigee_core::access::privilege::Privilege;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::id::DeviceId;
-use perigee_core::privilege::Privilege;
 use perigee_core::text::Line;
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};

@@ -8,13 +8,13 @@ use axum::extract::State;
 use axum::response::Response;
 use flate2::read::GzDecoder;
 use http::HeaderMap;
-use perigee_core::place;
+use perigee_core::locations::place;
 use sha2::{Digest as _, Sha256};
 
 use super::tiles::answer_range;
 use crate::app::App;
-use crate::http::content_encoding::ContentEncoding;
 use crate::http::embedded::{EmbeddedFile, Keep};
+use crate::http::encoding::content_encoding::ContentEncoding;
 use crate::http::error::ApiResult;
 use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;

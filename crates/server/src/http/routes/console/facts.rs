@@ -1,7 +1,7 @@
 //! Public settings that the console needs before sign-in: the server's name, version, channels and maps.
 
 use axum::extract::State;
-use perigee_core::notification::Channel;
+use perigee_core::notifications::notification::Channel;
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -18,8 +18,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::policy::PagePolicy;
 use crate::config::BaseUrl;
-use crate::http::content_encoding::ContentEncoding;
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
+use crate::http::encoding::content_encoding::ContentEncoding;
 use crate::http::error::{ApiResult, internal};
 use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;

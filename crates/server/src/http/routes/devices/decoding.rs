@@ -1,6 +1,6 @@
 //! Decoding settings of a device: the reader and the schema follow from `DEVICE_OPTIONS` of the gateways crate.
 
-use perigee_core::decoding::Decoding;
+use perigee_core::gateways::decoding::Decoding;
 use perigee_gateways::{DEVICE_OPTIONS, OptionKind, read_decoding};
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};

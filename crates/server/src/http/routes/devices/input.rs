@@ -1,11 +1,11 @@
 //! Reading and validating a device of a request.
 
+use perigee_core::accounts::limits::Limits;
+use perigee_core::accounts::retention::RETENTION_DAYS_MAX;
 use perigee_core::day::Date;
-use perigee_core::device::DeviceSettings;
-use perigee_core::gateway::DeviceIdentifier;
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::limits::Limits;
-use perigee_core::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::{Description, Line, Name, SHORT_MAX, ShortText};
 use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};

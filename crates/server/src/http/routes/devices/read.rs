@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use perigee_core::device::{Device, DeviceFilter, DeviceRef};
+use perigee_core::accounts::license::DeviceState;
+use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef};
 use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
-use perigee_core::license::DeviceState;
-use perigee_core::location::StoredLocation;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 use perigee_core::page::Page;
-use perigee_core::place::Reader;
 
 use super::view::{DeviceList, DeviceView, OneDevice};
 use crate::app::App;
@@ -51,8 +51,8 @@ pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> 
 /// unless `limit` or `cursor` is given; with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ("limit" = Option<u32>, Query, description = "Maximum number of devices in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only devices whose name, identifier or description contains this text. Upper and lower case are not distinguished.", example = "star"),
@@ -99,8 +99,8 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
 #[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
     responses((status = 200, description = "The device with this ID.", body = OneDevice)))]
 pub async fn get_device(

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::decoding::Decoding;
-use perigee_core::device::Device;
-use perigee_core::gateway::DeviceIdentifier;
+use perigee_core::accounts::limits::{Counters, Limits};
+use perigee_core::devices::device::Device;
+use perigee_core::gateways::decoding::Decoding;
+use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::GroupId;
-use perigee_core::limits::{Counters, Limits};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,10 +1,10 @@
 //! Creating, changing and deleting devices.
 
 use axum::extract::State;
-use perigee_core::actor::Reach;
+use perigee_core::access::actor::Reach;
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::Kind;
 use perigee_core::id::GroupId;
-use perigee_core::privilege::Privilege;
 
 use super::input::{DeviceInput, follow_date, read_device};
 use super::read::{find_device, reply_device};

@@ -1,6 +1,6 @@
 //! The JSON of an event, the same for polling, stream and webhooks.
 
-use perigee_core::event::{Event, EventObject};
+use perigee_core::events::event::{Event, EventObject};
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -9,11 +9,11 @@ use crate::event_format::EventFormat;
 use crate::http::cursor::Cursor;
 use crate::http::error::ApiResult;
 use crate::http::format::{Selection, json};
+use crate::http::routes::access::users_view::UserView;
 use crate::http::routes::alerts::view::AlertView;
-use crate::http::routes::commands::view::CommandView;
+use crate::http::routes::devices::commands::view::CommandView;
 use crate::http::routes::devices::view::DeviceView;
 use crate::http::routes::groups::GroupView;
-use crate::http::routes::users_view::UserView;
 
 /// The name that IDs of events are bound to, because they are cursors.
 const LIST: &str = "events";

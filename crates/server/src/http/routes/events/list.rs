@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
-use perigee_core::actor::Scope;
-use perigee_core::event::{EventFilter, EventPage};
+use perigee_core::access::actor::Scope;
+use perigee_core::events::event::{EventFilter, EventPage};
 
 use super::body::{event_id, read_event_id, write_event};
 use super::query::read_filter;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::iter::successors;
 use std::str::FromStr;
 
-use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::events::event::{EventFilter, EventKind};
 use perigee_core::id::DeviceId;
 
 use crate::http::extract::Params;

@@ -8,7 +8,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use perigee_core::actor::Scope;
+use perigee_core::access::actor::Scope;
 use tokio::sync::watch;
 
 use super::body::read_event_id;

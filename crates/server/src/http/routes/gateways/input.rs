@@ -1,6 +1,6 @@
 //! Reading gateways from requests. Options are checked against their feed before they are stored.
 
-use perigee_core::account_gateway::{Gateway, GatewaySettings, NewGateway};
+use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::id::DeviceId;
 use perigee_core::text::{Line, OptionalName, SHORT_MAX};
 use perigee_gateways::setting::SettingError;

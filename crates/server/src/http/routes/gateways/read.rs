@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use perigee_core::account_gateway::Gateway;
 use perigee_core::error::Kind;
+use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::id::GatewayId;
 use perigee_core::page::PageRequest;
 

@@ -1,7 +1,7 @@
 //! The JSON of gateways.
 
-use perigee_core::account_gateway::{Gateway, NewGateway};
-use perigee_core::feed_health::GatewayState;
+use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
+use perigee_core::gateways::feed_health::GatewayState;
 use perigee_core::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};

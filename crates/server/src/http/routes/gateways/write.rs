@@ -1,10 +1,10 @@
 //! Creating, changing and deleting gateways.
 
 use axum::extract::State;
-use perigee_core::account_gateway::Gateway;
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::Kind;
+use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::id::GatewayId;
-use perigee_core::privilege::Privilege;
 use perigee_core::time::Timestamp;
 
 use super::input::{GatewayChangeInput, GatewayInput, NAMES, read_change, read_gateway};

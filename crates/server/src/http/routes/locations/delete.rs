@@ -1,8 +1,8 @@
 //! Deleting a device's locations in a time range.
 
 use axum::extract::State;
-use perigee_core::location::TimeRange;
-use perigee_core::privilege::Privilege;
+use perigee_core::access::privilege::Privilege;
+use perigee_core::locations::location::TimeRange;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 use utoipa::ToSchema;

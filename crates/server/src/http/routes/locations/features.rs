@@ -1,6 +1,6 @@
 //! Locations as the document describes their GeoJSON.
 
-use perigee_core::location::Field;
+use perigee_core::locations::location::Field;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::Bytes;
-use perigee_core::actor::Scope;
-use perigee_core::location::Feed;
+use perigee_core::access::actor::Scope;
+use perigee_core::locations::location::Feed;
 
 use super::view::LocationFeed;
 use crate::app::App;

@@ -10,7 +10,7 @@ pub(super) use scan::scan_location;
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Bounds, Field, FixSource, Latitude, Location, Longitude, MILEAGE_ALIAS, Milli, Readings, kind,
 };
 use perigee_core::reading_fields;

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use perigee_core::location::{Area, LastFilter, Latitude, Longitude};
+use perigee_core::locations::location::{Area, LastFilter, Latitude, Longitude};
 
 use super::view::DeviceLocationList;
 use crate::app::App;
@@ -27,8 +27,8 @@ const BBOX_FORM: &str = "west, south, east and north in degrees, separated by co
     ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only locations that the server received at this time or later (`receivedAt`).", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ("limit" = Option<u32>, Query, description = "Maximum number of locations in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "Last locations of the devices that the caller may see.", body = DeviceLocationList)))]

@@ -3,8 +3,10 @@
 pub mod delete;
 pub mod features;
 pub mod feed;
+pub mod geofences;
 pub mod input;
 pub mod last;
+pub mod places;
 pub mod read;
 pub mod view;
 pub mod write;

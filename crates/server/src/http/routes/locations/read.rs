@@ -4,9 +4,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
-use perigee_core::device::DeviceRef;
-use perigee_core::location::StoredLocation;
-use perigee_core::place::Reader;
+use perigee_core::devices::device::DeviceRef;
+use perigee_core::locations::location::StoredLocation;
+use perigee_core::locations::place::Reader;
 
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
@@ -41,8 +41,8 @@ use crate::http::routes::devices::{find_device, find_device_id};
     ("fields" = Option<String>, Query, description = "JSON names of the members to return, separated by commas. Supported by the formats `json`, `ndjson` and `csv`. Default: all members.", example = "dateTime,latitude,longitude,speed"),
     ("simplify" = Option<f64>, Query, description = "Tolerance for simplifying the track, in metres: locations are omitted while the line through the remaining ones passes within this distance of them. The first and the last location are always returned. Must not be combined with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
 ), responses((status = 200, description = "Locations of the device.", content(
     (LocationList = "application/json"),
     (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}\n")),
@@ -74,8 +74,8 @@ pub async fn list_locations(
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
     params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to the location. Default: `false`.", example = true),
-    ("language" = Option<crate::http::routes::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
-    ("units" = Option<crate::http::routes::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
     responses(
         (status = 200, description = "The last location of the device.", body = LastLocation),

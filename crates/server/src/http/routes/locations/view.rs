@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use perigee_core::location::{Field, FixSource, Kind, Location, MILEAGE_ALIAS, Milli, Reading};
+use perigee_core::locations::location::{Field, FixSource, Kind, Location, MILEAGE_ALIAS, Milli, Reading};
 use perigee_core::text::{TAG_KEY_MAX, TAGS_MAX};
 use serde_json::{Value, json};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, RefBuilder, SchemaFormat, SchemaType, Type};

@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use perigee_core::access::privilege::Privilege;
 use perigee_core::id::DeviceId;
-use perigee_core::location::Location;
-use perigee_core::privilege::Privilege;
+use perigee_core::locations::location::Location;
 use serde_json::{Map, Value};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};

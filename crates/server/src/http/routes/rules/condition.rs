@@ -1,8 +1,8 @@
 //! The JSON of rule conditions.
 
 use perigee_core::id::GeofenceId;
-use perigee_core::location::Attribute;
-use perigee_core::rule::{
+use perigee_core::locations::location::Attribute;
+use perigee_core::rules::rule::{
     Condition, Crossing, FenceChange, HarshManoeuvre, Level, Quantity, RuleSettings, Silence, Tank,
 };
 use serde::Serialize;

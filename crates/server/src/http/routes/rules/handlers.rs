@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::RuleId;
-use perigee_core::privilege::Privilege;
-use perigee_core::rule::Rule;
+use perigee_core::rules::rule::Rule;
 
 use super::view::{NAMES, RuleInput, RuleList, RuleView, read_rule};
 use crate::app::App;
@@ -15,7 +15,7 @@ use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preco
 use crate::http::list::answer_list;
 use crate::http::names::resolve_names;
 use crate::http::reply::{Done, Reply, not_modified};
-use crate::http::routes::alert_routing::{ask_to_confirm, named_addresses};
+use crate::http::routes::notifications::alert_routing::{ask_to_confirm, named_addresses};
 
 /// Attributes an unknown reference to the member that named it.
 fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {

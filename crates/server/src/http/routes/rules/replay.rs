@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use perigee_core::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
+use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{DeviceId, RuleId};
-use perigee_core::location::{Degrees, HistoryRequest, Order, TimeRange};
+use perigee_core::locations::location::{Degrees, HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
-use perigee_core::rule::{Condition, Episode, Evaluator, Rule, RuleFences, Silence, Trail};
+use perigee_core::rules::rule::{Condition, Episode, Evaluator, Rule, RuleFences, Silence, Trail};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;

@@ -1,8 +1,8 @@
 //! The JSON of rules.
 
-use perigee_core::alert::Alert;
+use perigee_core::alerts::alert::Alert;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::rule::{Rule, RuleSettings, RuleTarget};
+use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::text::{Description, Line, Lines, Name};
 use perigee_core::zone::Zone;
 use serde::Serialize;
@@ -15,8 +15,8 @@ use crate::http::error::ApiResult;
 use crate::http::input::{Object, Set, Whole, input, read_body};
 use crate::http::json::Fields;
 use crate::http::names::Named;
-use crate::http::routes::alert_routing::input::RuleThenInput;
-use crate::http::routes::alert_routing::view::RuleThenView;
+use crate::http::routes::notifications::alert_routing::input::RuleThenInput;
+use crate::http::routes::notifications::alert_routing::view::RuleThenView;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
 
 /// A rule: conditions that raise an alert when they are true of a device.

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use perigee_core::error::Kind;
 use perigee_core::id::{DeliveryId, WebhookId};
-use perigee_core::webhook::{DeliveryState, NewDelivery};
+use perigee_core::webhooks::webhook::{DeliveryState, NewDelivery};
 use serde_json::json;
 
 use super::read::find;

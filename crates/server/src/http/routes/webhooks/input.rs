@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use perigee_core::event::{EventFilter, EventKind};
+use perigee_core::events::event::{EventFilter, EventKind};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::text::{Line, OptionalName};
-use perigee_core::webhook::{Webhook, WebhookSettings};
+use perigee_core::webhooks::webhook::{Webhook, WebhookSettings};
 use serde_json::Value;
 use url::Url;
 use utoipa::openapi::{RefOr, Schema};

@@ -2,11 +2,11 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use perigee_core::actor::Reach;
+use perigee_core::access::actor::Reach;
+use perigee_core::access::privilege::Privilege;
 use perigee_core::error::Kind;
 use perigee_core::id::WebhookId;
-use perigee_core::privilege::Privilege;
-use perigee_core::webhook::Webhook;
+use perigee_core::webhooks::webhook::Webhook;
 
 use super::view::{WebhookList, WebhookView};
 use crate::app::App;

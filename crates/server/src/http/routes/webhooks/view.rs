@@ -1,8 +1,8 @@
 //! The JSON of webhooks and deliveries.
 
-use perigee_core::event::EventKind;
+use perigee_core::events::event::EventKind;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::webhook::{DeliveryState, Gap, Webhook, WebhookDelivery};
+use perigee_core::webhooks::webhook::{DeliveryState, Gap, Webhook, WebhookDelivery};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Attribute, FixSource, Latitude, Location, Longitude, Milli, Readings, StoredLocation, Trust,
 };
 use perigee_core::time::Timestamp;

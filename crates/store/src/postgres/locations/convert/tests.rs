@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use futures_util::FutureExt as _;
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::id::DeviceId;
-use perigee_core::location::{
+use perigee_core::locations::location::{
     CompactionBudget, HistoryRequest, Latitude, Location, Longitude, Order, Outcome, Readings,
     StoredLocation, TimeRange,
 };

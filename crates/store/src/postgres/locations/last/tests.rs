@@ -1,8 +1,8 @@
 //! Last locations in a table of their own, as versions before the migration had them, move into the states of devices.
 
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
-use perigee_core::location::{Latitude, Location, Longitude, Outcome, Readings};
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::devices::device::DeviceSettings;
+use perigee_core::locations::location::{Latitude, Location, Longitude, Outcome, Readings};
 use perigee_core::store::{Accounts as _, Devices as _, Locations as _};
 
 use crate::Engine;

@@ -1,8 +1,8 @@
 //! What the migration to advance notices by an index makes of devices that exist.
 
-use perigee_core::actor::{Actor, Origin};
-use perigee_core::device::DeviceSettings;
-use perigee_core::limits::Limits;
+use perigee_core::access::actor::{Actor, Origin};
+use perigee_core::accounts::limits::Limits;
+use perigee_core::devices::device::DeviceSettings;
 use perigee_core::store::{Accounts as _, Devices as _};
 
 use crate::Engine;

@@ -1,6 +1,6 @@
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
-use perigee_core::location::{Latitude, Longitude, Readings};
+use perigee_core::locations::location::{Latitude, Longitude, Readings};
 use perigee_core::time::Timestamp;
 
 use super::Kind::{Batches, Reports, WithAlerts};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use perigee_core::location::{
+use perigee_core::locations::location::{
     Attribute, Bounds, Field, FixSource, Latitude, Location, Longitude, MILEAGE_ALIAS, Milli, Readings, kind,
 };
 use perigee_core::reading_fields;

@@ -1,6 +1,6 @@
 //! Tables of locations that are taken, and of what is wrong with others.
 
-use perigee_core::location::Attribute;
+use perigee_core::locations::location::Attribute;
 use serde_json::json;
 
 use super::*;

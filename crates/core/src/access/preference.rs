@@ -1,0 +1,100 @@
+//! Display preferences of a console user.
+
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::country::Country;
+use crate::notifications::routing::Units;
+use crate::zone::Zone;
+
+/// Display preferences of a console user. Fields never set have their default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Preferences {
+    /// Language of the console; `None` uses the browser's.
+    pub language: Option<ConsoleLanguage>,
+    /// Units of distances, speeds and altitudes.
+    pub units: Units,
+    /// Time zone of the times shown; `None` uses the user's own.
+    pub time_zone: Option<Zone>,
+    /// Light or dark colours.
+    pub theme: Theme,
+}
+
+/// A language of the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ConsoleLanguage {
+    /// English, the default language.
+    #[serde(rename = "en")]
+    English,
+    /// Spanish as written in Spain.
+    #[serde(rename = "es")]
+    Spanish,
+}
+
+/// Countries in which most people read Spanish.
+const SPANISH_READERS: [&str; 21] = [
+    "AR", "BO", "CL", "CO", "CR", "CU", "DO", "EC", "ES", "GQ", "GT", "HN", "MX", "NI", "PA", "PE", "PR",
+    "PY", "SV", "UY", "VE",
+];
+
+impl ConsoleLanguage {
+    /// The language that most people of a country read, of those there are. For somebody who has not chosen yet.
+    pub fn of_country(country: Option<Country>) -> Self {
+        match country {
+            Some(country) if SPANISH_READERS.contains(&country.code()) => Self::Spanish,
+            _ => Self::English,
+        }
+    }
+
+    /// Every language of the console.
+    pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
+
+    /// The language tag, for example `en`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Spanish => "es",
+        }
+    }
+}
+
+/// The colours of the console.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Theme {
+    /// The setting of the reader's operating system.
+    #[default]
+    System,
+    /// Dark text on a light background.
+    Light,
+    /// Light text on a dark background.
+    Dark,
+}
+
+impl Theme {
+    /// Every theme of the console.
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    /// Its name in the API.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_never_chosen_is_the_default() {
+        let read = |text: &str| serde_json::from_str::<Preferences>(text).unwrap();
+        assert_eq!(read("{}"), Preferences::default());
+        let chosen = read(r#"{"language":"es","units":"nautical"}"#);
+        assert_eq!((chosen.language, chosen.units), (Some(ConsoleLanguage::Spanish), Units::Nautical));
+        assert_eq!(read(&serde_json::to_string(&chosen).unwrap()), chosen);
+    }
+}

@@ -1,0 +1,9 @@
+//! Devices, their files and photos, and commands to them.
+
+pub mod command;
+pub mod device;
+pub mod device_file;
+pub mod device_photo;
+pub mod image;
+pub mod reporting_interval;
+pub mod watch_list;

@@ -1,0 +1,3 @@
+//! The events of an account.
+
+pub mod event;

@@ -1,0 +1,3 @@
+//! Groups of devices.
+
+pub mod group;

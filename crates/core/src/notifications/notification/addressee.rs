@@ -1,0 +1,122 @@
+//! Who is notified of an alert: one message for each address, whichever routing names it.
+
+use super::{Audience, Channel};
+use crate::alerts::severity::Severity;
+use crate::notifications::routing::Recipient;
+use crate::time::Timestamp;
+use crate::zone::Zone;
+
+/// One address and the recipients that name it: two groups of a device may name the same person.
+#[derive(Debug)]
+pub struct Addressee<'r> {
+    /// How the address is reached.
+    pub channel: Channel,
+    /// The e-mail address or phone number, as the first recipient writes it.
+    pub address: &'r str,
+    /// Each with whether its schedule covers the time of the alert.
+    recipients: Vec<(&'r Recipient, bool)>,
+}
+
+/// Whether an addressee is notified of an alert, with the recipient whose preferences apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Notice<'r> {
+    /// The severity and the schedule let the message through.
+    Now(&'r Recipient),
+    /// The alert is severe enough, but no schedule covers its time. The message is recorded as suppressed.
+    OutsideSchedule(&'r Recipient),
+}
+
+impl<'r> Notice<'r> {
+    /// The recipient whose preferences apply to the message.
+    pub const fn recipient(self) -> &'r Recipient {
+        match self {
+            Self::Now(recipient) | Self::OutsideSchedule(recipient) => recipient,
+        }
+    }
+}
+
+impl Audience {
+    /// The addresses that may be notified of an alert raised at `now`. A schedule is read in the recipient's zone, or
+    /// else in that of the account.
+    pub fn addressees(&self, now: Timestamp, account_zone: &Zone) -> Vec<Addressee<'_>> {
+        let mut addressees: Vec<Addressee<'_>> = Vec::new();
+        for (_, recipient) in &self.recipients {
+            let zone = recipient.preferences.time_zone.as_ref().unwrap_or(account_zone);
+            let is_awake = recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone));
+            let (channel, address) = (recipient.destination.channel(), recipient.destination.as_str());
+            let is_same = |other: &&mut Addressee<'_>| {
+                other.channel == channel && other.address.eq_ignore_ascii_case(address)
+            };
+            match addressees.iter_mut().find(is_same) {
+                Some(same) => same.recipients.push((recipient, is_awake)),
+                None => {
+                    addressees.push(Addressee { channel, address, recipients: vec![(recipient, is_awake)] });
+                }
+            }
+        }
+        addressees
+    }
+}
+
+impl<'r> Addressee<'r> {
+    /// Whether the address is notified of an alert of this severity; `None` if it is not severe enough for any
+    /// recipient.
+    pub fn notice(&self, severity: Severity) -> Option<Notice<'r>> {
+        let wanted =
+            || self.recipients.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);
+        if let Some((recipient, _)) = wanted().find(|(_, is_awake)| *is_awake) {
+            return Some(Notice::Now(recipient));
+        }
+        wanted().next()?;
+        self.recipients.first().map(|(recipient, _)| Notice::OutsideSchedule(recipient))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Source;
+    use super::*;
+    use crate::notifications::routing::{Destination, Preferences};
+    use crate::rules::schedule::{Schedule, Weekday};
+
+    /// Noon of a Thursday.
+    const NOW: Timestamp = Timestamp::from_millis(12 * 3_600_000);
+
+    fn recipient(address: &str, minimum_severity: Severity, schedule: Option<Schedule>) -> Recipient {
+        let destination = Destination::Email(address.parse().unwrap());
+        Recipient { destination, preferences: Preferences::default(), minimum_severity, schedule }
+    }
+
+    fn notices(recipients: &[Recipient], severity: Severity) -> Vec<(String, Option<bool>)> {
+        let recipients = recipients.iter().map(|recipient| (Source::Account, recipient.clone())).collect();
+        let audience = Audience { recipients, ..Audience::default() };
+        let addressees = audience.addressees(NOW, &Zone::utc());
+        let is_now = |notice| matches!(notice, Notice::Now(_));
+        addressees.iter().map(|each| (each.address.to_owned(), each.notice(severity).map(is_now))).collect()
+    }
+
+    #[test]
+    fn an_address_named_twice_is_told_once() {
+        let all = [
+            recipient("ana@example.com", Severity::Critical, None),
+            recipient("ANA@example.com", Severity::Info, None),
+            recipient("eva@example.com", Severity::Critical, None),
+        ];
+        let told = notices(&all, Severity::Info);
+        assert_eq!(told, [("ana@example.com".to_owned(), Some(true)), ("eva@example.com".to_owned(), None)]);
+    }
+
+    #[test]
+    fn outside_of_every_schedule_the_message_is_suppressed() {
+        let night = Schedule {
+            weekdays: Weekday::ALL.to_vec(),
+            from: "22:00".parse().unwrap(),
+            to: "06:00".parse().unwrap(),
+            time_zone: None,
+        };
+        let ana = |schedule| recipient("ana@example.com", Severity::Info, schedule);
+        let told = |recipients: &[Recipient]| notices(recipients, Severity::Info)[0].1;
+        assert_eq!(told(&[ana(Some(night.clone()))]), Some(false));
+        assert_eq!(told(&[ana(Some(night)), ana(None)]), Some(true));
+    }
+}

@@ -1,0 +1,4 @@
+//! Rules, and the times at which they apply.
+
+pub mod rule;
+pub mod schedule;

@@ -1,0 +1,3 @@
+//! Share links.
+
+pub mod share;

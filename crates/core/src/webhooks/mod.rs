@@ -1,0 +1,3 @@
+//! Webhooks and their deliveries.
+
+pub mod webhook;

@@ -1,0 +1,5 @@
+//! The account of the caller, its usage, and accounts as operators see them.
+
+pub mod account;
+pub mod operator;
+pub mod usage;

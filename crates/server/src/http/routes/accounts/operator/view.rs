@@ -1,0 +1,208 @@
+//! Accounts as operators see and set them.
+
+use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::accounts::account::AccountSettings;
+use perigee_core::accounts::country::Country;
+use perigee_core::notifications::notification::MessagingSettings;
+use perigee_core::store::AccountOverview;
+use perigee_core::text::{Email, Name};
+use perigee_core::zone::Zone;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::http::edit::ENVELOPE;
+use crate::http::error::ApiResult;
+use crate::http::input::{EmailAddress, Object, Whole, Word, input, parsed_kinds, read_body};
+use crate::http::routes::accounts::account::{LicensesInput, LicensesView};
+
+/// Members of answers that are ignored in requests.
+const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation", "lastModified"];
+
+/// A list of accounts.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OperatorAccountList {
+    /// The accounts, sorted by creation.
+    accounts: Vec<OperatorAccountView>,
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// An account, as shown to operators.
+#[derive(Serialize, ToSchema)]
+#[schema(as = OneOperatorAccount)]
+pub struct OperatorAccountAnswer {
+    /// The requested account.
+    pub(super) account: OperatorAccountView,
+}
+
+/// A new account, and the invitation of its owner.
+#[derive(Serialize, ToSchema)]
+#[schema(as = CreatedOperatorAccount)]
+pub struct OperatorAccountMade {
+    /// The new account.
+    pub(super) account: OperatorAccountView,
+    /// Link with which the owner of the account sets a password.
+    pub(super) invitation: InvitationView,
+}
+
+/// A link with which a user sets a password. It works once.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Invitation)]
+pub struct InvitationView {
+    /// E-mail address of the user who is invited.
+    #[schema(example = "owner@example.com")]
+    pub(crate) email: String,
+    /// URL of the page on which the user sets a password. It is returned only once. Anyone who has the URL can set
+    /// the password.
+    #[schema(example = "https://track.example.com/password#token=q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
+    pub(crate) url: String,
+    /// Time at which the link expires.
+    #[schema(example = "2026-05-08T12:00:00Z", format = DateTime)]
+    pub(crate) expires: String,
+}
+
+/// An account, as shown to operators.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = OperatorAccount)]
+pub struct OperatorAccountView {
+    /// Unique identifier of the account, assigned by the server. It never changes.
+    #[schema(example = "acc_01jc2m8k4n5p5")]
+    id: String,
+    /// Name of the account, shown in the console and in e-mails.
+    #[schema(example = "Castro Fishing")]
+    name: String,
+    /// Time zone of the account, as an IANA name. It decides when the account's days begin.
+    #[schema(example = "Europe/Madrid")]
+    time_zone: String,
+    /// Licences of the account.
+    licenses: LicensesView,
+    /// Number of devices of the account, expired ones included.
+    #[schema(example = 9)]
+    devices: u32,
+    /// Number of users of the account.
+    #[schema(example = 3)]
+    users: u32,
+    /// Maximum e-mails of the account per day, critical alerts included. Null if the ceiling of the server's settings
+    /// applies.
+    #[schema(example = json!(null), minimum = 0)]
+    email_ceiling: Option<u32>,
+    /// Time at which a device of the account last reported or a user last signed in, accurate to a few minutes. Null
+    /// if never.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_activity: Option<String>,
+    /// Time at which the account was created.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    creation: String,
+    /// Time at which the settings of the account were last changed.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    last_modified: String,
+}
+
+impl From<AccountOverview> for OperatorAccountView {
+    fn from(overview: AccountOverview) -> Self {
+        let AccountOverview { account, licenses, users, devices, email_ceiling, last_activity } = overview;
+        Self {
+            id: account.id.to_string(),
+            name: account.settings.name,
+            time_zone: account.settings.time_zone.to_string(),
+            licenses: LicensesView::from(licenses),
+            devices,
+            users,
+            email_ceiling,
+            last_activity: last_activity.map(|instant| instant.to_string()),
+            creation: account.creation.to_string(),
+            last_modified: account.last_modified.to_string(),
+        }
+    }
+}
+
+input! {
+    /// Settings of an account that an operator can change.
+    pub(super) struct OperatorAccountInput {
+        /// Name of the account, shown in the console and in e-mails.
+        name: Name, required, example "Castro Fishing";
+        /// Time zone of the account, as an IANA name. A change takes effect when the current day of the account ends.
+        time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Licences of the account. The total must not be lower than the number in use.
+        licenses: Object<LicensesInput>, required;
+        /// Maximum e-mails of the account per day, critical alerts included. Default: the ceiling of the server's
+        /// settings.
+        email_ceiling as "emailCeiling": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 10000;
+    }
+}
+
+input! {
+    /// Settings of a new account and its owner.
+    pub(super) struct OperatorAccountNew {
+        /// Name of the account, shown in the console and in e-mails.
+        name: Name, required, example "Castro Fishing";
+        /// Time zone of the account, as an IANA name.
+        time_zone as "timeZone": Zone, required, example "Europe/Madrid";
+        /// Licences of the account.
+        licenses: Object<LicensesInput>, required;
+        /// E-mail address of the owner, for signing in. No other user of the server may have it.
+        owner_email as "ownerEmail": OwnerEmail, required, example "owner@example.com";
+        /// Language of the owner's invitation, e-mails and console. The owner can change it. Default: the language of
+        /// the owner's browser.
+        owner_language as "ownerLanguage": Word<ConsoleLanguage>, nullable, example "es";
+        /// Country of the owner, as an ISO 3166-1 code or an English name. Default: unknown.
+        owner_country as "ownerCountry": Country, nullable, example "ES";
+    }
+}
+
+parsed_kinds! {
+    /// The address of an owner.
+    pub(super) OwnerEmail => Email, "an e-mail address", EmailAddress::schema();
+}
+
+/// Settings of an account that a request asks for.
+pub(super) struct Wanted {
+    pub(super) name: String,
+    pub(super) time_zone: Zone,
+    pub(super) licenses: u32,
+    pub(super) email_ceiling: Option<u32>,
+}
+
+impl Wanted {
+    /// The settings of a new account.
+    pub(super) fn first_settings(&self) -> AccountSettings {
+        AccountSettings {
+            name: self.name.clone(),
+            time_zone: self.time_zone.clone(),
+            expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
+            retention_days: None,
+        }
+    }
+}
+
+/// Reads the settings of an account from a request.
+pub(super) fn read_account(body: &Value) -> ApiResult<Wanted> {
+    read_body(body, &[ENVELOPE, READ_ONLY], |input: OperatorAccountInput, _| {
+        let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
+        Some(Wanted { name, time_zone, licenses, email_ceiling: input.email_ceiling })
+    })
+}
+
+/// The first owner of a new account.
+pub(super) struct NewOwner {
+    pub(super) email: Email,
+    pub(super) language: Option<ConsoleLanguage>,
+    pub(super) country: Option<Country>,
+}
+
+/// Reads a new account and its owner from a request.
+pub(super) fn read_new(body: &Value) -> ApiResult<(Wanted, NewOwner)> {
+    read_body(body, &[], |input: OperatorAccountNew, _| {
+        let (name, time_zone, licenses) = (input.name?, input.time_zone?, input.licenses?);
+        let owner = NewOwner {
+            email: input.owner_email?,
+            language: input.owner_language,
+            country: input.owner_country,
+        };
+        Some((Wanted { name, time_zone, licenses, email_ceiling: None }, owner))
+    })
+}

@@ -1,7 +1,0 @@
-//! Alert routing: who is notified, set for a device, a group or the whole account.
-
-mod handler;
-pub(super) mod input;
-pub mod view;
-
-pub use handler::*;

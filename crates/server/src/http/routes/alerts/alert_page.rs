@@ -1,0 +1,122 @@
+//! The page behind the link in a message about an alert, on which its recipient acknowledges it without an account.
+
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use http::{HeaderMap, StatusCode};
+use perigee_core::access::actor::Via;
+use perigee_core::alerts::alert::{AlertNote, NotifiedAlert};
+use perigee_core::text::NAME_MAX;
+
+use crate::app::App;
+use crate::auth::AlertLink;
+use crate::http::context::RequestContext;
+use crate::http::error::ApiResult;
+use crate::http::extract::TextPath;
+use crate::http::limit::too_many;
+use crate::http::routes::alerts::alert_page_text::{AlertPage, PageText};
+
+/// Shows the alert and a form. Changes nothing, because mail scanners and chat programs follow links.
+pub async fn get_alert_page(
+    State(app): State<App>,
+    context: RequestContext,
+    headers: HeaderMap,
+    TextPath(token): TextPath,
+) -> ApiResult<Response> {
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
+    let is_over = app.clock.now() >= link.expires;
+    Ok(Html(AlertPage::of(&app.base_url, &notified, is_over, None)).into_response())
+}
+
+/// Acknowledges the alert with a name and a note.
+pub async fn acknowledge_by_link(
+    State(app): State<App>,
+    context: RequestContext,
+    headers: HeaderMap,
+    TextPath(token): TextPath,
+    body: Bytes,
+) -> ApiResult<Response> {
+    let Some((link, notified)) = open(&app, &context, &token).await? else {
+        return Ok(no_such_link(&headers));
+    };
+    let is_over = app.clock.now() >= link.expires;
+    let (name, note) = read_form(&body);
+    if is_over || name.is_none() {
+        let problem = (!is_over).then(|| PageText::of(&notified).name_missing);
+        let page = Html(AlertPage::of(&app.base_url, &notified, is_over, problem));
+        return Ok((StatusCode::BAD_REQUEST, page).into_response());
+    }
+    let origin = context.origin(Via::Link, None);
+    let name = name.unwrap_or_default();
+    let done = app.store.acknowledge_told_alert(&origin, link.account, link.message, name, note).await?;
+    match done {
+        Some(notified) => Ok(Html(AlertPage::of(&app.base_url, &notified, false, None)).into_response()),
+        None => Ok(no_such_link(&headers)),
+    }
+}
+
+/// The message and the alert that a link is for; `None` if the token is invalid. Each client address may try few
+/// invalid links; valid ones are limited like openings of share links.
+async fn open(
+    app: &App,
+    context: &RequestContext,
+    token: &str,
+) -> ApiResult<Option<(AlertLink, NotifiedAlert)>> {
+    let rated = app.rates.bad_token(context.address(), false);
+    if !rated.allowance.allowed {
+        context.set_rated(rated);
+        return Err(too_many(rated, "Too many invalid links were opened from this IP address."));
+    }
+    let Some(link) = app.alert_links.read(token) else {
+        app.rates.bad_token(context.address(), true);
+        return Ok(None);
+    };
+    let rated = app.rates.view(token, context.address());
+    if !rated.allowance.allowed {
+        context.set_rated(rated);
+        return Err(too_many(rated, "This link was opened too often."));
+    }
+    let notified = app.store.find_told_alert(link.account, link.message).await?;
+    Ok(notified.map(|notified| (link, notified)))
+}
+
+/// The name and the note of a form, without control characters and cut to their maximum lengths.
+fn read_form(body: &[u8]) -> (Option<String>, Option<String>) {
+    let (mut name, mut note) = (None, None);
+    for (member, value) in url::form_urlencoded::parse(body) {
+        match &*member {
+            "name" => name = clean(&value, NAME_MAX, false),
+            "note" => note = clean(&value, AlertNote::TEXT_MAX, true),
+            _ => {}
+        }
+    }
+    (name, note)
+}
+
+fn clean(text: &str, max_chars: usize, keep_newlines: bool) -> Option<String> {
+    let text = text.replace("\r\n", "\n");
+    let kept = text.chars().filter(|letter| !letter.is_control() || (keep_newlines && *letter == '\n'));
+    let kept: String = kept.take(max_chars).collect();
+    let kept = kept.trim();
+    (!kept.is_empty()).then(|| kept.to_owned())
+}
+
+fn no_such_link(headers: &HeaderMap) -> Response {
+    (StatusCode::NOT_FOUND, Html(AlertPage::problem(headers))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_cleaned() {
+        let long = format!("name=+Ana%00+B%0A&note=one%0D%0Atwo%07&other=x&extra={}", "y".repeat(20));
+        assert_eq!(read_form(long.as_bytes()), (Some("Ana B".to_owned()), Some("one\ntwo".to_owned())));
+        assert_eq!(read_form(b"name=+&note="), (None, None));
+        let long = format!("name={}", "n".repeat(NAME_MAX + 50));
+        assert_eq!(read_form(long.as_bytes()).0.map(|name| name.len()), Some(NAME_MAX));
+    }
+}

@@ -1,0 +1,9 @@
+//! What applies to every operation: the contract, the wire, budgets and examples.
+
+pub(crate) mod budget;
+mod compatible;
+mod contract;
+mod examples;
+mod requests;
+mod wire;
+mod wording;

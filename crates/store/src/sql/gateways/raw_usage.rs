@@ -1,0 +1,72 @@
+//! How much room raw messages take, by day and by who sent them.
+
+use perigee_core::gateways::raw_usage::RawUsage;
+use perigee_core::id::{AccountId, DeviceId, GatewayId};
+use perigee_core::store::Result;
+
+use crate::{Row, Tx, params};
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+fn today(tx: &Tx) -> i64 {
+    tx.now().as_millis().div_euclid(DAY_MS)
+}
+
+/// Adds usage to the present day, and forgets that of days long ago.
+pub(in crate::sql) async fn add(tx: &Tx, all: &[RawUsage]) -> Result<()> {
+    tx.keep_device_cache_valid();
+    let sql = "INSERT INTO raw_usage (account_id, day, gateway_id, device_id, kept, kept_bytes, unused_bytes, dropped, \
+               dropped_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
+               ON CONFLICT (account_id, day, gateway_id, device_id) DO UPDATE SET kept = raw_usage.kept + excluded.kept, \
+               kept_bytes = raw_usage.kept_bytes + excluded.kept_bytes, \
+               unused_bytes = raw_usage.unused_bytes + excluded.unused_bytes, \
+               dropped = raw_usage.dropped + excluded.dropped, \
+               dropped_bytes = raw_usage.dropped_bytes + excluded.dropped_bytes";
+    let number = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    let mut account = None;
+    for usage in all {
+        let values = params![
+            usage.account,
+            today(tx),
+            usage.gateway.map_or(0, GatewayId::as_i64),
+            usage.device.map_or(0, DeviceId::as_i64),
+            number(usage.kept),
+            number(usage.kept_bytes),
+            number(usage.unused_bytes),
+            number(usage.dropped),
+            number(usage.dropped_bytes),
+        ];
+        tx.execute(sql, values).await?;
+        if account.replace(usage.account) != Some(usage.account) {
+            let old = "DELETE FROM raw_usage WHERE account_id = ?1 AND day < ?2";
+            tx.execute(old, params![usage.account, today(tx) - RawUsage::DAYS]).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Who took the most room.
+pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<RawUsage>> {
+    let sql = "SELECT account_id, gateway_id, device_id, CAST(SUM(kept) AS BIGINT) AS kept, \
+               CAST(SUM(kept_bytes) AS BIGINT) AS kept_bytes, CAST(SUM(unused_bytes) AS BIGINT) AS unused_bytes, \
+               CAST(SUM(dropped) AS BIGINT) AS dropped, CAST(SUM(dropped_bytes) AS BIGINT) AS dropped_bytes \
+               FROM raw_usage WHERE day > ?1 GROUP BY account_id, gateway_id, device_id \
+               ORDER BY SUM(kept_bytes) + SUM(dropped_bytes) DESC, account_id, gateway_id, device_id LIMIT ?2";
+    let rows = tx.query(sql, params![today(tx) - RawUsage::DAYS, i64::from(RawUsage::LISTED_MAX)]).await?;
+    rows.iter().map(from_row).collect()
+}
+
+fn from_row(row: &Row) -> Result<RawUsage> {
+    let id = |name: &str| -> Result<Option<i64>> { Ok(Some(row.i64(name)?).filter(|id| *id != 0)) };
+    let count = |name: &str| -> Result<u64> { Ok(u64::try_from(row.i64(name)?).unwrap_or(0)) };
+    Ok(RawUsage {
+        account: AccountId::from_i64(row.i64("account_id")?),
+        gateway: id("gateway_id")?.map(GatewayId::from_i64),
+        device: id("device_id")?.map(DeviceId::from_i64),
+        kept: count("kept")?,
+        kept_bytes: count("kept_bytes")?,
+        unused_bytes: count("unused_bytes")?,
+        dropped: count("dropped")?,
+        dropped_bytes: count("dropped_bytes")?,
+    })
+}

@@ -1,0 +1,13 @@
+//! The store side of the rule engine: which node follows which account's log, the rule state of devices, and saving a
+//! round: alerts, occurrences, trails, statuses and the cursor in one transaction.
+
+mod api;
+mod finish;
+mod lease;
+mod occurrence;
+mod trail;
+mod watch;
+
+pub(crate) use lease::{judged_to, wake};
+pub(in crate::sql) use occurrence::{end_alerts, end_occurrences};
+pub(crate) use trail::checked as checked_trail;
