@@ -96,8 +96,8 @@ const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/rout
 /// and `Actor` are `non_exhaustive`.
 const EXCEPTIONS: [(&str, &[&str]); 7] = [
     ("Scope::for_background_job", &["background/", "live/", "senders/", "webhook/"]),
-    ("Scope::for_share_link", &["http/routes/shares_public.rs"]),
-    ("Actor::for_operator", &["http/routes/operator/"]),
+    ("Scope::for_share_link", &["http/routes/shares/shares_public.rs"]),
+    ("Actor::for_operator", &["http/routes/accounts/operator/"]),
     ("Actor::for_gateway", &["ingest/"]),
     ("Scope::for_gateway", &["ingest/turns.rs"]),
     ("Scope::for_operator", &[]),
@@ -116,7 +116,12 @@ const UNTRUSTED: [(&str, &[&str]); 7] = [
     // Bodies of requests are received in one place; the others write answers.
     (
         "BodyExt",
-        &["http/extract/receive.rs", "http/middleware/", "http/compressed_file.rs", "http/shared_body.rs"],
+        &[
+            "http/extract/receive.rs",
+            "http/middleware/",
+            "http/encoding/compressed_file.rs",
+            "http/shared_body.rs",
+        ],
     ),
 ];
 
