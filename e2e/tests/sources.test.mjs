@@ -188,7 +188,7 @@ test('a template is tried on a stored message before it is used', async ({ page,
   await editor.fill('{"identifiers": ["/unit"], "fields": {"latitude": "/where/y"')
   await page.getByText('This is not valid JSON').waitFor()
   await editor.fill('{"identifiers": ["/unit"], "fields": {"latitude": 5}}')
-  await page.getByText(/must be a path/).waitFor()
+  await page.getByText(/must be an object/).waitFor()
   await editor.fill('{"identifiers": ["/unit"], "fields": {"latitude": "/where/y", "longitude": "/where/x", "time": "/at"}}')
   await page.getByText('41.1', { exact: true }).waitFor()
   await page.getByText('buoy-3', { exact: true }).waitFor()
