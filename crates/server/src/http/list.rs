@@ -115,7 +115,7 @@ where
     let query = PageQuery {
         page: part.page.map(|page| page.limit),
         after: part.page.and_then(|page| page.after),
-        list: name.to_owned(),
+        list: part.list.to_owned(),
         link: Some(part.link),
     };
     let fetch = move |after, limit| {

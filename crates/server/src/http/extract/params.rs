@@ -33,6 +33,8 @@ pub struct ListPart {
     pub page: Option<PageRequest>,
     /// Path and query for the `Link` to the next page.
     pub link: String,
+    /// The name that cursors of the list are bound to.
+    pub list: &'static str,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Params {
@@ -173,7 +175,7 @@ impl Params {
             cursor.as_deref().map(|text| Cursor::read(list, text)).transpose()?.map(|cursor| cursor.number);
         let link = self.link_without_cursor();
         self.finish()?;
-        Ok(ListPart { page: Some(PageRequest { after, limit: limit.unwrap_or(default) }), link })
+        Ok(ListPart { page: Some(PageRequest { after, limit: limit.unwrap_or(default) }), link, list })
     }
 
     /// Refuses the parameters that were not read, and reports all problems.

@@ -20,6 +20,7 @@ on_both_engines!(
     decoding_again_takes_turns,
     rubbish_is_not_kept_beyond_its_quota,
     locations_are_stored_when_messages_are_not,
+    messages_are_listed_page_by_page,
 );
 
 const TOO_LARGE: &str = "the request has too much content to be decoded at once; send it in parts";
@@ -223,4 +224,20 @@ async fn locations_are_stored_when_messages_are_not(engine: Engine) {
     assert_eq!(post(&app, &path, "lat=42.5&lon=-8.25&timestamp=1767225601".to_owned()).await.status, 200);
     assert_eq!(count(&app, &tenant).await, 1);
     assert_eq!(used(&app).await.iter().map(|usage| usage.dropped).sum::<u64>(), 1);
+}
+
+async fn messages_are_listed_page_by_page(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let device = app.device(&tenant.owner, &json!({"name": "Phone"})).await;
+    let path = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
+    for second in 0..3 {
+        let body = format!("lat=42.5&lon=-8.25&timestamp={}", 1_767_225_600 + second);
+        assert_eq!(post(&app, &path, body).await.status, 200);
+    }
+    let first = app.get(&tenant.owner, "/api/rawMessages?limit=2").await;
+    let cursor = first["nextCursor"].as_str().expect("there is more");
+    let rest = app.get(&tenant.owner, &format!("/api/rawMessages?limit=2&cursor={cursor}")).await;
+    assert_eq!(rest["rawMessages"].as_array().unwrap().len(), 1);
+    assert_ne!(rest["rawMessages"][0]["id"], first["rawMessages"][0]["id"]);
 }
