@@ -1,5 +1,5 @@
-// Measures the console in headless Chromium: how soon the page can be used, what it weighs, and how busy its main
-// thread is while a large fleet moves. A command of its own, not a test: `scripts/console-speed`.
+// Measures the console in headless Chromium: how soon the page can be used, and how busy its main thread and how large
+// its heap is while a large fleet moves. Not a test: `scripts/console-speed` runs it.
 import { spawn } from 'node:child_process'
 import { enter, launch, visit } from './lib/browser.mjs'
 import { startServer } from './lib/server.mjs'
@@ -34,7 +34,7 @@ const state = await context.storageState()
 // The pages are measured one at a time.
 await page.goto('about:blank')
 
-// A visitor without anything kept but signed in: from the address to a page that can be used.
+// A signed-in visitor with an empty cache: time from opening the address until the page can be used.
 const cold = await browser.newContext({ storageState: state })
 const second = await cold.newPage()
 const begun = Date.now()
@@ -47,38 +47,38 @@ await cold.close()
 await page.goto(server.url)
 await page.getByRole('listitem').filter({ hasText: /km\/h/ }).first().waitFor()
 
-const life = simulate('--seconds', '86400', '--speedup', '60', '--rate', String(rate), '--batch', '1', '--connections', '32')
+const traffic = simulate('--seconds', '86400', '--speedup', '60', '--rate', String(rate), '--batch', '1', '--connections', '32')
 const cdp = await context.newCDPSession(page)
 await cdp.send('Performance.enable')
 const metrics = async () => {
   const { metrics } = await cdp.send('Performance.getMetrics')
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]))
 }
-/** How many locations the server took so far; all of them reach this page. */
-const stored = async () => {
+/** Number of locations that the server has processed; each one is sent to this page. */
+const locationCount = async () => {
   const text = await (await fetch(`${server.url}/metrics`)).text()
   return Number(/^perigee_rules_locations_total (\d+)/m.exec(text)?.[1])
 }
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 await pause(5_000)
 let last = await metrics()
-let heard = await stored()
+let lastCount = await locationCount()
 for (let second = every; second <= seconds; second += every) {
   await pause(every * 1_000)
   const now = await metrics()
-  const more = await stored()
+  const count = await locationCount()
   const span = now.Timestamp - last.Timestamp
   const busy = ((now.TaskDuration - last.TaskDuration) / span) * 1_000
-  const updates = (more - heard) / span
+  const updates = (count - lastCount) / span
   console.log(
     `${second} s: ${updates.toFixed(0)} updates/s, main thread busy ${busy.toFixed(0)} ms/s (target 600), ` +
       `scripts ${(((now.ScriptDuration - last.ScriptDuration) / span) * 1_000).toFixed(0)} ms/s, ` +
       `heap ${(now.JSHeapUsedSize / 2 ** 20).toFixed(0)} MiB`
   )
   last = now
-  heard = more
+  lastCount = count
 }
-life.kill()
-await ended(life)
+traffic.kill()
+await ended(traffic)
 await browser.close()
 await server.stop()

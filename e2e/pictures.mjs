@@ -1,4 +1,4 @@
-// The pictures of README.md: pages of the console of a running demo. `node pictures.mjs FOLDER` writes them there.
+// Takes the screenshots of README.md from the console of a running demo: `node pictures.mjs FOLDER` writes them there.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const land = '#f4f3ee'
 const folder = process.argv[2]
 if (!folder) throw new Error('name the folder for the pictures')
 
-/** Starts the demo and gives its server. */
+/** Starts the demo and returns its process and server. */
 async function startDemo() {
   const child = spawn(binary, ['demo', '--seed', '7', '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await Promise.race([
@@ -25,7 +25,7 @@ async function startDemo() {
   return { child, server: { url: new URL(address).origin, owner: { email, password } } }
 }
 
-/** The vehicle that moved the most of late: its history and its trail have something to show. */
+/** The vehicle that moved most in the last six hours, so that its history and its trail are long. */
 async function busiest(api) {
   const { devices } = await api.get('/api/devices')
   const vehicles = devices.filter(({ name }) => /^(Truck|Van|Bus)/.test(name))
@@ -39,7 +39,7 @@ async function busiest(api) {
   return best.id
 }
 
-/** Waits until the map has drawn its land, and then until nothing changes on it but what moves. */
+/** Waits until the land of the map is drawn, and then for requests and animations that are still running. */
 async function settle(page) {
   const map = page.getByRole('region', { name: 'Map', exact: true }).first()
   if ((await map.count()) > 0) {
@@ -72,7 +72,7 @@ async function main() {
     await shoot('device', `/devices/${device}`)
     await shoot('history', `/history/${device}`)
     await shoot('alerts', '/alerts?stage=all')
-    await shoot('rules', '/places')
+    await shoot('rules', '/geofences')
     await shoot('phone', '/', phone)
   } finally {
     await browser.close()

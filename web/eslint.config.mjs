@@ -1,4 +1,4 @@
-// What the linter looks for. How the code is laid out is Prettier's part (.prettierrc.json).
+// Rules of the linter. The layout of the code is checked by Prettier (.prettierrc.json).
 import js from '@eslint/js'
 import prettier from 'eslint-config-prettier'
 import svelte from 'eslint-plugin-svelte'
@@ -16,7 +16,7 @@ const layers = [
   ['live'],
   ['ui'],
   ['map'],
-  ['alerts', 'commands', 'gateways', 'shares'],
+  ['alerts', 'commands', 'gateways', 'shares', 'trips'],
   ['notifications'],
   ['devices']
 ]

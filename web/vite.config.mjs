@@ -27,5 +27,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1300
   },
-  test: { include: ['tests/**/*.test.ts'] }
+  // A busy machine is slow, but no test may depend on that.
+  test: { include: ['tests/**/*.test.ts'], setupFiles: ['tests/browser.ts'], testTimeout: 60_000 }
 })

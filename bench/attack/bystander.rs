@@ -43,7 +43,7 @@ impl Noticed {
     }
 }
 
-/// The kinds of call that are made, by name.
+/// The measurements of each kind of call, by its name.
 pub(crate) type Report = BTreeMap<&'static str, Noticed>;
 
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 //! another tenant notices: the longest wait for an answer, refusals, and the server's peak memory.
 
 mod bystander;
+mod control;
 mod stage;
 mod summary;
 
@@ -12,9 +13,11 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use perigee_bench::machine::load_average;
 use perigee_bench::postgres::own_database;
 
 use crate::bystander::Bystander;
+use crate::control::Control;
 use crate::scenario::SCENARIOS;
 use crate::stage::Stage;
 use crate::summary::Outcome;
@@ -57,8 +60,9 @@ async fn main() -> Result<ExitCode> {
                 Stage::start(&options.perigee, &options.scratch, database, scenario.environment).await?;
             eprintln!("{engine}: {}", scenario.name);
             let bystander = Bystander::start(stage.other.clone(), stage.server.address.clone());
+            let control = Control::start()?;
             let attacked = (scenario.run)(&stage).await;
-            let noticed = bystander.stop()?;
+            let (noticed, machine_ms) = (bystander.stop()?, control.stop()?);
             let peak = stage.server.usage()?.peak;
             if let Err(error) = &attacked {
                 eprintln!("{error:#}\n{}", stage.server.log_end());
@@ -67,10 +71,10 @@ async fn main() -> Result<ExitCode> {
                 Ok(did) => (false, did),
                 Err(error) => (true, format!("**failed:** {error:#}")),
             };
-            outcomes.push(Outcome { engine, name: scenario.name, did, failed, noticed, peak });
+            outcomes.push(Outcome { engine, name: scenario.name, did, failed, noticed, machine_ms, peak });
         }
     }
-    println!("{}", summary::table(&outcomes));
+    println!("{}\nload average: {}", summary::table(&outcomes), load_average());
     let failed = outcomes.iter().filter(|outcome| !outcome.is_within_bounds()).count();
     println!("{} passed, {failed} failed", outcomes.len() - failed);
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

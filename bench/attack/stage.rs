@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use perigee_bench::http::Connection;
 use perigee_bench::server::{Limits, Server, Setup};
 use serde_json::{Value, json};
@@ -24,8 +24,10 @@ pub(crate) struct Stage {
     pub(crate) other: Tenant,
     /// The address of the listener for trackers of any protocol.
     pub(crate) trackers: SocketAddr,
-    /// The server's mail server, if the scenario sets the host 127.0.0.1.
+    /// The mail server that the server uses, if the scenario sets its host to 127.0.0.1.
     pub(crate) mail: Arc<TcpListener>,
+    /// The tile server of the operator's map layer; only the scenario `tiles` answers its requests.
+    pub(crate) tiles: Arc<TcpListener>,
 }
 
 /// Another account with one device.
@@ -49,11 +51,11 @@ impl Stage {
         let port = ("PERIGEE_EMAIL__PORT".to_owned(), mail.local_addr()?.port().to_string());
         // Scenarios with trackers register them; claims have tests of their own.
         let first_claims = ("PERIGEE_GATEWAYS__CLAIMS".to_owned(), "first".to_owned());
-        // Free again once it is dropped.
+        // The port is free again once the listener is dropped.
         let trackers = TcpListener::bind("127.0.0.1:0").await?.local_addr()?;
         let listen = ("PERIGEE_GATEWAYS__LISTEN".to_owned(), format!("any={trackers}"));
         let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        let server = Server::start(Setup {
+        let mut server = Server::start(Setup {
             perigee: perigee.to_owned(),
             scratch: scratch.to_owned(),
             database,
@@ -61,8 +63,14 @@ impl Stage {
             limits: Limits::Default,
         })
         .await?;
+        let tiles = TcpListener::bind("127.0.0.1:0").await?;
+        let source = format!("http://{}/{{z}}/{{x}}/{{y}}.png?key=secret", tiles.local_addr()?);
+        server.run_json(&["map", "add", &source, "--name", "Sea marks", "--overlay"])?;
+        // Layers are read at start.
+        server.end()?;
+        server.start_again()?;
         let other = make_tenant(&server).await?;
-        Ok(Self { server, other, trackers, mail: Arc::new(mail) })
+        Ok(Self { server, other, trackers, mail: Arc::new(mail), tiles: Arc::new(tiles) })
     }
 
     /// A new connection of the attacker.
@@ -105,6 +113,10 @@ async fn make_tenant(server: &Server) -> Result<Tenant> {
     let body = json!({"name": "Bystander", "identifier": "bystander"}).to_string();
     let answer = connection.call("POST /api/devices", &token, body.as_bytes()).await?.json()?;
     let device = answer["device"]["id"].as_str().context("a device without an id")?.to_owned();
+    // A user who signed in from this network is known there, and must not be refused when strangers try passwords.
+    let body = json!({"email": OTHER_EMAIL, "password": password}).to_string();
+    let answer = connection.call("POST /api/session", "", body.as_bytes()).await?;
+    ensure!(answer.is_success(), "the other tenant could not sign in: {}", answer.text());
     Ok(Tenant { email: OTHER_EMAIL.to_owned(), password, token, device })
 }
 

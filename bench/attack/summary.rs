@@ -20,6 +20,8 @@ pub(crate) struct Outcome {
     /// Whether the attack could not be run, or its own check failed.
     pub(crate) failed: bool,
     pub(crate) noticed: Report,
+    /// The longest wait of the control, in milliseconds.
+    pub(crate) machine_ms: f64,
     /// The peak of the server's resident memory, in bytes.
     pub(crate) peak: f64,
 }
@@ -34,11 +36,11 @@ impl Outcome {
 }
 
 /// A table with one row per scenario: for each kind of call the longest wait in milliseconds, with refusals in
-/// brackets.
+/// brackets; and the longest wait of the control, which does not use the server.
 pub(crate) fn table(outcomes: &[Outcome]) -> String {
     let mut table = String::from(
-        "| engine | attack | health | read | history | submit (p99) | sign-in | memory | within bounds | what was sent |\n\
-         |---|---|--:|--:|--:|--:|--:|--:|---|---|\n",
+        "| engine | attack | health | read | history | submit (p99) | sign-in | machine | memory | within bounds | what was sent |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n",
     );
     for outcome in outcomes {
         let worst = |kind: &str| match outcome.noticed.get(kind) {
@@ -49,7 +51,7 @@ pub(crate) fn table(outcomes: &[Outcome]) -> String {
         let p99 = outcome.noticed.get("submit").map_or(0.0, crate::bystander::Noticed::p99_ms);
         let _ = writeln!(
             table,
-            "| {} | {} | {} | {} | {} | {} ({p99:.0}) | {} | {:.0} MiB | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} ({p99:.0}) | {} | {:.0} | {:.0} MiB | {} | {} |",
             outcome.engine,
             outcome.name,
             worst("health"),
@@ -57,6 +59,7 @@ pub(crate) fn table(outcomes: &[Outcome]) -> String {
             worst("history"),
             worst("submit"),
             worst("sign-in"),
+            outcome.machine_ms,
             outcome.peak / MIB,
             if outcome.is_within_bounds() { "yes" } else { "**no**" },
             outcome.did,

@@ -46,7 +46,7 @@ pub(crate) async fn run(
             limits: Limits::Lifted,
         };
         let (outcome, kills) = AlertRun::start(setup, sink, options, alerts).await?.finish().await?;
-        println!("{}", outcome.tell(engine, kills));
+        println!("{}", outcome.describe(engine, kills));
         ok &= outcome.is_clean() != options.broken;
     }
     println!(

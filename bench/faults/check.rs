@@ -1,5 +1,7 @@
 //! Compares the server's data with the ledger.
 
+use std::fmt::Debug;
+
 use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;
 
@@ -8,18 +10,18 @@ use crate::ledger::{Request, State};
 use crate::point::{Seen, Slot, recognise};
 
 /// Violations that are printed; more are only counted.
-const TOLD_MOST: u64 = 20;
+const PRINTED_MAX: u64 = 20;
 
-/// What the ledger of acknowledged locations proves wrong, in locations.
+/// Differences between the ledger of acknowledged locations and the store, in locations.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
-    /// Acknowledged but not in the history, or shown by the feed and then gone.
+    /// Acknowledged but not in the history, or shown by the location feed and then missing.
     pub(crate) lost: u64,
     /// More than once in the history.
     pub(crate) twice: u64,
-    /// Stored but missing in the feed.
+    /// Stored but missing in the location feed.
     pub(crate) missed_by_feed: u64,
-    /// More than once in the feed.
+    /// More than once in the location feed.
     pub(crate) twice_in_feed: u64,
     /// Never sent, or different from what was sent.
     pub(crate) strangers: u64,
@@ -45,26 +47,26 @@ impl Found {
             + self.wrong_answers
     }
 
-    fn tell(&self, what: impl FnOnce() -> String) {
-        if self.total() <= TOLD_MOST {
+    fn print(&self, what: impl FnOnce() -> String) {
+        if self.total() <= PRINTED_MAX {
             eprintln!("  {}", what());
         }
     }
 
     /// Records a location that was never sent like this.
-    pub(crate) fn note_unknown_device(&mut self, place: &str, seen: &Seen) {
+    pub(crate) fn note_unknown_location(&mut self, source: &str, seen: &impl Debug) {
         self.strangers += 1;
-        self.tell(|| format!("in the {place}, never sent like this: {seen:?}"));
+        self.print(|| format!("in the {source}, never sent like this: {seen:?}"));
     }
 
     /// Records an answer that contradicts the ledger.
     pub(crate) fn note_answer(&mut self, request: &Request, answer: &str) {
         self.wrong_answers += 1;
-        self.tell(|| format!("{} {:?} locations: {answer}", request.slots.len(), request.purpose));
+        self.print(|| format!("{} {:?} locations: {answer}", request.slots.len(), request.purpose));
     }
 }
 
-/// Checks the history, the feed and the last location of these devices. The feed must have been read to its end.
+/// Checks the history, the location feed and the last location of these devices. The feed must have been read to its end.
 pub(crate) async fn check(shared: &Shared, devices: impl Iterator<Item = usize>) -> Result<()> {
     let mut connection = Connection::open(&shared.address).await?;
     for device in devices {
@@ -89,7 +91,7 @@ async fn read_history(connection: &mut Connection, shared: &Shared, device: usiz
             .with_context(|| format!("in the history: {}", String::from_utf8_lossy(line)))?;
         match recognise(device, &seen).and_then(|slot| stored.get_mut(slot as usize)) {
             Some(count) => *count = count.saturating_add(1),
-            None => locked(&shared.found).note_unknown_device("history", &seen),
+            None => locked(&shared.found).note_unknown_location("history", &seen),
         }
     }
     Ok(stored)
@@ -103,7 +105,7 @@ fn compare(shared: &Shared, device: usize, stored: &[u8]) {
         let mut note = |count: fn(&mut Found) -> &mut u64, is_wrong: bool, what: &str| {
             if is_wrong {
                 *count(&mut found) += 1;
-                found.tell(|| format!("device {device}, second {slot}: {what} ({state:?}, {stored} times in the history, {shown} in the feed)"));
+                found.print(|| format!("device {device}, second {slot}: {what} ({state:?}, {stored} times in the history, {shown} in the feed)"));
             }
         };
         let is_unsent = state == State::Unsent && (stored > 0 || shown > 0);
@@ -135,7 +137,7 @@ async fn check_last(
     if last.map(|slot| slot as usize) != newest {
         let mut found = locked(&shared.found);
         found.wrong_last += 1;
-        found.tell(|| {
+        found.print(|| {
             format!("device {device}: the last location is of second {last:?}, the newest of {newest:?}")
         });
     }

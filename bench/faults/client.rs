@@ -1,4 +1,4 @@
-//! Clients that use the server until it is killed: writers on separate connections, and a reader of the feed.
+//! Clients that use the server until it is killed: writers on separate connections, and a reader of the location feed.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +9,7 @@ use perigee_bench::http::Connection;
 use rand::Rng;
 use rand::rngs::StdRng;
 use serde::Deserialize;
+use tokio::sync::Notify;
 
 use crate::check::Found;
 use crate::ledger::{Ledger, Purpose};
@@ -18,6 +19,8 @@ use crate::point::{Seen, recognise};
 pub(crate) const BATCH_MAX: usize = 400;
 /// The same for the writer that keeps compaction busy.
 pub(crate) const BULK_MAX: usize = 6000;
+/// The acknowledgement of so many new locations is a moment to kill the server: a commit that still runs is the longest.
+const AIMED_MIN: usize = 500;
 
 /// State shared by writers and reader.
 #[derive(Clone, Debug)]
@@ -27,9 +30,11 @@ pub(crate) struct Shared {
     /// The identifiers of the devices, in the order of the ledger's pages.
     pub(crate) identifiers: Arc<Vec<String>>,
     /// Index of each device by id.
-    pub(crate) places: Arc<HashMap<String, usize>>,
+    pub(crate) indices: Arc<HashMap<String, usize>>,
     pub(crate) ledger: Arc<Mutex<Ledger>>,
     pub(crate) found: Arc<Mutex<Found>>,
+    /// Notified when a large request with new locations was acknowledged, before anything else is done.
+    pub(crate) large_acknowledged: Arc<Notify>,
 }
 
 /// Locks a mutex, ignoring poisoning.
@@ -55,6 +60,9 @@ pub(crate) async fn write(shared: Shared, most: usize, mut random: StdRng) {
             return;
         };
         if answer.is_success() {
+            if request.purpose == Purpose::Fresh && request.slots.len() >= AIMED_MIN {
+                shared.large_acknowledged.notify_waiters();
+            }
             let sizes = answer.json().ok().and_then(|body| serde_json::from_value::<Stored>(body).ok());
             let fits = sizes.is_some_and(|Stored { accepted, duplicates }| {
                 let whole = accepted + duplicates == request.slots.len();
@@ -87,11 +95,28 @@ pub(crate) async fn write(shared: Shared, most: usize, mut random: StdRng) {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct FeedPage {
-    locations: Vec<Seen>,
+    locations: Vec<InFeed>,
     next_cursor: String,
 }
 
-/// Reads the feed from a cursor until the server is killed, or until its end if `to_end` is set. The cursor moves
+/// A location of the location feed.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum InFeed {
+    /// With every member that a location of the ledger has.
+    Whole(Seen),
+    /// Without some of them.
+    Other(Other),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Other {
+    device_id: Option<String>,
+    date_time: String,
+}
+
+/// Reads the location feed from a cursor until the server is killed, or until its end if `to_end` is set. The cursor moves
 /// only after a page was read completely.
 pub(crate) async fn follow(shared: &Shared, cursor: &mut String, to_end: bool) -> Result<()> {
     let mut connection = Connection::open(&shared.address).await?;
@@ -107,15 +132,26 @@ pub(crate) async fn follow(shared: &Shared, cursor: &mut String, to_end: bool) -
             .with_context(|| format!("{line}: {}", answer.text()))?;
         let is_end = page.locations.is_empty();
         let (mut ledger, mut found) = (locked(&shared.ledger), locked(&shared.found));
+        let index_of = |id: Option<&String>| id.and_then(|id| shared.indices.get(id).copied());
         for seen in page.locations {
-            let place = seen.device_id.as_ref().and_then(|id| shared.places.get(id).copied());
-            let shown = place.and_then(|place| {
-                let slot = recognise(place, &seen)?;
-                ledger.pages[place].shown.get_mut(slot as usize)
+            let seen = match seen {
+                InFeed::Whole(seen) => seen,
+                InFeed::Other(other) => {
+                    // A second node has a device of its own, which is in no ledger (`freeze.rs`).
+                    if let Some(device) = index_of(other.device_id.as_ref()) {
+                        found.note_unknown_location("feed", &(device, other.date_time));
+                    }
+                    continue;
+                }
+            };
+            let index = index_of(seen.device_id.as_ref());
+            let shown = index.and_then(|index| {
+                let slot = recognise(index, &seen)?;
+                ledger.pages[index].shown.get_mut(slot as usize)
             });
             match shown {
                 Some(shown) => *shown = shown.saturating_add(1),
-                None => found.note_unknown_device("feed", &seen),
+                None => found.note_unknown_location("feed", &seen),
             }
         }
         *cursor = page.next_cursor;

@@ -17,7 +17,7 @@ use crate::Options;
 use crate::check::{Found, check};
 use crate::client::{BATCH_MAX, BULK_MAX, Shared, follow, locked, write};
 use crate::damage::{Store, repair};
-use crate::freeze::freeze;
+use crate::freeze::{Silence, freeze};
 use crate::ledger::Ledger;
 use crate::summary::Summary;
 
@@ -28,14 +28,19 @@ const KILLS_A_GENERATION: u32 = 5;
 const WRITERS: u64 = 8;
 /// Every this many cycles the database is killed too.
 const DATABASE_EVERY: u32 = 3;
-/// Every this many cycles a bit flips in the state of a device, or in a last location by turns.
+/// Every this many cycles a bit is flipped, by turns in the state of a device and in a last location.
 const FLIP_EVERY: u32 = 2;
-/// Every this many cycles a second node on PostgreSQL stands still.
+/// Every this many cycles a second node on PostgreSQL is stopped for some seconds.
 const FREEZE_EVERY: u32 = 4;
+/// Every this many cycles the kill is aimed: it follows at once on the acknowledgement of a large request. A kill at a
+/// random moment rarely hits the short time between a too early answer and its commit.
+const AIM_EVERY: u32 = 2;
+/// How long an aimed kill waits for an acknowledgement.
+const AIM_WITHIN: Duration = Duration::from_secs(5);
 /// Time limit of everything but the load.
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIME_LIMIT: Duration = Duration::from_mins(2);
 /// The same for all devices, which hold millions of locations after a hundred kills.
-const PATIENCE_FOR_ALL: Duration = Duration::from_mins(20);
+const TIME_LIMIT_FOR_ALL: Duration = Duration::from_mins(20);
 
 /// An engine under test.
 pub(crate) struct Run {
@@ -63,9 +68,10 @@ impl Run {
             address: server.address.clone(),
             token: server.token.clone(),
             identifiers: Arc::default(),
-            places: Arc::default(),
+            indices: Arc::default(),
             ledger: Arc::default(),
             found: Arc::new(Mutex::new(Found::default())),
+            large_acknowledged: Arc::default(),
         };
         Ok(Self {
             server,
@@ -82,10 +88,13 @@ impl Run {
                 engine,
                 kills: 0,
                 kills_in_packing: 0,
+                kills_aimed: 0,
                 database_kills: 0,
                 flips: 0,
                 freezes: 0,
                 stalls: 0,
+                accounts_held: 0,
+                silence: Silence::default(),
                 counts: Ledger::default().counts,
                 found: Found::default(),
                 took: Duration::ZERO,
@@ -124,7 +133,8 @@ impl Run {
         Ok(self.summary)
     }
 
-    /// Flips a bit in the store of the killed server. A state is rebuilt by the next start; a last location by a repair.
+    /// Flips a bit in the store of the killed server. A state is rebuilt by the next start; a last location by a
+    /// repair.
     async fn flip(&mut self, cycle: u32) -> Result<()> {
         let store = Store::of(&self.server, self.database.as_ref());
         if (cycle / FLIP_EVERY).is_multiple_of(2) {
@@ -145,21 +155,22 @@ impl Run {
     async fn take_new_devices(&mut self) -> Result<()> {
         let first = self.server.devices.len();
         self.server.make_devices(&format!("fault-{first}"), DEVICES).await?;
-        let mut places: HashMap<String, usize> = (*self.shared.places).clone();
+        let mut indices: HashMap<String, usize> = (*self.shared.indices).clone();
         let mut connection = Connection::open(&self.server.address).await?;
-        for (place, identifier) in self.server.devices.iter().enumerate().skip(first) {
+        for (index, identifier) in self.server.devices.iter().enumerate().skip(first) {
             let line = format!("GET /api/devices/{identifier}");
             let device = connection.call(&line, &self.server.token, b"").await?.json()?;
             let id = device["id"].as_str().or_else(|| device["device"]["id"].as_str());
-            places.insert(id.with_context(|| format!("{identifier} has no id: {device}"))?.to_owned(), place);
+            indices
+                .insert(id.with_context(|| format!("{identifier} has no id: {device}"))?.to_owned(), index);
         }
         self.shared.identifiers = Arc::new(self.server.devices.clone());
-        self.shared.places = Arc::new(places);
+        self.shared.indices = Arc::new(indices);
         locked(&self.shared.ledger).open_pages(DEVICES);
         Ok(())
     }
 
-    /// Writes from many connections, reads the feed, and kills the server at a random moment.
+    /// Writes from many connections, reads the location feed, and kills the server at a random moment.
     async fn load_and_kill(&mut self, cycle: u32) -> Result<()> {
         let mut clients = JoinSet::new();
         for writer in 0..WRITERS {
@@ -175,12 +186,16 @@ impl Run {
         });
         let moment = self.random.random_range(20..=self.longest);
         tokio::time::sleep(Duration::from_millis(moment)).await;
-        if !self.broken && self.database.is_some() && cycle % FREEZE_EVERY == FREEZE_EVERY - 1 {
+        if let Some(database) = self.database.as_ref().filter(|_| !self.broken && is_due(cycle, FREEZE_EVERY))
+        {
             self.summary.freezes += 1;
             let name = format!("frozen-{cycle}");
-            self.summary.stalls += u32::from(freeze(&self.server, &self.shared, &name).await?);
+            let silence = freeze(&self.server, &self.shared, database, &name).await?;
+            self.summary.stalls += u32::from(silence.is_stall());
+            self.summary.accounts_held += u32::from(silence.is_account_held);
+            self.summary.silence = self.summary.silence.max(silence);
         }
-        if cycle % DATABASE_EVERY == DATABASE_EVERY - 1
+        if is_due(cycle, DATABASE_EVERY)
             && let Some(program) = self.crash_database.clone()
         {
             self.summary.database_kills += 1;
@@ -192,11 +207,15 @@ impl Run {
             tokio::time::sleep(Duration::from_millis(self.random.random_range(0..=500))).await;
         }
         let is_packing = is_packing(&self.server).await;
+        if cycle.is_multiple_of(AIM_EVERY) {
+            let acknowledged = self.shared.large_acknowledged.notified();
+            self.summary.kills_aimed += u32::from(timeout(AIM_WITHIN, acknowledged).await.is_ok());
+        }
         self.server.kill()?;
         self.summary.kills += 1;
         self.summary.kills_in_packing += u32::from(is_packing);
-        timeout(PATIENCE, async { while clients.join_next().await.is_some() {} }).await?;
-        self.cursor = timeout(PATIENCE, reader).await??;
+        timeout(TIME_LIMIT, async { while clients.join_next().await.is_some() {} }).await?;
+        self.cursor = timeout(TIME_LIMIT, reader).await??;
         Ok(())
     }
 
@@ -205,7 +224,7 @@ impl Run {
         self.server.start_again()?;
         self.summary.slowest_start = self.summary.slowest_start.max(self.server.ready_after);
         self.shared.address = self.server.address.clone();
-        timeout(if everything { PATIENCE_FOR_ALL } else { PATIENCE }, async {
+        timeout(if everything { TIME_LIMIT_FOR_ALL } else { TIME_LIMIT }, async {
             follow(&self.shared, &mut self.cursor, true).await?;
             let devices = locked(&self.shared.ledger).current.clone();
             check(&self.shared, if everything { 0..devices.end } else { devices }).await
@@ -214,7 +233,12 @@ impl Run {
     }
 }
 
-/// Whether compaction was running a moment ago. A server that does not answer is not asked again.
+/// Whether something is done in this cycle that is done every so many.
+const fn is_due(cycle: u32, every: u32) -> bool {
+    cycle % every == every - 1
+}
+
+/// Whether compaction was running a moment ago. False if the server does not answer in time.
 async fn is_packing(server: &Server) -> bool {
     let ask = async {
         let mut connection = Connection::open(&server.address).await.ok()?;

@@ -1,5 +1,5 @@
-//! Bits that flip in the store of a server that was killed: in the state of a device, which the next start must survive, or in
-//! a last location, which `perigee repair` must rebuild.
+//! Flips bits in the store of a server that was killed: in the state of a device, which the next start must rebuild, or
+//! in a last location, which `perigee repair` must rebuild.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use perigee_bench::server::Server;
 use rand::Rng;
 use rand::rngs::StdRng;
 
-/// Number columns of a state on both engines, and one that each has alone.
+/// Number columns of a state that both engines have. Each engine has one more.
 const STATE: [&str; 2] = ["last_seen", "packed_to"];
 const OF_SQLITE: &str = "observed_to";
 const OF_POSTGRES: &str = "newest_time";
@@ -31,7 +31,7 @@ impl Store {
         }
     }
 
-    /// Flips one bit in a column of some row; says whether there was one.
+    /// Flips one bit in a column of a random row. Returns whether there was a row.
     async fn flip(&self, table: &str, column: &str, random: &mut StdRng) -> Result<bool> {
         let bit = random.random_range(0..BITS);
         match self {

@@ -1,27 +1,77 @@
-//! A second node that stands still while it stores locations: the first one must go on, also while a change of the account
-//! waits for the second.
+//! Stops a second node for some seconds while it stores locations. The first node must continue, even while a change of
+//! the account waits for the second.
+//!
+//! A control commits to the same database meanwhile, without the service. It waits as long as the machine, the database
+//! and this program need for a commit, so that the service is blamed only for what it waits in addition.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use perigee_bench::http::Connection;
+use perigee_bench::postgres::connect;
 use perigee_bench::server::Server;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::client::{Shared, locked};
 
-/// How long the node stands still: less than PostgreSQL lets it.
-const STANDS_STILL: Duration = Duration::from_secs(4);
-/// The longest time in which the first node may acknowledge nothing.
+/// How long the node is stopped: less than the time after which PostgreSQL ends its transaction.
+const STOPPED_FOR: Duration = Duration::from_secs(4);
+/// The longest time in which the first node may acknowledge nothing, beyond the longest wait of the control.
 const SILENCE_MAX: Duration = Duration::from_secs(2);
+/// Pause between two looks at the acknowledgements, and between two commits of the control.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// A commit that takes no lock of the service and flushes the log.
+const CONTROL: &str = "SELECT pg_logical_emit_message(true, 'perigee-faults', 'control')";
+/// The sessions that hold locks in a transaction without a statement, for the report of a stall.
+const HOLDERS: &str = "SELECT format('%s, idle for %s: %s; last statement: %s', a.state, \
+    clock_timestamp() - a.state_change, \
+    string_agg(format('%s %s %s', l.locktype, l.mode, COALESCE(CAST(l.objid AS TEXT), CAST(CAST(l.relation AS REGCLASS) AS TEXT))), ', '), \
+    left(a.query, 200)) \
+    FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid AND l.granted AND l.locktype <> 'virtualxid' \
+    WHERE a.datname = current_database() AND a.state LIKE 'idle in transaction%' \
+    GROUP BY a.pid, a.state, a.state_change, a.query";
+/// Whether the stopped node holds the exclusive lock of an account for anything but locations, for example because its
+/// rule engine was saving a round. Locations of the account then wait, as `docs/operations/several-nodes.md` says.
+const HOLDS_ACCOUNT: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid \
+    WHERE a.datname = current_database() AND a.state LIKE 'idle in transaction%' \
+    AND a.state_change < clock_timestamp() - INTERVAL '1 second' \
+    AND l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted \
+    AND a.query NOT LIKE '%device_live%' AND a.query NOT LIKE '%location_log%')";
 /// Connections that write to the node, so that it is most likely in the middle of a commit.
 const WRITERS: usize = 8;
 
-/// Runs a second node with a device of its own under load, stops it for a while, and watches the acknowledgements of the
-/// first. Gives whether they stalled.
-pub(crate) async fn freeze(server: &Server, shared: &Shared, name: &str) -> Result<bool> {
+/// The longest times without progress while a node was stopped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Silence {
+    /// Without an acknowledgement of the first node.
+    pub(crate) service: Duration,
+    /// Without a commit of the control.
+    pub(crate) control: Duration,
+    /// Whether the node was stopped while it changed the account, so that locations had to wait.
+    pub(crate) is_account_held: bool,
+}
+
+impl Silence {
+    /// Whether the first node waited for the stopped one though it did not have to, and not only for the machine.
+    pub(crate) fn is_stall(self) -> bool {
+        !self.is_account_held && self.service > SILENCE_MAX + self.control
+    }
+
+    /// The longer of both times.
+    pub(crate) fn max(self, other: Self) -> Self {
+        Self {
+            service: self.service.max(other.service),
+            control: self.control.max(other.control),
+            is_account_held: self.is_account_held || other.is_account_held,
+        }
+    }
+}
+
+/// Runs a second node with a device of its own under load, stops it for a while, and watches the acknowledgements of
+/// the first.
+pub(crate) async fn freeze(server: &Server, shared: &Shared, database: &str, name: &str) -> Result<Silence> {
     let mut node = server.start_beside()?;
     node.make_named_devices(vec![name.to_owned()]).await?;
     let mut writers = JoinSet::new();
@@ -31,12 +81,14 @@ pub(crate) async fn freeze(server: &Server, shared: &Shared, name: &str) -> Resu
     tokio::time::sleep(Duration::from_millis(500)).await;
     signal(&node, "STOP")?;
     let change = tokio::spawn(change(server.address.clone(), server.token.clone(), format!("{name}-change")));
-    let has_stalled = stalls(shared).await;
+    let (service, control) = tokio::join!(longest_silence(shared, database), longest_control(database));
+    let (service, is_account_held) = service?;
+    let silence = Silence { service, control: control?, is_account_held };
     signal(&node, "CONT")?;
     writers.abort_all();
     node.kill()?;
     change.await??;
-    Ok(has_stalled)
+    Ok(silence)
 }
 
 fn signal(node: &Server, name: &str) -> Result<()> {
@@ -47,20 +99,52 @@ fn signal(node: &Server, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether nothing was acknowledged for too long while the node stands still.
-async fn stalls(shared: &Shared) -> bool {
+/// The longest time without an acknowledgement of the first node while the other one is stopped, and whether that one
+/// holds the lock of the account.
+async fn longest_silence(shared: &Shared, database: &str) -> Result<(Duration, bool)> {
     let begun = Instant::now();
     let (mut last, mut since) = (locked(&shared.ledger).counts.acknowledged, Instant::now());
-    let mut has_stalled = false;
-    while begun.elapsed() < STANDS_STILL {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+    let (mut longest, mut is_reported, mut is_held) = (Duration::ZERO, false, false);
+    while begun.elapsed() < STOPPED_FOR {
+        tokio::time::sleep(LOOK_EVERY).await;
         let now = locked(&shared.ledger).counts.acknowledged;
+        longest = longest.max(since.elapsed());
         if now != last {
             (last, since) = (now, Instant::now());
+        } else if since.elapsed() > SILENCE_MAX && !is_reported {
+            is_reported = true;
+            is_held = report_holders(database).await?;
         }
-        has_stalled |= since.elapsed() > SILENCE_MAX;
     }
-    has_stalled
+    Ok((longest, is_held))
+}
+
+/// Prints who holds locks of the database without doing anything. Returns whether one of them is that of the account.
+async fn report_holders(database: &str) -> Result<bool> {
+    let client = connect(database).await?;
+    let holders = client.query(HOLDERS, &[]).await?;
+    eprintln!(
+        "  the first node has acknowledged nothing for {SILENCE_MAX:?}; {} sessions hold locks",
+        holders.len()
+    );
+    for holder in holders {
+        eprintln!("    {}", holder.get::<_, String>(0));
+    }
+    Ok(client.query_one(HOLDS_ACCOUNT, &[]).await?.get(0))
+}
+
+/// The longest time between two commits of the control during the same time.
+async fn longest_control(database: &str) -> Result<Duration> {
+    let client = connect(database).await?;
+    let (begun, mut longest) = (Instant::now(), Duration::ZERO);
+    let mut since = begun;
+    while begun.elapsed() < STOPPED_FOR {
+        tokio::time::sleep(LOOK_EVERY).await;
+        client.execute(CONTROL, &[]).await?;
+        longest = longest.max(since.elapsed());
+        since = Instant::now();
+    }
+    Ok(longest)
 }
 
 /// Sends locations of a device that is in no ledger until the connection breaks.
@@ -76,7 +160,7 @@ async fn write(address: String, token: String, device: String, writer: usize) {
     }
 }
 
-/// Creates a device, for which the account is locked. It is made, or refused for now.
+/// Creates a device, which needs a lock of the account. The server must create it or answer 503.
 async fn change(address: String, token: String, name: String) -> Result<()> {
     let mut connection = Connection::open(&address).await?;
     let body = json!({"name": name}).to_string();
@@ -85,4 +169,23 @@ async fn change(address: String, token: String, name: String) -> Result<()> {
         bail!("a change was answered with {}: {}", answer.status, answer.text());
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_service_is_blamed_only_for_what_it_waits_beyond_the_control() {
+        let silence = |service, control| Silence {
+            service: Duration::from_millis(service),
+            control: Duration::from_millis(control),
+            is_account_held: false,
+        };
+        assert!(!silence(1_900, 10).is_stall());
+        assert!(silence(2_100, 10).is_stall());
+        assert!(!silence(2_900, 1_000).is_stall());
+        assert!(silence(3_900, 1_000).is_stall());
+        assert!(!Silence { is_account_held: true, ..silence(3_900, 10) }.is_stall());
+    }
 }

@@ -1,4 +1,4 @@
-//! What was sent and what was acknowledged, kept outside the database.
+//! A ledger of sent and acknowledged locations, kept outside the database.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ impl Request {
     }
 }
 
-/// What is known about a location.
+/// The state of a location in the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     /// Never sent.
@@ -64,7 +64,7 @@ pub(crate) enum State {
 #[derive(Debug, Default)]
 pub(crate) struct Page {
     pub(crate) states: Vec<State>,
-    /// How often the feed showed it.
+    /// How often the location feed showed each location.
     pub(crate) shown: Vec<u8>,
     kept_back: Vec<Slot>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Ledger {
     pub(crate) counts: Counts,
 }
 
-/// What a run did.
+/// Counters of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) requests: u64,
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// Records that there was no answer, or one that promises nothing.
+    /// Records that there was no answer, or one that acknowledges nothing.
     pub(crate) fn leave_unanswered(&mut self, request: Request) {
         self.counts.unanswered += 1;
         if request.purpose != Purpose::Known {

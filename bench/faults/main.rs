@@ -1,6 +1,7 @@
 //! Repeatedly kills a server that receives locations, and compares its data with a ledger of what it acknowledged:
-//! nothing may be lost, nothing may be there twice. Or a server that sends notifications: no limit may be exceeded,
-//! and nothing may be sent without being counted. Or one that receives emergencies: each stored message must have its alert.
+//! nothing may be lost, nothing may be there twice. Or a server that sends notifications: no limit may be exceeded, and
+//! nothing may be sent without being counted. Or one that receives emergencies: each stored message must have its
+//! alert. Or one that derives timelines: the rows must be those without kills.
 
 mod alerts;
 mod check;
@@ -14,6 +15,7 @@ mod point;
 mod sink;
 mod sos;
 mod summary;
+mod timelines;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,8 +30,10 @@ use crate::summary::Summary;
 
 /// Kills a server that receives locations, and checks that it kept what it acknowledged.
 #[derive(Debug, Parser)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Options {
-    /// The binary; one with the features `unsafe-early-ack`, `unsafe-late-alerts` and `unsafe-late-limit` for `--broken`.
+    /// The binary; one with the features `unsafe-early-ack`, `unsafe-late-alerts` and `unsafe-late-limit` for
+    /// `--broken`.
     #[arg(long)]
     perigee: PathBuf,
     /// URL of a PostgreSQL superuser, to test PostgreSQL as well; a new database is created.
@@ -47,7 +51,10 @@ pub(crate) struct Options {
     /// Send emergencies instead, and check that each stored message has its alert.
     #[arg(long, conflicts_with = "alerts")]
     sos: bool,
-    /// The devices that raise them.
+    /// Kill a server that derives timelines instead, and check that the rows are those without kills.
+    #[arg(long, conflicts_with_all = ["alerts", "sos"])]
+    timelines: bool,
+    /// Number of devices that raise alerts.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     devices: u32,
     /// Number of kills for each engine.
@@ -59,8 +66,8 @@ pub(crate) struct Options {
     /// The longest time from a start to its kill, in milliseconds.
     #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
     longest: u64,
-    /// Test a broken server that answers before it commits, counts after it sends, or stores alerts after their messages;
-    /// succeeds only if that is caught.
+    /// Test a broken server that answers before it commits, counts after it sends, or stores alerts after their
+    /// messages; succeeds only if that is caught.
     #[arg(long)]
     broken: bool,
     /// Folder for temporary databases.
@@ -84,6 +91,9 @@ async fn main() -> Result<ExitCode> {
     }
     if options.sos {
         return sos::run(&options, engines).await;
+    }
+    if options.timelines {
+        return timelines::run(&options, engines).await;
     }
     let mut summaries: Vec<Summary> = Vec::new();
     for (engine, database) in engines {

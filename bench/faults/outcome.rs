@@ -11,7 +11,7 @@ use crate::sink::Sink;
 /// Counts and violations found.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Messages by state.
+    /// Number of messages in each delivery state.
     pub(crate) states: BTreeMap<String, usize>,
     /// Messages that the provider got.
     pub(crate) received: u64,
@@ -30,7 +30,7 @@ impl Outcome {
     }
 
     /// A short summary for people.
-    pub(crate) fn tell(&self, engine: &str, kills: u32) -> String {
+    pub(crate) fn describe(&self, engine: &str, kills: u32) -> String {
         format!(
             "{engine}: {kills} kills, {:?}, {} received; devices above their limit: {}, counted below what was \
              received: {}; messages unaccounted for: {}",

@@ -72,7 +72,7 @@ pub(crate) fn write(out: &mut Vec<u8>, device: usize, slot: Slot) {
         "{{\"dateTime\":\"{}\",\"latitude\":{latitude},\"longitude\":{longitude},\"speed\":{speed},\"satellites\":{satellites},\"mileage\":{mileage}{attributes}}}",
         time(slot)
     );
-    written.expect("memory takes what is written to it");
+    written.expect("writing to memory cannot fail");
 }
 
 /// The second of this location, if it equals what this device sends in that second.
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_sent_is_recognised_and_nothing_else() {
+    fn only_sent_points_are_recognised() {
         for slot in [0, 1, 97, 599, 600, 1_000_003] {
             let mut out = Vec::new();
             write(&mut out, 3, slot);

@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::client::locked;
 
-/// The path of the simulated API.
+/// The body of a request to the simulated API, with placeholders.
 pub(crate) const REQUEST: &str = r#"{"to":"{number}","text":"{text}"}"#;
 
 /// The simulated provider. It runs until the process ends.
@@ -63,7 +63,7 @@ impl Sink {
     }
 }
 
-/// The body of the next request; none when the connection ends.
+/// The body of the next request; `None` when the connection ends.
 async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<Option<Vec<u8>>> {
     loop {
         if let Some(end) = buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {

@@ -1,5 +1,5 @@
-//! A run with emergencies: trackers that send once and a feed report SOS without a position, the server or its database is
-//! killed, and each stored message must have its alert, once.
+//! A run with emergencies: trackers that send once and a feed report SOS without a position, the server or its database
+//! is killed, and each stored message must have its alert, once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
@@ -22,16 +22,16 @@ use tokio::time::timeout;
 
 use crate::Options;
 
-/// Devices of each way to report.
+/// Number of devices for each way to report.
 const DEVICES: usize = 8;
-/// Every this many cycles PostgreSQL is killed instead of the server, which lives on.
+/// Every this many cycles PostgreSQL is killed instead of the server, which keeps running.
 const DATABASE_EVERY: u32 = 3;
 /// Pause between two messages of a device, so that the queue of the system does not drop them.
 const PAUSE: Duration = Duration::from_millis(2);
 /// 2026-01-01, in seconds.
 const START_S: i64 = 1_767_225_600;
 /// How long the server may take to answer again.
-const PATIENCE: Duration = Duration::from_mins(2);
+const READY_WITHIN: Duration = Duration::from_mins(2);
 
 /// A way by which devices report an SOS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ impl Way {
     }
 }
 
-/// What was found after all kills.
+/// The result of the checks after all kills.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     kills: u32,
@@ -131,7 +131,7 @@ impl Found {
         self.without_alert + self.without_message + self.twice == 0
     }
 
-    fn tell(&self, engine: &str) -> String {
+    fn describe(&self, engine: &str) -> String {
         format!(
             "{engine}: {} kills of the server, {} of the database; {} SOS sent, {} stored; \
              {} without their alert, {} alerts without a message, {} alerts twice",
@@ -153,7 +153,7 @@ pub(crate) async fn run(options: &Options, engines: Vec<(&'static str, Option<St
         eprintln!("{engine}");
         let crash = options.crash_postgres.clone().filter(|_| database.is_some());
         let found = SosRun::start(options, database, crash).await?.finish().await?;
-        println!("{}", found.tell(engine));
+        println!("{}", found.describe(engine));
         ok &= if options.broken { found.without_alert > 0 } else { found.is_clean() && found.stored > 0 };
     }
     println!(
@@ -168,12 +168,12 @@ pub(crate) async fn run(options: &Options, engines: Vec<(&'static str, Option<St
     Ok(if ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A port that was free a moment ago, the same after each start.
+/// A free port, chosen once so that the server has the same one after each start.
 fn free_port() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
-/// The server under test, and where it is sent to.
+/// The server under test, and the addresses that messages are sent to.
 struct SosRun {
     server: Server,
     h02: SocketAddr,
@@ -264,10 +264,10 @@ impl SosRun {
                 if !status.success() {
                     bail!("{} failed: {status}", program.display());
                 }
-                // The server lives on, and messages go on while it connects again.
+                // The server keeps running, and messages continue while it reconnects.
                 tokio::time::sleep(Duration::from_millis(self.random.random_range(0..=1_000))).await;
                 self.found.sent += stop(&mut senders).await;
-                timeout(PATIENCE, self.wait_until_ready()).await?;
+                timeout(READY_WITHIN, self.wait_until_ready()).await?;
             }
             _ => {
                 self.server.kill()?;
@@ -290,27 +290,33 @@ impl SosRun {
         }
     }
 
-    /// Compares the stored messages with the alerts, device by device.
+    /// Compares the stored messages with the alerts, device by device. Messages are read before and after the alerts,
+    /// because the server may still store what it had received.
     async fn check(&mut self) -> Result<()> {
         let mut connection = Connection::open(&self.server.address).await?;
         for way in Way::ALL {
             let mut messages = read_messages(&mut connection, &self.server.token, way).await?;
-            for index in 0..DEVICES {
-                let name = way.name(index);
-                let messages = messages.remove(&name).unwrap_or_default();
+            let mut alerts_of = BTreeMap::new();
+            for name in (0..DEVICES).map(|index| way.name(index)) {
                 let alerts = read_alerts(&mut connection, &self.server.token, &name).await?;
+                alerts_of.insert(name, alerts);
+            }
+            let mut later = read_messages(&mut connection, &self.server.token, way).await?;
+            for (name, alerts) in alerts_of {
+                let messages = messages.remove(&name).unwrap_or_default();
+                let later = later.remove(&name).unwrap_or_default();
                 let distinct: BTreeSet<i64> = alerts.iter().copied().collect();
                 self.found.stored += messages.len() as u64;
                 self.found.twice += (alerts.len() - distinct.len()) as u64;
                 self.found.without_alert += messages.difference(&distinct).count() as u64;
-                self.found.without_message += distinct.difference(&messages).count() as u64;
+                self.found.without_message += distinct.difference(&later).count() as u64;
             }
         }
         Ok(())
     }
 }
 
-/// Where messages go.
+/// The addresses that messages are sent to.
 struct Target {
     h02: SocketAddr,
     suntech: SocketAddr,
@@ -318,11 +324,11 @@ struct Target {
     path: String,
 }
 
-/// Stops the senders; gives how many messages they sent.
+/// Stops the senders and returns how many messages they sent.
 async fn stop(senders: &mut JoinSet<u64>) -> u64 {
     let mut sent = 0;
-    let patience = Duration::from_secs(2);
-    while let Ok(Some(done)) = timeout(patience, senders.join_next()).await {
+    let time_limit = Duration::from_secs(2);
+    while let Ok(Some(done)) = timeout(time_limit, senders.join_next()).await {
         sent += done.unwrap_or(0);
     }
     senders.abort_all();
@@ -330,10 +336,10 @@ async fn stop(senders: &mut JoinSet<u64>) -> u64 {
     sent
 }
 
-/// Sends one SOS after the other until it fails, or for some seconds; gives how many.
+/// Sends one SOS after the other, up to 1,000 or until sending fails. Returns how many were sent.
 async fn send(way: Way, name: String, target: Target, begin_s: i64) -> u64 {
     let mut sent = 0;
-    // Emergencies of one device are far enough apart to be distinct, because each is cancelled.
+    // Ten seconds apart: an emergency of the feed is cancelled after one second, so that the next one is distinct.
     let messages = (0..1_000).map(|number| way.message(&name, begin_s + number * 10));
     match way {
         Way::H02 => {

@@ -4,20 +4,26 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use crate::check::Found;
+use crate::freeze::Silence;
 use crate::ledger::Counts;
 
-/// One engine's run.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
     pub(crate) engine: &'static str,
     pub(crate) kills: u32,
     pub(crate) kills_in_packing: u32,
+    /// Kills right after an acknowledgement.
+    pub(crate) kills_aimed: u32,
     pub(crate) database_kills: u32,
     /// Bits that were flipped in the store.
     pub(crate) flips: u32,
-    /// How often a second node stood still, and how often the first one stalled with it.
+    /// How often a second node was stopped, and how often the first one stalled meanwhile.
     pub(crate) freezes: u32,
     pub(crate) stalls: u32,
+    /// How often the second node was stopped while it changed the account.
+    pub(crate) accounts_held: u32,
+    /// The longest silence of the first node and the longest wait of the control, over all of these times.
+    pub(crate) silence: Silence,
     pub(crate) counts: Counts,
     pub(crate) found: Found,
     pub(crate) took: Duration,
@@ -27,12 +33,22 @@ pub(crate) struct Summary {
 /// A table with one column per run.
 pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
-    let rows: [(&str, Figure); 21] = [
+    let rows: [(&str, Figure); 25] = [
         ("server killed", |each| each.kills.to_string()),
         ("of these, during compaction", |each| each.kills_in_packing.to_string()),
+        ("right after an acknowledgement", |each| each.kills_aimed.to_string()),
         ("database killed", |each| each.database_kills.to_string()),
         ("bits flipped in the store", |each| each.flips.to_string()),
         ("second node stopped for 4 s", |each| each.freezes.to_string()),
+        ("of these, while it changed the account, and the first node had to wait", |each| {
+            each.accounts_held.to_string()
+        }),
+        ("longest silence of the first node meanwhile, ms", |each| {
+            each.silence.service.as_millis().to_string()
+        }),
+        ("longest wait of a control commit meanwhile, ms", |each| {
+            each.silence.control.as_millis().to_string()
+        }),
         ("requests sent", |each| each.counts.requests.to_string()),
         ("of these, resent", |each| each.counts.sent_again.to_string()),
         ("of these, without an answer", |each| each.counts.unanswered.to_string()),

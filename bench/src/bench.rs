@@ -34,8 +34,10 @@ pub(crate) enum Phase {
     Webhooks,
     /// Geofences, and locations one by one with rules.
     Rules,
-    /// Trackers over TCP, and connections that say nothing.
+    /// Trackers over TCP, and idle connections.
     Trackers,
+    /// Devices created in bulk, and one by one.
+    Devices,
     /// Plain databases with one row per location.
     Peers,
 }
@@ -169,7 +171,6 @@ impl Engine {
     }
 }
 
-/// A run.
 #[derive(Debug)]
 pub(crate) struct Bench {
     pub(crate) options: Options,
@@ -193,7 +194,7 @@ impl Bench {
         Ok(Self { report: Report::new(header), options })
     }
 
-    /// The engines asked for.
+    /// The engines to measure.
     pub(crate) fn engines(&self) -> Vec<Engine> {
         let sqlite = (!self.options.no_sqlite).then_some(Engine::Sqlite);
         sqlite.into_iter().chain(self.options.postgres.clone().map(Engine::Postgres)).collect()
@@ -220,19 +221,19 @@ impl Bench {
 
 /// Waits until a server has no background work left.
 pub(crate) async fn settle(server: &Server) -> Result<Duration> {
-    const LOOK: Duration = Duration::from_millis(500);
-    const QUIET_LOOKS: u32 = 5;
+    const SAMPLE_EVERY: Duration = Duration::from_millis(500);
+    const QUIET_SAMPLES: u32 = 5;
     let began = Instant::now();
     let (mut quiet, mut before) = (0, server.usage()?.cpu_s);
-    while quiet < QUIET_LOOKS {
-        tokio::time::sleep(LOOK).await;
+    while quiet < QUIET_SAMPLES {
+        tokio::time::sleep(SAMPLE_EVERY).await;
         let now = server.usage()?.cpu_s;
-        let is_quiet = now - before < LOOK.as_secs_f64() * 0.04;
+        let is_quiet = now - before < SAMPLE_EVERY.as_secs_f64() * 0.04;
         quiet = if is_quiet { quiet + 1 } else { 0 };
         before = now;
         if began.elapsed() > Duration::from_mins(3) {
             bail!("the server did not come to rest within three minutes");
         }
     }
-    Ok(began.elapsed().saturating_sub(LOOK * QUIET_LOOKS))
+    Ok(began.elapsed().saturating_sub(SAMPLE_EVERY * QUIET_SAMPLES))
 }

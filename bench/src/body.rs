@@ -1,7 +1,7 @@
 //! Bodies of simulated locations that can be sent repeatedly: only their dates are changed, which costs the load
 //! generator almost nothing.
 
-use perigee_cli::fleet::{Fix, SimulatedDevice};
+use perigee_simulator::fleet::{Fix, SimulatedDevice};
 
 /// 2020-01-01T00:00:00Z.
 const FIRST_DAY_MS: i64 = 1_577_836_800_000;
@@ -37,7 +37,7 @@ pub(crate) struct Body {
 }
 
 impl Body {
-    /// One location for a single, an array for more.
+    /// One location as an object, several as an array.
     pub(crate) fn new(device: u32, count: usize, interval_ms: i64) -> Self {
         let (mut bytes, mut dates) = (Vec::new(), Vec::new());
         for (index, fix) in fixes(device, count, interval_ms).iter().enumerate() {
@@ -73,13 +73,13 @@ impl Body {
 
     /// Sets every location to times with this prefix.
     pub(crate) fn set_text(&mut self, text: &str) {
-        for place in &self.dates {
-            self.bytes[*place..place + text.len()].copy_from_slice(text.as_bytes());
+        for offset in &self.dates {
+            self.bytes[*offset..offset + text.len()].copy_from_slice(text.as_bytes());
         }
     }
 }
 
-/// Days that every month has, of seven years.
+/// One of the days 1 to 28, which every month has, of seven years.
 fn day_text(day: usize) -> String {
     format!("{:04}-{:02}-{:02}", 2019 + day / 336 % 7, day / 28 % 12 + 1, day % 28 + 1)
 }

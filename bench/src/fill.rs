@@ -13,11 +13,11 @@ use crate::body::{Body, INTERVAL_MS};
 use crate::load::{BODIES, number};
 
 const CONNECTIONS: usize = 8;
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const SAMPLE_EVERY: Duration = Duration::from_millis(50);
 /// Connections that send each device its first location.
-const GREETERS: usize = 32;
-/// A time before everything that the filling uses.
-const GREETING: &str = "2018-01-01T00:00:00";
+const FIRST_SENDERS: usize = 32;
+/// A time before all times that the filling uses.
+const FIRST_TIME: &str = "2018-01-01T00:00:00";
 
 /// Parameters of a filling.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct Filling {
 
 /// One sample during the filling.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
+pub(crate) struct Sample {
     pub(crate) after_s: f64,
     pub(crate) points: f64,
     pub(crate) resident: f64,
@@ -42,7 +42,7 @@ pub(crate) struct Look {
 
 /// The samples of a filling, in order.
 #[derive(Clone, Debug)]
-pub(crate) struct Filled(pub(crate) Vec<Look>);
+pub(crate) struct Filled(pub(crate) Vec<Sample>);
 
 impl Filled {
     /// Points that were stored.
@@ -55,24 +55,24 @@ impl Filled {
         Some((to - from) / (self.reached_after_s(to)? - self.reached_after_s(from)?))
     }
 
-    /// When it had this size, interpolated between samples.
+    /// When the store reached this size, interpolated between samples.
     fn reached_after_s(&self, points: f64) -> Option<f64> {
-        let place = self.0.iter().position(|look| look.points >= points)?;
-        let (look, Some(before)) = (self.0[place], place.checked_sub(1).map(|place| self.0[place])) else {
-            return Some(self.0[place].after_s);
+        let index = self.0.iter().position(|sample| sample.points >= points)?;
+        let (sample, Some(before)) = (self.0[index], index.checked_sub(1).map(|index| self.0[index])) else {
+            return Some(self.0[index].after_s);
         };
-        let share = (points - before.points) / (look.points - before.points);
-        Some(before.after_s + share * (look.after_s - before.after_s))
+        let share = (points - before.points) / (sample.points - before.points);
+        Some(before.after_s + share * (sample.after_s - before.after_s))
     }
 
     /// Bytes of memory held when the store had this size.
     pub(crate) fn resident_at(&self, points: f64) -> Option<f64> {
-        self.0.iter().find(|look| look.points >= points).map(|look| look.resident)
+        self.0.iter().find(|sample| sample.points >= points).map(|sample| sample.resident)
     }
 
     /// The most memory seen.
     pub(crate) fn most_resident(&self) -> f64 {
-        self.0.iter().map(|look| look.resident).fold(0.0, f64::max)
+        self.0.iter().map(|sample| sample.resident).fold(0.0, f64::max)
     }
 }
 
@@ -100,34 +100,34 @@ pub(crate) async fn fill(server: &Server, devices: &[String], filling: Filling) 
         };
         tasks.spawn(filler.run(filling, u32::try_from(index * BODIES).unwrap_or(0)));
     }
-    let mut looks = Vec::new();
-    let mut look = || -> Result<()> {
+    let mut samples = Vec::new();
+    let mut sample = || -> Result<()> {
         let points = number(stored.load(Ordering::Relaxed));
         let resident = server.usage()?.resident;
-        looks.push(Look { after_s: began.elapsed().as_secs_f64(), points, resident });
+        samples.push(Sample { after_s: began.elapsed().as_secs_f64(), points, resident });
         Ok(())
     };
-    look()?;
-    let mut ticks = tokio::time::interval(LOOK_EVERY);
+    sample()?;
+    let mut ticks = tokio::time::interval(SAMPLE_EVERY);
     loop {
         tokio::select! {
             done = tasks.join_next() => match done {
                 Some(done) => done??,
                 None => break,
             },
-            _ = ticks.tick() => look()?,
+            _ = ticks.tick() => sample()?,
         }
     }
-    look()?;
-    Ok(Filled(looks))
+    sample()?;
+    Ok(Filled(samples))
 }
 
 /// Sends every device one location, so that each has a last one.
-pub(crate) async fn greet(server: &Server) -> Result<()> {
+pub(crate) async fn send_first_locations(server: &Server) -> Result<()> {
     let mut body = Body::new(0, 1, INTERVAL_MS);
-    body.set_text(GREETING);
+    body.set_text(FIRST_TIME);
     let mut tasks = JoinSet::new();
-    for devices in server.devices.chunks(server.devices.len().div_ceil(GREETERS).max(1)) {
+    for devices in server.devices.chunks(server.devices.len().div_ceil(FIRST_SENDERS).max(1)) {
         let (devices, token, bytes) = (devices.to_vec(), server.token.clone(), body.bytes.clone());
         let mut connection = Connection::open(&server.address).await?;
         tasks.spawn(async move {

@@ -1,22 +1,22 @@
-//! What one core achieves without a server: parsing, unpacking, writing JSON.
+//! Measures one core without a server: parsing, unpacking, writing JSON.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perigee_cli::fleet::Fix;
 use perigee_core::locations::location::{
     self, Latitude, Location, Longitude, Milli, Readings, StoredLocation, TimeRange, judge,
 };
 use perigee_core::time::Timestamp;
 use perigee_server::http::format::{Selection, json};
+use perigee_simulator::fleet::Fix;
 use perigee_store::codec::{ChunkReader, pack_chunk};
 use serde::Deserialize;
 
 use crate::body::{Body, INTERVAL_MS, fixes};
 use crate::load::number;
 
-/// A location each ten seconds.
+/// Locations of a day, one every ten seconds.
 pub(crate) const DAY_POINTS: usize = 8640;
 const CHUNK_POINTS: usize = 1024;
 

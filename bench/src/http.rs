@@ -37,7 +37,7 @@ impl Answer<'_> {
     /// The body as JSON.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_slice(&self.content())
-            .with_context(|| format!("the body of a {} is no JSON", self.status))
+            .with_context(|| format!("the body of a {} is not JSON", self.status))
     }
 
     /// The body without chunk headers.
@@ -118,7 +118,7 @@ impl Connection {
     async fn read_head(&mut self) -> Result<(u16, usize, Option<usize>)> {
         loop {
             if let Some(end) = self.buffer.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
-                let head = std::str::from_utf8(&self.buffer[..end]).context("the answer is no text")?;
+                let head = std::str::from_utf8(&self.buffer[..end]).context("the answer is not text")?;
                 let status = head.split(' ').nth(1).and_then(|text| text.parse().ok());
                 let length = head.lines().find_map(|line| {
                     let (name, value) = line.split_once(':')?;

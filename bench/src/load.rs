@@ -7,8 +7,8 @@ use anyhow::{Result, bail};
 use perigee_bench::http::Connection;
 use perigee_bench::machine::Usage;
 use perigee_bench::server::Server;
-use perigee_cli::latency::Latencies;
 use perigee_core::time::Timestamp;
+use perigee_simulator::latency::Latencies;
 use tokio::task::JoinSet;
 
 use crate::body::{Body, INTERVAL_MS};
@@ -16,30 +16,32 @@ use crate::body::{Body, INTERVAL_MS};
 /// Bodies per connection, shared by its devices to save memory.
 pub(crate) const BODIES: usize = 8;
 
-/// What every connection of a load does.
+/// The work of each connection of a load.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     /// Posts batches of this many locations to the devices in turn, with a pause after each.
-    Post { points: usize, first_round: usize, rest: Duration },
+    Post { points: usize, first_round: usize, pause: Duration },
+    /// Posts single locations to devices that are named by their identifiers.
+    PostByIdentifier { first_round: usize },
     /// Posts single locations with current times: a second later each time, from this instant on.
     PostLive { from: Timestamp },
     /// The same to the floor endpoint, which stores nothing.
     PostFloor { points: usize },
     /// Gets a path in which `{device}` is replaced by the first devices in turn, with a pause after each.
-    Get { path: String, devices: usize, rest: Duration },
+    Get { path: String, devices: usize, pause: Duration },
 }
 
 impl Work {
     /// Posts without a pause.
     pub(crate) fn post(points: usize, first_round: usize) -> Self {
-        Self::Post { points, first_round, rest: Duration::ZERO }
+        Self::Post { points, first_round, pause: Duration::ZERO }
     }
 
     /// The bodies that a connection sends to these devices. Made before the load begins.
     fn bodies(&self, devices: &[(u32, String)]) -> Vec<Body> {
         let points = match self {
             Self::Post { points, .. } | Self::PostFloor { points } => *points,
-            Self::PostLive { .. } => 1,
+            Self::PostLive { .. } | Self::PostByIdentifier { .. } => 1,
             Self::Get { .. } => return Vec::new(),
         };
         devices.iter().take(BODIES).map(|(device, _)| Body::new(*device, points, INTERVAL_MS)).collect()
@@ -47,7 +49,7 @@ impl Work {
 
     /// Gets without a pause.
     pub(crate) fn get(path: &str) -> Self {
-        Self::Get { path: path.to_owned(), devices: usize::MAX, rest: Duration::ZERO }
+        Self::Get { path: path.to_owned(), devices: usize::MAX, pause: Duration::ZERO }
     }
 }
 
@@ -97,7 +99,7 @@ pub(crate) async fn run(
     prepare(servers, connections, work).await?.run(duration).await
 }
 
-/// Opens the connections of a load and makes what they send, so that loads that run together begin together.
+/// Opens the connections of a load and makes the bodies, so that loads that run together begin together.
 pub(crate) async fn prepare<'s>(
     servers: &[&'s Server],
     connections: usize,
@@ -106,8 +108,11 @@ pub(crate) async fn prepare<'s>(
     let mut workers = Vec::new();
     for index in 0..connections {
         let server = servers[index % servers.len()];
-        let mine: Vec<_> =
-            (0..).zip(server.devices.iter().cloned()).skip(index).step_by(connections).collect();
+        let named = match work {
+            Work::PostByIdentifier { .. } => &server.identifiers,
+            _ => &server.devices,
+        };
+        let mine: Vec<_> = (0..).zip(named.iter().cloned()).skip(index).step_by(connections).collect();
         workers.push(Worker {
             connection: Connection::open(&server.address).await?,
             token: server.token.as_str().into(),
@@ -188,9 +193,13 @@ struct Worker {
 impl Worker {
     async fn run(mut self, work: Work) -> Result<(Latencies, u64)> {
         match work {
-            Work::Post { first_round, rest, .. } => {
+            Work::Post { first_round, pause, .. } => {
                 let paths = self.paths();
-                self.post(paths, Dates::Rounds(first_round), rest).await
+                self.post(paths, Dates::Rounds(first_round), pause).await
+            }
+            Work::PostByIdentifier { first_round } => {
+                let paths = self.paths();
+                self.post(paths, Dates::Rounds(first_round), Duration::ZERO).await
             }
             Work::PostLive { from } => {
                 let paths = self.paths();
@@ -200,9 +209,9 @@ impl Worker {
                 let paths = vec!["POST /api/bench/noop".to_owned(); self.devices.len()];
                 self.post(paths, Dates::Rounds(0), Duration::ZERO).await
             }
-            Work::Get { path, devices, rest } => {
+            Work::Get { path, devices, pause } => {
                 self.devices.retain(|(index, _)| usize::try_from(*index).is_ok_and(|index| index < devices));
-                self.get(&path, rest).await
+                self.get(&path, pause).await
             }
         }
     }
@@ -211,7 +220,7 @@ impl Worker {
         self.devices.iter().map(|(_, device)| format!("POST /api/devices/{device}/locations")).collect()
     }
 
-    async fn post(&mut self, lines: Vec<String>, dates: Dates, rest: Duration) -> Result<(Latencies, u64)> {
+    async fn post(&mut self, lines: Vec<String>, dates: Dates, pause: Duration) -> Result<(Latencies, u64)> {
         let bodies = &mut self.bodies;
         let (mut latencies, mut sent, mut round) = (Latencies::default(), 0, 0);
         while !lines.is_empty() && Instant::now() < self.until {
@@ -229,8 +238,8 @@ impl Worker {
                 }
                 latencies.add(began.elapsed());
                 sent += body.bytes.len() as u64;
-                if !rest.is_zero() {
-                    tokio::time::sleep(rest).await;
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
                 }
             }
             round += 1;
@@ -238,7 +247,7 @@ impl Worker {
         Ok((latencies, sent))
     }
 
-    async fn get(&mut self, path: &str, rest: Duration) -> Result<(Latencies, u64)> {
+    async fn get(&mut self, path: &str, pause: Duration) -> Result<(Latencies, u64)> {
         let mut latencies = Latencies::default();
         let line = |device: &String| format!("GET {}", path.replace("{device}", device));
         let lines: Vec<String> = self.devices.iter().map(|(_, device)| line(device)).collect();
@@ -252,8 +261,8 @@ impl Worker {
                 bail!("{line}: {}", answer.text());
             }
             latencies.add(began.elapsed());
-            if !rest.is_zero() {
-                tokio::time::sleep(rest).await;
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
             }
         }
         Ok((latencies, 0))

@@ -73,7 +73,7 @@ pub struct Usage {
     pub peak: f64,
 }
 
-/// What this process has used so far.
+/// CPU time and memory that this process has used so far.
 pub fn usage(process: u32) -> Result<Usage> {
     let read = |name: &str| {
         let path = format!("/proc/{process}/{name}");
@@ -92,8 +92,8 @@ pub fn usage(process: u32) -> Result<Usage> {
     })
 }
 
-/// Seconds of CPU time: those of the scheduler, which are exact, or those of the tick counter if they are more, because the
-/// scheduler's omit threads that have ended.
+/// Seconds of CPU time: those of the scheduler, which are exact, or those of the tick counter if they are more, because
+/// the scheduler's omit threads that have ended.
 fn cpu_s(process: u32, stat: &str) -> f64 {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let nanos =

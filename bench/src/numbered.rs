@@ -9,7 +9,7 @@ use perigee_core::time::Timestamp;
 
 /// 2020-01-01T00:00:00Z.
 const FIRST_DAY_MS: i64 = 1_577_836_800_000;
-/// What comes before the number in the JSON of a location.
+/// The text before the number in the JSON of a location.
 const PREFIX: &[u8] = b"\"n\":";
 
 /// The address, credentials and devices to send with.

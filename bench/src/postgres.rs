@@ -1,4 +1,4 @@
-//! A PostgreSQL server that is used beside the one under test: databases of our own, and what its processes use.
+//! The PostgreSQL server of a run: creates databases on it, and measures its processes.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ pub async fn connect(url: &str) -> Result<Client> {
     Ok(client)
 }
 
-/// Makes an empty database on the server and gives its URL.
+/// Creates an empty database on the server and returns its URL.
 pub async fn own_database(url: &str, name: &str) -> Result<String> {
     let client = connect(url).await?;
     client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await?;
@@ -24,7 +24,7 @@ pub async fn own_database(url: &str, name: &str) -> Result<String> {
     Ok(format!("{server}/{name}"))
 }
 
-/// The process all others of the server come from, if it runs on this machine.
+/// The parent of all processes of the server, if it runs on this machine.
 pub async fn postmaster(url: &str) -> Result<Option<u32>> {
     let client = connect(url).await?;
     let backend: i32 = client.query_one("SELECT pg_backend_pid()", &[]).await?.get(0);
@@ -35,7 +35,8 @@ pub async fn postmaster(url: &str) -> Result<Option<u32>> {
     Ok(parent.filter(is_postgres))
 }
 
-/// What the server's processes have used so far: those that ended are counted with the one they came from.
+/// CPU time and memory that the server's processes have used so far. Processes that ended are counted with their
+/// parent.
 pub fn usage(postmaster: u32) -> Usage {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let children = processes

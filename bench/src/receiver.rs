@@ -1,4 +1,4 @@
-//! A receiver of webhooks that notes what comes and answers as it is told.
+//! A receiver of webhooks that records requests and answers as configured.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,28 +11,27 @@ use tokio::task::JoinHandle;
 
 use crate::numbered::number_in;
 
-/// What the receiver does with a message.
+/// The reaction of the receiver to a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Manner {
-    /// Takes everything.
+    /// Accepts everything.
     Takes,
-    /// Fails half of the first attempts and half of the second; the third is taken, so that a run ends.
+    /// Fails half of the first attempts and half of the second; accepts the third, so that a run ends.
     FailsHalf,
     /// Never answers.
     Hangs,
 }
 
-/// What came of one location.
+/// The deliveries of one location.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arrival {
-    /// The names of the messages it came in; more than one is a defect.
+    /// The IDs of the messages that contained it; more than one is a defect.
     pub(crate) names: Vec<String>,
     pub(crate) attempts: u32,
     pub(crate) taken: u32,
     pub(crate) first_taken: Option<Instant>,
 }
 
-/// A receiver.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) url: String,
@@ -54,12 +53,12 @@ impl Receiver {
         Ok(Self { url, arrivals, accepting })
     }
 
-    /// What has come so far.
+    /// The messages received so far.
     pub(crate) fn arrivals(&self) -> HashMap<usize, Arrival> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many locations were taken so far.
+    /// How many locations were accepted so far.
     pub(crate) fn taken(&self) -> usize {
         let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         arrivals.values().filter(|arrival| arrival.taken > 0).count()
@@ -88,9 +87,9 @@ async fn serve(
         let head = String::from_utf8_lossy(&buffer[..end]).to_ascii_lowercase();
         let header = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
         let length: usize = header("content-length:")?.parse().ok()?;
-        // Names are told apart by letter case; the head was folded to find them.
-        let place = head.find("webhook-id:")? + "webhook-id:".len();
-        let name = String::from_utf8_lossy(&buffer[place..end]).lines().next()?.trim().to_owned();
+        // IDs are case-sensitive, so that this one is read from the original bytes and not from the lower-case copy.
+        let start = head.find("webhook-id:")? + "webhook-id:".len();
+        let name = String::from_utf8_lossy(&buffer[start..end]).lines().next()?.trim().to_owned();
         while buffer.len() < end + 4 + length {
             stream.read_buf(&mut buffer).await.ok().filter(|read| *read > 0)?;
         }

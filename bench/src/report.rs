@@ -1,4 +1,4 @@
-//! The tables and plots of a run, one table for each point of what is promised.
+//! The tables and plots of a run, one table for each topic.
 
 mod plot;
 
@@ -11,7 +11,7 @@ use anyhow::Result;
 pub(crate) use self::plot::Bar;
 use self::plot::{Series, bars, lines};
 
-/// What a table is about.
+/// The subject of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Topic {
     Singles,
@@ -26,10 +26,11 @@ pub(crate) enum Topic {
     Webhooks,
     Rules,
     Trackers,
+    Devices,
     Peers,
 }
 
-const TOPICS: [(Topic, &str); 13] = [
+const TOPICS: [(Topic, &str); 14] = [
     (Topic::Singles, "1. Locations sent one by one"),
     (Topic::Batches, "2. Locations sent in batches"),
     (Topic::Size, "3. Size, and growth"),
@@ -42,6 +43,7 @@ const TOPICS: [(Topic, &str); 13] = [
     (Topic::Webhooks, "10. Webhooks"),
     (Topic::Rules, "11. Rules and geofences"),
     (Topic::Trackers, "12. Trackers"),
+    (Topic::Devices, "13. Devices"),
     (Topic::Peers, "What a user would do instead: a row per location"),
 ];
 
@@ -55,7 +57,7 @@ struct Row {
     met: Option<bool>,
 }
 
-/// A run as it is written down.
+/// The figures of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     header: String,
@@ -73,13 +75,13 @@ impl Report {
         Self { header, ..Self::default() }
     }
 
-    /// A figure nothing is promised about.
-    pub(crate) fn tell(&mut self, topic: Topic, engine: &'static str, what: &str, figure: String) {
+    /// Adds a figure without a target.
+    pub(crate) fn add(&mut self, topic: Topic, engine: &'static str, what: &str, figure: String) {
         self.row(Row { topic, engine, what: what.to_owned(), figure, target: String::new(), met: None });
     }
 
-    /// A figure beside what is promised.
-    pub(crate) fn judge(
+    /// Adds a figure with its target, and whether the target is met.
+    pub(crate) fn add_with_target(
         &mut self,
         topic: Topic,
         engine: &'static str,
@@ -96,7 +98,7 @@ impl Report {
         self.rows.push(row);
     }
 
-    /// A sentence below a table.
+    /// Adds a sentence below a table, unless it is there already.
     pub(crate) fn note(&mut self, topic: Topic, text: impl Into<String>) {
         let note = (topic, text.into());
         if !self.notes.contains(&note) {
@@ -104,27 +106,27 @@ impl Report {
         }
     }
 
-    /// A bar of the plot of singles.
+    /// Adds a bar to the plot of singles.
     pub(crate) fn single_bar(&mut self, bar: Bar) {
         self.singles.push(bar);
     }
 
-    /// A bar of the plot of batches.
+    /// Adds a bar to the plot of batches.
     pub(crate) fn batch_bar(&mut self, bar: Bar) {
         self.batches.push(bar);
     }
 
-    /// How speed and memory went while a store grew: points, points a second, bytes.
-    pub(crate) fn growth(&mut self, engine: &str, looks: &[(f64, f64, f64)]) {
+    /// Adds speed and memory while a store grew: points, points a second, bytes.
+    pub(crate) fn growth(&mut self, engine: &str, samples: &[(f64, f64, f64)]) {
         let of = |value: fn(&(f64, f64, f64)) -> f64| {
-            let dots = looks.iter().map(|look| (look.0 / 1e6, value(look))).collect();
+            let dots = samples.iter().map(|sample| (sample.0 / 1e6, value(sample))).collect();
             Series { name: engine.to_owned(), dots }
         };
-        self.speed.push(of(|look| look.1 / 1e3));
-        self.memory.push(of(|look| look.2 / 1e6));
+        self.speed.push(of(|sample| sample.1 / 1e3));
+        self.memory.push(of(|sample| sample.2 / 1e6));
     }
 
-    /// Writes what is known so far.
+    /// Writes the tables and plots of the figures so far.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder)?;
         let mut text = self.header.clone();

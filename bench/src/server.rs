@@ -14,40 +14,40 @@ use crate::http::Connection;
 use crate::machine::{self, Usage};
 
 const OWNER: &str = "owner@localhost";
-/// Devices are made by so many connections at once.
+/// Connections that create devices at the same time.
 const MAKERS: usize = 32;
 
 /// How a server is started.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The binary.
+    /// Path of the `perigee` binary.
     pub perigee: PathBuf,
-    /// Where its folder is made.
+    /// The folder in which the server's folder is created.
     pub scratch: PathBuf,
-    /// The URL of its PostgreSQL database; its own SQLite when there is none.
+    /// The URL of its PostgreSQL database; `None` for a SQLite database of its own.
     pub database: Option<String>,
-    /// Variables it gets beside its settings.
+    /// Set in addition to those of this process.
     pub environment: Vec<(String, String)>,
-    /// Which limits it keeps its users to.
+    /// Which limits apply to its users.
     pub limits: Limits,
 }
 
-/// Which limits a server keeps its users to.
+/// Which limits apply to the users of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limits {
-    /// None that a benchmark would reach: what is measured is the server.
+    /// Limits so high that no benchmark reaches them.
     Lifted,
-    /// Those that a fresh installation has.
+    /// The limits of a new installation.
     Default,
 }
 
-/// A running server.
+/// A server process, stopped when this is dropped.
 #[derive(Debug)]
 pub struct Server {
     setup: Setup,
     folder: TempDir,
     child: Child,
-    /// The host and the port.
+    /// `host:port` at which it listens.
     pub address: String,
     /// A token of the owner.
     pub token: String,
@@ -55,12 +55,14 @@ pub struct Server {
     pub api_key: String,
     /// The ids of the devices.
     pub devices: Vec<String>,
-    /// From the start of the process until it listened.
+    /// Their identifiers, in the same order.
+    pub identifiers: Vec<String>,
+    /// Time from the start of the process until it listened.
     pub ready_after: Duration,
 }
 
 impl Server {
-    /// Starts one on a store of its own.
+    /// Starts a server on a store of its own.
     pub async fn start(setup: Setup) -> Result<Self> {
         let folder = TempDir::new_in(&setup.scratch)?;
         let (child, address, ready_after) = spawn(&setup, folder.path())?;
@@ -72,6 +74,7 @@ impl Server {
             token: String::new(),
             api_key: String::new(),
             devices: Vec::new(),
+            identifiers: Vec::new(),
             ready_after,
         };
         let key = server.run_json(&["key", "issue", "--email", OWNER])?;
@@ -83,7 +86,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Starts one more on the same database.
+    /// Starts another server on the same database.
     pub fn start_beside(&self) -> Result<Self> {
         let folder = TempDir::new_in(&self.setup.scratch)?;
         let (child, address, ready_after) = spawn(&self.setup, folder.path())?;
@@ -95,23 +98,24 @@ impl Server {
             token: self.token.clone(),
             api_key: self.api_key.clone(),
             devices: self.devices.clone(),
+            identifiers: self.identifiers.clone(),
             ready_after,
         })
     }
 
-    /// Makes devices whose identifiers begin so, beside those that are there.
+    /// Creates further devices, whose identifiers begin with `prefix`.
     pub async fn make_devices(&mut self, prefix: &str, count: usize) -> Result<()> {
         self.make_named_devices((0..count).map(|index| format!("{prefix}-{index:05}")).collect()).await
     }
 
-    /// Makes devices with these identifiers, beside those that are there.
+    /// Creates further devices with these identifiers.
     pub async fn make_named_devices(&mut self, made: Vec<String>) -> Result<()> {
         let mut makers = JoinSet::new();
         for part in made.chunks(made.len().div_ceil(MAKERS).max(1)) {
             let (part, address, token) = (part.to_vec(), self.address.clone(), self.token.clone());
             makers.spawn(async move {
                 let mut connection = Connection::open(&address).await?;
-                let mut ids = Vec::with_capacity(part.len());
+                let mut named = Vec::with_capacity(part.len());
                 for identifier in part {
                     let body = json!({"name": identifier, "identifier": identifier}).to_string();
                     let answer = connection.call("POST /api/devices", &token, body.as_bytes()).await?;
@@ -120,13 +124,15 @@ impl Server {
                     }
                     let id =
                         answer.json()?["device"]["id"].as_str().context("a device without an id")?.to_owned();
-                    ids.push(id);
+                    named.push((id, identifier));
                 }
-                anyhow::Ok(ids)
+                anyhow::Ok(named)
             });
         }
         while let Some(done) = makers.join_next().await {
-            self.devices.extend(done??);
+            let (ids, identifiers): (Vec<_>, Vec<_>) = done??.into_iter().unzip();
+            self.devices.extend(ids);
+            self.identifiers.extend(identifiers);
         }
         Ok(())
     }
@@ -141,19 +147,19 @@ impl Server {
         command
     }
 
-    /// What a command of the same binary, with the settings of this server, answers.
+    /// Runs a command of the same binary with the settings of this server, and returns its output.
     pub fn run_json(&self, line: &[&str]) -> Result<Value> {
         let output = command(&self.setup, self.folder.path()).args(line).arg("--json").output()?;
         serde_json::from_slice(&output.stdout)
             .with_context(|| format!("{line:?}: {}", String::from_utf8_lossy(&output.stderr)))
     }
 
-    /// What the process has used so far.
+    /// CPU time and memory that the process has used so far.
     pub fn usage(&self) -> Result<Usage> {
         machine::usage(self.child.id())
     }
 
-    /// The value of a figure that the server publishes; zero when it has none of that name.
+    /// The value of a metric of the server; zero if there is none of that name.
     pub async fn figure(&self, name: &str) -> Result<f64> {
         let mut connection = Connection::open(&self.address).await?;
         let answer = connection.call("GET /metrics", "", b"").await?;
@@ -167,7 +173,7 @@ impl Server {
         self.folder.path()
     }
 
-    /// Variables the process gets from its next start on.
+    /// Sets the environment variables of the process from its next start on.
     pub fn set_environment(&mut self, environment: Vec<(String, String)>) {
         self.setup.environment = environment;
     }
@@ -177,14 +183,14 @@ impl Server {
         self.child.id()
     }
 
-    /// Ends it without warning.
+    /// Kills it with SIGKILL.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
         Ok(())
     }
 
-    /// Ends it in good order.
+    /// Ends it with SIGTERM.
     pub fn end(&mut self) -> Result<()> {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
         self.child.wait()?;
@@ -207,7 +213,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _already_gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _already_waited_for = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! Real tracks as bodies: CSV files whose columns are known by their headings.
+//! Reads real tracks from CSV files, whose columns are recognised by their headings.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,7 +47,7 @@ fn read(text: &str) -> Result<Vec<Vec<String>>> {
     let mut tracks: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields = split(line);
-        let field = |place: usize| fields.get(place).map_or("", String::as_str);
+        let field = |index: usize| fields.get(index).map_or("", String::as_str);
         let instant = field(time).trim_end_matches('Z').trim_end_matches("+00").replace(' ', "T");
         let mut object = format!(
             "{{\"dateTime\":\"{instant}Z\",\"latitude\":{},\"longitude\":{}",

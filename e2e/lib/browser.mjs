@@ -1,4 +1,5 @@
-// A browser that tells of everything a page must not do: errors, broken rules of its security policy, other hosts.
+// Launches the browser and records everything a page must not do: errors, violations of the security policy, and
+// requests to other hosts.
 import { chromium } from 'playwright-core'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -19,10 +20,10 @@ export const launch = () => chromium.launch({ executablePath, args })
 export const desktop = { width: 1360, height: 850 }
 export const phone = { width: 390, height: 844 }
 
-/** What the browser itself says of calls that were meant to be refused. */
+/** Console messages of the browser about requests that are refused on purpose. */
 const expected = [/status of 401/, /GPU stall due to ReadPixels/]
 
-/** A page of a new visitor, with the list of what went wrong on it. */
+/** Opens a page in a new browser context; `wrong` lists what the page must not do and did. */
 export async function visit(browser, server, options = {}) {
   const context = await browser.newContext({ viewport: desktop, locale: 'en', ...options })
   context.setDefaultTimeout(30_000)

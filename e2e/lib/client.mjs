@@ -1,6 +1,6 @@
-// Calls of the API as a signed-in user, for what a test needs before the browser looks.
+// Calls the API as a signed-in user, to prepare what a test needs before it opens a page.
 
-/** Signs in and gives a client. */
+/** Signs in and returns a client. */
 export async function signIn(server, { email, password } = server.owner) {
   const client = new Client(server)
   await client.post('/api/session', { email, password })
@@ -20,13 +20,13 @@ class Client {
   patch = (path, body) => this.#call('PATCH', path, body)
   delete = (path) => this.#call('DELETE', path)
 
-  /** A device with this name, and what else is given. */
+  /** Creates a device with this name and the members of `more`. */
   async device(name, more = {}) {
     const { device } = await this.post('/api/devices', { name, ...more })
     return device
   }
 
-  /** A location of a device, now unless `dateTime` says otherwise. */
+  /** Reports a location of a device, with the current time unless `more` has a `dateTime`. */
   locate = (id, latitude, longitude, more = {}) =>
     this.post(`/api/devices/${id}/locations`, { dateTime: new Date().toISOString(), latitude, longitude, ...more })
 

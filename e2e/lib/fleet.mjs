@@ -1,9 +1,9 @@
-// An account with something of everything, for pictures and checks of all pages.
+// Fills an account with objects of every kind, for screenshots and checks of all pages.
 
 const minute = 60_000
 const points = 180
 
-/** Who they are, where they set off, where to, and how fast in km/h. */
+/** Devices that travel: name, start, course in degrees, and speed in km/h. */
 const voyages = [
   { name: 'Northern Star', latitude: 42.2, longitude: -9.1, course: 330, speed: 26 },
   { name: 'Vigo Express', latitude: 41.2, longitude: -9.0, course: 5, speed: 38 },
@@ -12,7 +12,7 @@ const voyages = [
   { name: 'Expedition A', latitude: 43.0, longitude: -5.6, course: 95, speed: 4 }
 ]
 
-/** Fills the account and tells what is in it. */
+/** Fills the account and returns the IDs and the path that `pages.mjs` needs. */
 export async function fill(api) {
   const limits = { dailyEmailLimit: 20, dailySmsLimit: 5, criticalReserve: 1 }
   const devices = []
@@ -42,7 +42,7 @@ export async function fill(api) {
   }
 }
 
-/** What the account's devices, groups, places and rules are called. */
+/** Names of the account's devices, groups, geofences and rules. */
 export const names = () => [
   ...voyages.map(({ name }) => name),
   ...shapes.map(({ properties }) => properties.name),
@@ -52,12 +52,12 @@ export const names = () => [
   'Delivery to Vigo'
 ]
 
-/** Some hours of a voyage that winds, with a stop in its middle. */
+/** Three hours of a winding voyage, one location a minute, with a stop in the middle. */
 function track({ latitude, longitude, course, speed }, now) {
   return Array.from({ length: points }, (_, step) => {
-    const waits = step > 80 && step < 110
+    const isStopped = step > 80 && step < 110
     const heading = (course + 35 * Math.sin(step / 22) + 360) % 360
-    const pace = waits ? 0 : speed * (1 + 0.3 * Math.sin(step / 9))
+    const pace = isStopped ? 0 : speed * (1 + 0.3 * Math.sin(step / 9))
     const [degrees, radians] = [pace / 60 / 111.195, (heading * Math.PI) / 180]
     latitude += degrees * Math.cos(radians)
     longitude += (degrees * Math.sin(radians)) / Math.cos((latitude * Math.PI) / 180)
@@ -76,10 +76,10 @@ function track({ latitude, longitude, course, speed }, now) {
 }
 
 const feature = (name, geometry, more = {}) => ({ type: 'Feature', geometry, properties: { name, ...more } })
-const around = (...corners) => ({ type: 'Polygon', coordinates: [[...corners, corners[0]]] })
+const polygon = (...corners) => ({ type: 'Polygon', coordinates: [[...corners, corners[0]]] })
 
 const shapes = [
-  feature('Fishing ground', around([-10.4, 43.2], [-9.5, 43.5], [-9.4, 42.9], [-9.9, 42.5], [-10.6, 42.7])),
+  feature('Fishing ground', polygon([-10.4, 43.2], [-9.5, 43.5], [-9.4, 42.9], [-9.9, 42.5], [-10.6, 42.7])),
   feature('Port of Vigo', { type: 'Point', coordinates: [-8.75, 42.24] }, { radius: 15_000 }),
   feature('Depot Ourense', { type: 'Point', coordinates: [-7.86, 42.34] }, { radius: 20_000 }),
   feature('Lane to Porto', { type: 'LineString', coordinates: [[-8.9, 42.2], [-9.1, 41.8], [-9.0, 41.4], [-8.75, 41.15]] }, { width: 12_000 })

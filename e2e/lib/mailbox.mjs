@@ -1,7 +1,7 @@
-// A mail server that takes everything, for tests that must see what was sent.
+// An SMTP server that accepts every mail, for tests that check what was sent.
 import { createServer } from 'node:net'
 
-/** Starts it; `settings` make a Perigee send to it. */
+/** Starts the server. With the returned `settings`, Perigee sends its mails to it. */
 export async function openMailbox() {
   const mails = []
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-// When a page is complete, and what an accessibility check says of it.
+// Waits for a complete page, and checks its accessibility and its width.
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { until } from './pixels.mjs'
@@ -7,7 +7,7 @@ const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.
 
 /**
  * Waits until the page has a heading or a list, nothing on it says that it is loading, and no request is under way. The event
- * stream never ends, so that Playwright's own `networkidle` would wait until its timeout on every page.
+ * stream never ends, so Playwright's own `networkidle` would wait until its timeout on every page.
  */
 export async function complete(page) {
   await page.locator('h1:visible, h2:visible, [role=list]:visible').first().waitFor()
@@ -33,5 +33,5 @@ export async function serious(page) {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`))
 }
 
-/** How many pixels the page is wider than the window. */
+/** Number of pixels by which the page is wider than the window. */
 export const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)

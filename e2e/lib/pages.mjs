@@ -1,4 +1,4 @@
-// The addresses of all pages, from what `fill` has made.
+// The paths of all pages. `known` is what `fill` returned.
 
 export const pages = {
   map: () => '/',
@@ -6,10 +6,12 @@ export const pages = {
   device: (known) => `/devices/${known.device}`,
   history: (known) => `/history/${known.device}`,
   compared: (known) => `/history/${known.device}?with=${known.other}`,
+  reports: () => '/reports?period=today',
+  totals: () => '/reports?kind=totals&period=thisMonth&groupBy=group',
   alerts: () => '/alerts',
   alert: (known) => `/alerts/${known.alert}`,
-  geofences: () => '/places',
-  geofence: (known) => `/places/${known.fence}`,
+  geofences: () => '/geofences',
+  geofence: (known) => `/geofences/${known.fence}`,
   rules: () => '/rules',
   rule: () => '/rules/new',
   groups: () => '/groups',

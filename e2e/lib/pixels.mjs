@@ -1,6 +1,6 @@
-// What is really drawn: the colours of a part of the page, read from a picture of it.
+// Counts drawn pixels of a colour in a screenshot, and waits until something is drawn.
 
-/** How much of a part of the page, in pixels, has a colour such as `#14824a`, give or take. */
+/** Number of pixels in a part of the page that have a colour such as `#14824a`, within a tolerance per channel. */
 export async function pixelsOf(page, clip, colour, tolerance = 24) {
   const png = await page.screenshot({ clip })
   const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16))
@@ -23,19 +23,19 @@ export async function pixelsOf(page, clip, colour, tolerance = 24) {
   )
 }
 
-/** Looks again until something is so; a map takes its time to draw. */
-export async function until(what, look, { within = 30_000, every = 100 } = {}) {
+/** Calls `check` until it returns a truthy value, which becomes the result; a map takes some time to draw. */
+export async function until(what, check, { within = 30_000, every = 100 } = {}) {
   const end = Date.now() + within
   let seen
   do {
-    seen = await look()
+    seen = await check()
     if (seen) return seen
     await new Promise((resolve) => setTimeout(resolve, every))
   } while (Date.now() < end)
   throw new Error(`${what}: still ${JSON.stringify(seen)} after ${within} ms`)
 }
 
-/** The middle of the map, where the picked device is. */
+/** A square in the middle of the map, where the picked device is. */
 export async function middleOf(page, size = 60) {
   const box = await page.getByRole('region', { name: 'Map', exact: true }).first().boundingBox()
   return { x: box.x + (box.width - size) / 2, y: box.y + (box.height - size) / 2, width: size, height: size }

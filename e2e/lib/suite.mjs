@@ -1,11 +1,11 @@
-// What every test file has: a server, a browser, and a page that must have done nothing wrong at the end.
+// Setup of every test file: a server, a browser, and a page whose errors make the test fail.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { enter, launch, visit } from './browser.mjs'
 import { signIn } from './client.mjs'
 import { startServer } from './server.mjs'
 
-/** A test file's own server and browser; both are there when its tests run. */
+/** Starts a server and a browser before the tests of a file, and stops both afterwards. */
 export function suite(settings = {}) {
   const world = {}
   before(async () => {
@@ -18,7 +18,7 @@ export function suite(settings = {}) {
     await world.server?.stop()
   })
 
-  /** A test in a page of its own, signed in unless told otherwise. */
+  /** Declares a test that gets its own page, signed in unless `signedIn` is false. */
   world.test = (name, body, { user, path = '/', signedIn = true, timeout = 120_000, ...options } = {}) =>
     test(name, { timeout }, async () => {
       const { context, page, wrong } = await visit(world.browser, world.server, options)

@@ -1,4 +1,4 @@
-// A small map as one file of picture tiles, in version 3 of the PMTiles format: every tile is the same plain colour.
+// Writes a small map as one file of raster tiles, in version 3 of the PMTiles format. All tiles have the same colour.
 import { writeFile } from 'node:fs/promises'
 import { deflateSync } from 'node:zlib'
 
@@ -8,7 +8,7 @@ const maxZoom = 5
 /** Writes the file; `colour` is red, green and blue. */
 export async function writeTiles(path, colour) {
   const tile = picture(256, colour)
-  // All tiles from the first to the last of `maxZoom` are one entry: the number of tiles, one run, its length, its offset.
+  // One directory entry covers all tiles: number of entries, first tile ID, run length, length of the tile, offset + 1.
   const count = (4 ** (maxZoom + 1) - 1) / 3
   const directory = Buffer.concat([1, 0, count, tile.length, 1].map(varint))
   const metadata = Buffer.from('{}')

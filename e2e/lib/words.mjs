@@ -13,7 +13,7 @@ async function messagesOf(language) {
   return all
 }
 
-const spoken = { en: await messagesOf('en'), es: await messagesOf('es') }
+const messages = { en: await messagesOf('en'), es: await messagesOf('es') }
 /** Words that only one of the languages has, for text that is in no message file. */
 const common = {
   en: /\b(the|and|with|from|this|your|not|are|was|will|have|please|when|which)\b/i,
@@ -26,50 +26,50 @@ function patternOf(text) {
   return new RegExp(`^${escaped.join('.+')}$`, 's')
 }
 
-/** What the other language says and this one does not; messages of values alone tell nothing. */
+/** Messages that only the other language has; messages that consist only of values are left out. */
 function foreignTo(language) {
   const other = language === 'en' ? 'es' : 'en'
-  const own = new Set([...spoken[language].values()])
-  return [...spoken[other].values()]
+  const own = new Set([...messages[language].values()])
+  return [...messages[other].values()]
     .filter((text) => !own.has(text) && /\p{L}{3}/u.test(text.replace(/\{\w+\}/g, '')))
     .map(patternOf)
 }
 
 const foreign = { en: foreignTo('en'), es: foreignTo('es') }
 
-/** Everything that a page says: text that is seen, and the labels of what has none. */
+/** All texts of a page: visible text, and the labels, titles and placeholders of elements. */
 const textOf = (page) =>
   page.evaluate(() => {
-    /** By text: whether it is only ever a choice of a list. */
-    const said = new Map()
+    /** By text: whether it occurs only in `option` elements. */
+    const texts = new Map()
     const skipped = 'script, style, code, pre, textarea, noscript, .maplibregl-ctrl-attrib, .mono, [lang]:not(html)'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       if (node.parentElement.closest(skipped)) continue
       const text = node.textContent.replace(/\s+/g, ' ').trim()
-      said.set(text, (said.get(text) ?? true) && node.parentElement.matches('option'))
+      texts.set(text, (texts.get(text) ?? true) && node.parentElement.matches('option'))
     }
     for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
       if (element.closest(skipped)) continue
       for (const name of ['aria-label', 'title', 'placeholder', 'alt']) {
-        said.set((element.getAttribute(name) ?? '').trim(), false)
+        texts.set((element.getAttribute(name) ?? '').trim(), false)
       }
     }
-    said.set(document.title, false)
-    return [...said].filter(([text]) => text)
+    texts.set(document.title, false)
+    return [...texts].filter(([text]) => text)
   })
 
-/** Texts of a page that are not in a language; `names` are what people called their things. */
+/** Texts of a page that are not in the language. `names`, which users chose, are in no language and are ignored. */
 export async function untranslated(page, language, names) {
   const other = language === 'en' ? 'es' : 'en'
-  const own = [...spoken[language].values()].map(patternOf)
+  const own = [...messages[language].values()].map(patternOf)
   const found = []
-  for (const [said, isChoice] of await textOf(page)) {
-    const text = names.reduce((rest, name) => rest.replaceAll(name, ''), said).trim()
-    const isKey = spoken.en.has(text) && /^[a-z]+\.[\w.-]+$/.test(text)
+  for (const [shown, isOption] of await textOf(page)) {
+    const text = names.reduce((rest, name) => rest.replaceAll(name, ''), shown).trim()
+    const isKey = messages.en.has(text) && /^[a-z]+\.[\w.-]+$/.test(text)
     const isForeign = foreign[language].some((pattern) => pattern.test(text)) && !own.some((pattern) => pattern.test(text))
-    // Choices may be names: countries, time zones, makers.
-    if (isKey || isForeign || (!isChoice && common[other].test(text))) found.push(said)
+    // Options may be proper names: countries, time zones, makers.
+    if (isKey || isForeign || (!isOption && common[other].test(text))) found.push(shown)
   }
   return found
 }

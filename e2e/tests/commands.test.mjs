@@ -1,11 +1,11 @@
-// Commands: what a device is told from its panel waits for it, and can be cancelled while it waits.
+// Commands: sent from the panel of a device, they wait until the device connects and can be cancelled meanwhile.
 import assert from 'node:assert/strict'
 import { serious } from '../lib/page.mjs'
 import { suite } from '../lib/suite.mjs'
 
 const { test } = suite()
 
-test('a command is given, listed and cancelled', async ({ page, api, server }) => {
+test('a command is sent, listed and cancelled', async ({ page, api, server }) => {
   const device = await api.device('Obedient')
   await page.goto(`${server.url}/devices/${device.id}`)
   await page.getByRole('button', { name: 'Command', exact: true }).click()
@@ -30,7 +30,7 @@ test('an engine is stopped only by somebody who confirms it', async ({ page, api
   await dialog.getByLabel('Command').selectOption({ label: 'Stop the engine' })
   const send = dialog.getByRole('button', { name: 'Send command' })
   await send.click()
-  // The browser asks for the box to be ticked.
+  // The browser does not submit the form until the box is ticked.
   assert.equal(await dialog.getByLabel('I have checked that this puts nobody in danger.').evaluate((box) => box.validity.valueMissing), true)
   await dialog.getByLabel('I have checked that this puts nobody in danger.').check()
   await send.click()

@@ -1,5 +1,5 @@
-// `perigee demo`: one command, and there is a fleet that moves and calls, until it is told to end. A picture of it is kept
-// in target/e2e.
+// `perigee demo`: one command starts a fleet that moves and raises alerts until the process is stopped. A screenshot is
+// kept in target/e2e.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -39,15 +39,15 @@ test('a demonstration moves, raises alerts, and leaves nothing behind', { timeou
     await rows.first().waitFor()
     assert.equal(Number(await rows.first().getAttribute('aria-setsize')), devices)
 
-    const placesNow = async () => {
+    const positionsNow = async () => {
       const { locations } = await api.get('/api/locations/last')
       return new Map(locations.map(({ deviceId, latitude, longitude }) => [deviceId, `${latitude} ${longitude}`]))
     }
-    const before = await placesNow()
+    const before = await positionsNow()
     assert.ok(before.size > devices / 2, `${before.size} devices are somewhere`)
     await until('several devices move', async () => {
-      const now = await placesNow()
-      return [...now].filter(([id, place]) => before.get(id) !== place).length >= 3
+      const now = await positionsNow()
+      return [...now].filter(([id, position]) => before.get(id) !== position).length >= 3
     }, { within: 60_000, every: 500 })
 
     const map = await page.getByRole('region', { name: 'Map', exact: true }).first().boundingBox()
@@ -56,7 +56,7 @@ test('a demonstration moves, raises alerts, and leaves nothing behind', { timeou
     await mkdir(pictures, { recursive: true })
     await page.screenshot({ path: new URL('demo.png', pictures).pathname })
 
-    // The past has raised some; another one arrives while the page is open.
+    // The simulated past contains some alerts; another one is raised while the page is open.
     await page.goto(`${server.url}/alerts?stage=all`)
     const inbox = page.getByRole('list', { name: 'Alerts' })
     await inbox.getByRole('listitem').first().waitFor()
@@ -69,9 +69,9 @@ test('a demonstration moves, raises alerts, and leaves nothing behind', { timeou
     assert.deepEqual(wrong, [])
   } finally {
     await browser.close()
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGTERM')
-    const [code] = await gone
+    const [code] = await exited
     const left = await readdir(folder)
     await rm(folder, { recursive: true, force: true })
     assert.deepEqual([code, left], [0, []], 'it ends well and removes its store')

@@ -1,4 +1,4 @@
-// What dispatchers and skippers do all day: find by keyboard, sort a table, read times and coordinates their way, open an
+// Daily work of dispatchers and skippers: find by keyboard, sort a table, read times and coordinates their way, open an
 // incident from a link and print it.
 import assert from 'node:assert/strict'
 import { phone } from '../lib/browser.mjs'
@@ -23,9 +23,10 @@ test('a device is found, opened and closed by keyboard alone', async ({ page, ap
   await page.keyboard.press('Enter')
   await page.waitForURL(`**/devices/${wanted.id}`)
   await page.keyboard.press('Escape')
-  assert.equal(await page.getByRole('searchbox').inputValue(), '')
-  await page.keyboard.press('Escape')
   await page.waitForURL(`${server.url}/`)
+  await page.keyboard.press('/')
+  await page.keyboard.press('Escape')
+  assert.equal(await page.getByRole('searchbox').inputValue(), '')
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
   await page.keyboard.press('Escape')
@@ -35,7 +36,7 @@ test('a device is found, opened and closed by keyboard alone', async ({ page, ap
   await page.waitForURL('**/alerts')
 })
 
-test('from the panel of a device the keys lead to its own history', async ({ page, api, server }) => {
+test('the history shortcut opens the history of the device whose panel is open', async ({ page, api, server }) => {
   const device = await api.device('Lima')
   await api.locate(device.id, 42, -9)
   await page.goto(`${server.url}/devices/${device.id}`)

@@ -1,4 +1,4 @@
-// What people come for, from the first device to the message that was not sent.
+// The main flows: first device, track, notification limit, expiry, a user of one group, API key, and the phone layout.
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { openMailbox } from '../lib/mailbox.mjs'
@@ -12,11 +12,11 @@ const { test } = suite(mailbox.settings)
 const minute = 60_000
 const ago = (minutes) => new Date(Date.now() - minutes * minute).toISOString()
 
-test('from nothing to the first dot', async ({ page, server }) => {
+test('the welcome page leads to a first device on the map', async ({ page, server }) => {
   await page.goto(`${server.url}/welcome`)
   await page.getByLabel('Name').fill('First of all')
   await page.getByRole('button', { name: 'Add device' }).click()
-  await page.getByRole('button', { name: 'Send a test location from this browser' }).click()
+  await page.getByRole('button', { name: 'Send test locations from this browser' }).click()
   await page.getByText('First of all is on the map.').waitFor()
   await page.getByRole('link', { name: 'Open the live map' }).click()
   const middle = await middleOf(page)
@@ -45,7 +45,7 @@ test('a track is shown, played and offered for download', async ({ page, api, se
   assert.match(file.suggestedFilename(), /\.gpx$/)
 })
 
-test('a limit that is reached is shown, and what was held back says why', async ({ page, api, server }) => {
+test('a reached limit is shown, and a suppressed notification says why', async ({ page, api, server }) => {
   const device = await api.device('Chatterbox', { limits: { dailyEmailLimit: 1 } })
   await api.put(`/api/devices/${device.id}/alertRouting`, { recipients: [{ channel: 'email', address: 'ana@example.com' }] })
   await page.goto(`${server.url}/devices/${device.id}`)
@@ -59,7 +59,7 @@ test('a limit that is reached is shown, and what was held back says why', async 
   assert.equal(mailbox.mails.filter((mail) => /To: .*ana@example\.com/.test(mail)).length, 1)
 })
 
-test('an expired device says so and is used again with one click', async ({ page, api, server }) => {
+test('an expired device is shown as such and reactivated with one click', async ({ page, api, server }) => {
   const device = await api.device('Old buoy')
   const expired = { limits: { expires: true, expirationDate: '2020-01-01' } }
   await api.patch(`/api/devices/${device.id}`, expired)
@@ -70,7 +70,7 @@ test('an expired device says so and is used again with one click', async ({ page
   assert.equal((await api.get(`/api/devices/${device.id}`)).device.state, 'active')
 })
 
-test('somebody who sees one group sees nothing else', async ({ page, api, server }) => {
+test('a user of one group sees no other devices', async ({ page, api, server }) => {
   const mine = await api.device('Mine to see')
   await api.device('Not for them')
   const group = await api.post('/api/groups', { name: 'Theirs', devices: [mine.id] })
@@ -91,7 +91,7 @@ test('somebody who sees one group sees nothing else', async ({ page, api, server
   assert.equal(await page.getByRole('link', { name: 'Account' }).count(), 0)
 }, { signedIn: false })
 
-test('regenerating the key ends the old one and its token', async ({ page, server }) => {
+test('a new API key invalidates the old one and its token', async ({ page, server }) => {
   const token = async (apiKey) => {
     const body = JSON.stringify({ userName: server.owner.email, apiKey })
     const headers = { 'content-type': 'application/json' }
@@ -114,7 +114,7 @@ test('regenerating the key ends the old one and its token', async ({ page, serve
   assert.ok(!kept.includes(first.trim()))
 })
 
-test('a phone shows the map, the list and the ways to everything', async ({ page, api }) => {
+test('a phone shows the map, the list and the navigation', async ({ page, api }) => {
   const device = await api.device('In the pocket')
   await api.locate(device.id, 42, -8, { speed: 5 })
   await page.getByRole('searchbox').fill('pocket')

@@ -7,7 +7,7 @@ const { test } = suite()
 const minute = 60_000
 const ago = (minutes) => new Date(Date.now() - minutes * minute).toISOString()
 
-/** A device that went some way in the last hour, one location a minute. */
+/** Creates a device that travelled east for the last hour, one location a minute. */
 async function traveller(api, name, latitude, longitude, more = () => ({})) {
   const device = await api.device(name)
   const track = Array.from({ length: 60 }, (_, step) => {
@@ -33,7 +33,7 @@ test('another device is shown on the same clock', async ({ page, api, server }) 
   await page.getByRole('slider', { name: 'Playback position' }).focus()
   await page.keyboard.press('End')
   await row.getByText('22 km/h').waitFor()
-  // It is part of the address, and drawn in its own colour.
+  // The other device is part of the address, and its track has its own colour.
   assert.equal(new URL(page.url()).searchParams.get('with'), second.id)
   const map = await page.getByRole('region', { name: 'Track on the map' }).boundingBox()
   await until('its track is drawn', async () => (await pixelsOf(page, map, '#9c36b5')) > 200)
@@ -50,13 +50,13 @@ test('a track is coloured by another reading', async ({ page, api, server }) => 
   const map = await page.getByRole('region', { name: 'Track on the map' }).boundingBox()
   // The legend has all colours; the track is in the middle of the map.
   const middle = { x: map.x + map.width * 0.1, y: map.y + map.height * 0.3, width: map.width * 0.8, height: map.height * 0.3 }
-  // The second coldest of six; the coldest places are under the sign of the start.
+  // The second coldest of six colours; the start marker covers the coldest part of the track.
   const cold = '#0b7c93'
   await until('one speed is one colour', async () => {
     return (await pixelsOf(page, middle, '#b3122a')) > 100 && (await pixelsOf(page, middle, cold)) === 0
   })
   await reading.selectOption({ label: 'Temperature (°C)' })
-  await until('cold places have the colour of cold', async () => (await pixelsOf(page, middle, cold)) > 100)
+  await until('the cold part of the track is drawn in the cold colour', async () => (await pixelsOf(page, middle, cold)) > 100)
 })
 
 test('a track across the antimeridian is shown in one piece', async ({ page, api, server }) => {
@@ -68,7 +68,7 @@ test('a track across the antimeridian is shown in one piece', async ({ page, api
   await until('both sides of it are drawn', async () => {
     return (await pixelsOf(page, half(0.15), '#b3122a')) > 50 && (await pixelsOf(page, half(0.55), '#b3122a')) > 50
   })
-  // Shown from the near side: the map is not the whole earth.
+  // The map is zoomed in on the track and does not show the whole earth.
   const scale = await page.locator('.maplibregl-ctrl-scale').first().innerText()
   assert.ok(parseFloat(scale) <= 20 && /km/.test(scale), scale)
 })

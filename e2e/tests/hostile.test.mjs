@@ -27,7 +27,7 @@ const tricks = [
   (mark) => `<math><mi//xlink:href="data:x,<script>alert('${mark}')</script>">`,
   (mark) => `<template><slot onslotchange=alert('${mark}')></slot></template>`
 ]
-/** How many calls are under way together. */
+/** Number of calls at the same time. */
 const atOnce = 20
 const markOf = (index) => `hostile${String(index).padStart(3, '0')}`
 const names = Array.from({ length: 200 }, (_, index) => tricks[index % tricks.length](markOf(index)))

@@ -1,4 +1,4 @@
-// Every page says everything in the language of the user: no text of the other language, and no name of a message.
+// Every page is entirely in the language of the user: no text of the other language, and no message key.
 import assert from 'node:assert/strict'
 import { fill, names } from '../lib/fleet.mjs'
 import { complete } from '../lib/page.mjs'

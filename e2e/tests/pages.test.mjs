@@ -1,5 +1,5 @@
-// Every page in light and dark, on a desktop and a phone: nothing runs over the edge, no serious finding of an
-// accessibility check, and a picture of it in target/e2e.
+// Every page in light and dark, on a desktop and a phone: it is not wider than the window and has no serious finding of
+// an accessibility check. Screenshots are kept in target/e2e.
 import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { desktop, phone } from '../lib/browser.mjs'
@@ -35,7 +35,7 @@ async function still(page) {
 
 for (const { name: look, ...options } of looks) {
   world.test(
-    `every page is in order: ${look}`,
+    `every page fits and is accessible: ${look}`,
     async ({ page, api, server }) => {
       await server.run('user', 'set', '--email', server.owner.email, '--operator')
       world.known ??= await fill(api)

@@ -1,5 +1,4 @@
-// What people recognise things by: photos that a tracker sent and that users set, the language of an invitation, and the
-// name of the account on a share page.
+// Photos that a tracker sent or a user set, the language of an invitation, and the name of the account on a share page.
 import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after } from 'node:test'
@@ -39,19 +38,19 @@ const picture = async (page, type, colour, size) =>
     'base64'
   )
 
-/** Sends bytes to a tracker's port, one part after the other once the last one is answered. */
+/** Sends parts to the port for trackers, each one after the answer to the previous one. */
 async function send(port, parts) {
   const socket = connect(port, '127.0.0.1')
-  let heard = ''
-  socket.setEncoding('latin1').on('data', (text) => (heard += text))
+  let received = ''
+  socket.setEncoding('latin1').on('data', (text) => (received += text))
   for (const { bytes, answer } of parts) {
     socket.write(bytes)
-    await until(`the tracker is answered ${answer}`, () => heard.includes(answer))
+    await until(`the server answers ${answer}`, () => received.includes(answer))
   }
   socket.end()
 }
 
-/** Whether an image is drawn, and of which colour its middle is. */
+/** The colour in the middle of an image; null while the image is not loaded. */
 const colourOf = (image) =>
   image.evaluate((shown) => {
     if (!shown.complete || shown.naturalWidth === 0) return null
@@ -66,8 +65,8 @@ test('a photo that a tracker sent is among the files of its device', async ({ pa
   await api.locate(device.id, 42.2, -8.7)
   await page.goto(`${server.url}/devices/${device.id}`)
   const photo = await picture(page, 'image/jpeg', '#c04020', 320)
-  const found = await until('the port is told', () => {
-    const line = server.said.find((text) => text.includes('hearing trackers by TCP'))
+  const found = await until('the server logs its port', () => {
+    const line = server.log.find((text) => text.includes('listening for trackers over TCP'))
     return line && /127\.0\.0\.1:(\d+)/.exec(line)
   })
   const head = `#I#${photo.length};0;0;010126;120000;truck.jpg\r\n`
@@ -123,7 +122,7 @@ test('an invitation is in the language that was chosen for the invited person', 
   assert.match(plain(mail), /le ha invitado a Perigee/)
   const link = /\/password\?language=es#token=[\w-]+/.exec(plain(mail))[0]
 
-  // Her browser is English; nothing else says that she reads Spanish.
+  // Her browser is English: only the link says that she reads Spanish.
   const guest = await visit(browser, server)
   await guest.page.goto(server.url + link)
   await guest.page.getByRole('heading', { name: 'Elija una contraseña' }).waitFor()
@@ -138,7 +137,7 @@ test('an invitation is in the language that was chosen for the invited person', 
   assert.equal(users[0].language, 'es')
 })
 
-test('a share page names the account unless it shall not', async ({ page, browser, api, server }) => {
+test('a share page names the account unless that is switched off', async ({ page, browser, api, server }) => {
   await api.patch('/api/account', { name: 'Castro Fishing' })
   const device = await api.device('Shared boat')
   await api.locate(device.id, 42.24, -8.72)
@@ -151,7 +150,7 @@ test('a share page names the account unless it shall not', async ({ page, browse
     assert.equal(await box.isChecked(), true)
     if (!named) await box.uncheck()
     await dialog.getByRole('button', { name: 'Create link' }).click()
-    // The new link comes before those that were there.
+    // The new link comes before the older ones.
     await dialog.getByText('The link is ready to share.').waitFor()
     const url = await dialog.getByLabel('Link', { exact: true }).first().inputValue()
     await dialog.getByRole('button', { name: 'QR code and embedding' }).first().click()

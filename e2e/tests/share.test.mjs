@@ -1,5 +1,5 @@
-// The page of a share link, opened by somebody without an account: it shows what was shared and nothing else, moves with
-// it, and ends with its time or when it is taken back.
+// The page of a share link, opened by somebody without an account: it shows and follows what was shared and nothing
+// else, and ends when the link expires or is revoked.
 import assert from 'node:assert/strict'
 import { pixelsOf, until } from '../lib/pixels.mjs'
 import { suite } from '../lib/suite.mjs'
@@ -19,7 +19,7 @@ function callsOf(context) {
   return calls
 }
 
-test('a link shows the device, follows it, and is over when it is taken back', async ({ page, context, api, server }) => {
+test('a link shows the device, follows it, and ends when it is revoked', async ({ page, context, api, server }) => {
   const calls = callsOf(context)
   const shared = await api.device('For everybody')
   const secret = await api.device('For nobody')
@@ -43,16 +43,16 @@ test('a link shows the device, follows it, and is over when it is taken back', a
   assert.equal(await page.getByRole('navigation', { name: 'Main navigation' }).count(), 0)
   const asked = [...calls].filter((path) => path !== '/api/console' && !path.startsWith('/api/map/bundled/'))
   assert.deepEqual(asked, [new URL(link.url).pathname])
-  // What the page reads tells of nothing but the name and the place either.
-  const told = await (await fetch(link.url)).text()
-  for (const hidden of [shared.id, secret.id, 'For nobody', server.owner.email]) assert.ok(!told.includes(hidden), hidden)
+  // The data that the page loads contains only the name and the position.
+  const body = await (await fetch(link.url)).text()
+  for (const hidden of [shared.id, secret.id, 'For nobody', server.owner.email]) assert.ok(!body.includes(hidden), hidden)
 
   await api.delete(`/api/shares/${link.id}`)
   await page.getByRole('heading', { name: 'This link was revoked' }).waitFor()
   assert.doesNotMatch(await page.locator('body').innerText(), /For everybody/)
 }, stranger)
 
-test('a link is over when its time is', async ({ page, api }) => {
+test('a link ends when it expires', async ({ page, api }) => {
   const device = await api.device('Short visit')
   const link = await api.post('/api/shares', { deviceId: device.id, until: inSeconds(8) })
   await api.locate(device.id, 1, 1)
@@ -61,12 +61,12 @@ test('a link is over when its time is', async ({ page, api }) => {
   await page.getByRole('heading', { name: 'This link has expired' }).waitFor()
 }, stranger)
 
-test('a link that nobody made shows nothing', async ({ page, server }) => {
+test('an unknown link shows nothing', async ({ page, server }) => {
   await page.goto(`${server.url}/shared/${'x'.repeat(32)}`)
   await page.getByRole('heading', { name: 'This link is not available' }).waitFor()
 }, stranger)
 
-test('a page that nobody looks at does not ask', async ({ page, context, api }) => {
+test('a hidden page sends no requests', async ({ page, context, api }) => {
   const device = await api.device('Unseen')
   const link = await api.post('/api/shares', { deviceId: device.id, until: inSeconds(3600) })
   await page.clock.install()
@@ -80,11 +80,11 @@ test('a page that nobody looks at does not ask', async ({ page, context, api }) 
       document.dispatchEvent(new Event('visibilitychange'))
     }, hidden)
   await hide(true)
-  // One may have been due already.
+  // A request may have been due already.
   await page.clock.runFor(6_000)
   asked = 0
   await page.clock.runFor(60_000)
   assert.equal(asked, 0)
   await hide(false)
-  await until('it asks when it is looked at', () => asked)
+  await until('the page asks again when it is visible', () => asked)
 }, stranger)

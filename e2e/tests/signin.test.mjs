@@ -1,4 +1,4 @@
-// Signing in: refused with a wrong password, with the second factor when that is on, and out again.
+// Signing in and out: a wrong password is refused, and the code of a second factor is required when one is set up.
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { enter } from '../lib/browser.mjs'
@@ -40,8 +40,8 @@ function codeOf(secret, now = Date.now()) {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000)))
   const hash = createHmac('sha1', key).update(counter).digest()
-  const place = hash[19] & 15
-  return String((hash.readUInt32BE(place) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+  const offset = hash[19] & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
 test(
@@ -54,7 +54,7 @@ test(
       await page.getByLabel('E-mail').fill(server.owner.email)
       await page.getByLabel('Password').fill(server.owner.password)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      // A code serves once: the next one, which is accepted half a minute ahead, is fresh for certain.
+      // A code is accepted only once. The code of the next half minute is accepted already and has not been used.
       await page.getByLabel('Code').fill(codeOf(secret, Date.now() + 30_000))
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('navigation', { name: 'Main navigation' }).waitFor()

@@ -16,7 +16,7 @@ const pictures = new URL('../../target/e2e/', import.meta.url)
 await mkdir(pictures, { recursive: true })
 const picture = (page, name) => page.screenshot({ path: new URL(`${name}.png`, pictures).pathname })
 
-/** A message as a gateway would get it; the address as the browser reaches the server. */
+/** Posts a message to a gateway: the path is that of its URL, the host that of the test server. */
 async function post(server, url, query, body) {
   const target = server.url + new URL(url).pathname + (query ? `?${query}` : '')
   const init = body ? { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } } : {}
@@ -45,10 +45,11 @@ function lingo(payload, seconds) {
   }
 }
 
-/** The port on which trackers are heard. */
+/** The port to which trackers connect. */
 const trackerPort = (server) =>
-  until('the server says where it hears trackers', () => {
-    const found = server.said.map((line) => /hearing trackers by TCP.*127\.0\.0\.1:(\d+)/.exec(line)).find(Boolean)
+  until('the server logs on which port it listens for trackers', () => {
+    const pattern = /listening for trackers over TCP.*127\.0\.0\.1:(\d+)/
+    const found = server.log.map((line) => pattern.exec(line)).find(Boolean)
     return found && Number(found[1])
   })
 
@@ -103,7 +104,7 @@ test('an unknown device is claimed from its raw message', async ({ page, api, se
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name of the new device').fill('Rally 7')
   await dialog.getByRole('button', { name: 'Claim device' }).click()
-  // The server stores what it kept of a claimed device by itself; it may be quicker than the page.
+  // The server itself stores the kept messages of a claimed device, possibly before the page requests it.
   await page.getByText(/The message was decoded, and its contents are stored|The contents of the message were already stored/).waitFor()
   await page.getByRole('link', { name: 'Rally 7' }).click()
   await page.getByRole('heading', { name: 'Rally 7' }).waitFor()
@@ -129,7 +130,7 @@ test('an unknown tracker appears, is claimed, and its dot moves', async ({ page,
   await dialog.getByRole('button', { name: 'Claim device' }).click()
   await page.getByRole('heading', { name: 'Van 7' }).waitFor()
   tracker.destroy()
-  // It comes back as trackers do: a new connection, the login, the position.
+  // The tracker reconnects as trackers do: a new connection, the login, the position.
   const again = connect(port, '127.0.0.1')
   await once(again, 'connect')
   again.write(Buffer.from('78780d01086471700328358100093f040d0a', 'hex'))
@@ -145,7 +146,7 @@ test('a command goes from waiting to answered', async ({ page, api, server }) =>
   const port = await trackerPort(server)
   const identifier = '356938035643810'
   const { id } = await api.device('Truck 9', { identifier })
-  // Heard once, so that its protocol is known.
+  // One connection, so that the server knows the protocol of the tracker.
   await once(simulate(port, identifier, 1), 'exit')
   await page.goto(`${server.url}/devices/${id}`)
   await page.getByRole('button', { name: 'Command', exact: true }).click()
@@ -157,9 +158,9 @@ test('a command goes from waiting to answered', async ({ page, api, server }) =>
   const tracker = simulate(port, identifier, 600)
   await row.getByText('Answered').waitFor()
   await picture(page, 'commands')
-  const gone = once(tracker, 'exit')
+  const exited = once(tracker, 'exit')
   tracker.kill()
-  await gone
+  await exited
 })
 
 test('model and time zone of a tracker are set in its form', async ({ page, api, server }) => {
@@ -178,12 +179,12 @@ test('model and time zone of a tracker are set in its form', async ({ page, api,
   assert.deepEqual([changed.model, changed.decoding], ['Concox GT06N', { timeZoneMinutes: 480 }])
 })
 
-test('a template is tried on a stored message before it is used', async ({ page, api, server }) => {
+test('a mapping is tried on a stored message before it is used', async ({ page, api, server }) => {
   const { url } = await api.post('/api/gateways', { feed: 'json', name: 'Buoys' })
   const time = Math.floor(Date.now() / 1000)
   await post(server, url, '', { unit: 'buoy-3', where: { y: 41.1, x: -8.9 }, at: time })
   await page.goto(`${server.url}/sources/try`)
-  await page.getByLabel('What to write').selectOption('mapping')
+  await page.getByLabel('Decode with').selectOption('mapping')
   const editor = page.getByRole('textbox', { name: 'JSON mapping' })
   await editor.fill('{"identifiers": ["/unit"], "fields": {"latitude": "/where/y"')
   await page.getByText('This is not valid JSON').waitFor()
@@ -204,7 +205,7 @@ test('a template is tried on a stored message before it is used', async ({ page,
   await post(server, address, '', { unit: 'buoy-3', where: { y: 41.2, x: -8.9 }, at: time + 5 })
   const { rawMessages } = await api.get('/api/rawMessages?source=json')
   assert.equal(rawMessages[0].result, 'decoded')
-  // The same for the bytes of a payload.
+  // A payload template is tried on the bytes of a stored payload in the same way.
   const cloudloop = await api.post('/api/gateways', { feed: 'cloudloop', name: 'Modem' })
   const payload = Buffer.alloc(13)
   payload.writeUInt32BE(time, 0)
@@ -225,7 +226,7 @@ test('what a tracker sent is decoded field by field', async ({ page, server }) =
   await picture(page, 'decode')
   assert.deepEqual(await serious(page), [])
   await page.getByLabel('Messages, one per line').fill('rubbish')
-  await page.getByText('no protocol is recognised from the first bytes').waitFor()
+  await page.getByText('the first bytes do not match any protocol').waitFor()
 })
 
 test('an owner of a satellite device is led to an address', async ({ page, server }) => {
@@ -245,11 +246,27 @@ test('an owner of a satellite device is led to an address', async ({ page, serve
   assert.deepEqual(await serious(page), [])
 })
 
+test('an operator sees whose messages use the storage', async ({ page, api, server }) => {
+  await server.run('user', 'set', '--email', server.owner.email, '--operator')
+  const { url } = await api.post('/api/gateways', { feed: 'osmand', name: 'Delivery phones' })
+  await post(server, url, 'id=delivery-1&lat=43.36&lon=-8.41')
+  // The server refuses the request until it has reloaded the user.
+  const storageUsed = () => api.get('/api/operator/storage').catch(() => ({ rawMessages: [] }))
+  await until('the message is counted', async () => (await storageUsed()).rawMessages.length > 0)
+  await page.goto(`${server.url}/operator`)
+  const storage = page.getByRole('region', { name: 'Storage used by raw messages' })
+  await storage.getByRole('row', { name: /^My fleet Gateway gtw_\w+ \d+ / }).first().waitFor()
+  await storage.scrollIntoViewIfNeeded()
+  await picture(page, 'operator-storage')
+  assert.ok((await overflow(page)) <= 0)
+  assert.deepEqual(await serious(page), [])
+})
+
 for (const [look, options] of Object.entries({
   desktop: { viewport: desktop, colorScheme: 'light' },
   phone: { viewport: phone, colorScheme: 'dark', hasTouch: true }
 })) {
-  test(`the pages of sources are in order: ${look}`, async ({ page, api, server }) => {
+  test(`the pages of sources fit and are accessible: ${look}`, async ({ page, api, server }) => {
     const { rawMessages } = await api.get('/api/rawMessages?limit=1')
     const paths = ['', '?add=satellite', '/heard', '/messages', `/messages/${rawMessages[0].id}`, '/decode', '/try']
     for (const path of paths) {

@@ -1,4 +1,4 @@
-"""Runs the blocks of the pages, each page on an account of its own, and checks what the text names."""
+"""Runs the blocks of the pages, each page on an account of its own, and checks the names in the text."""
 
 import json
 import os
@@ -113,6 +113,8 @@ class Page:
         process = subprocess.Popen(
             ["bash", "-euo", "pipefail", "-c", self.shell(block)], cwd=self.folder, env=environment,
             stdin=inner, stdout=inner, stderr=inner, start_new_session=True,
+            # A shell lets its background jobs ignore interrupts, and programs inherit that.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(inner)
         self.output, deadline, interrupted = "", time.monotonic() + PATIENCE, False

@@ -1,4 +1,4 @@
-"""Compares what a page shows with what came: IDs, times and secrets differ, everything else is the same."""
+"""Compares the answer on a page with the real one: IDs, times and secrets may differ, everything else is equal."""
 
 import re
 

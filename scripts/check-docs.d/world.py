@@ -1,4 +1,4 @@
-"""A temporary server, and for each page an account of its own with what the page names."""
+"""A temporary server, and for each page an account of its own with the objects that the page names."""
 
 import gzip
 import http.client

@@ -1,4 +1,4 @@
--- Accounts of which none has anything to do: each has a device that expires in a year, a location and an event that rules and
+-- Accounts without pending work: each has a device that expires in a year, a location and an event that its rule and
 -- its webhook have read, a rule, and a gateway. ":accounts" is set by scripts/idle and by a test.
 BEGIN;
 CREATE TEMPORARY TABLE made ON COMMIT DROP AS

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # root is set by common.sh
 
-# need_node: uses the Node of the system if it is 20 or newer. Otherwise it brings one from PyPI, with its npm, and keeps
-# it in target/node: Debian's is too old, and its npm depends on hundreds of packages.
+# need_node: uses the Node of the system if it is 20 or newer. Otherwise it installs one from PyPI, with its npm, into
+# target/node: Debian's is too old, and its npm depends on hundreds of packages.
 need_node() {
   local version lib=$root/scripts/lib folder=$root/target/node
   version=$(node --version 2>/dev/null || true)

@@ -47,8 +47,8 @@ as_server() {
 # A guard process cleans up when a pipe is closed. The caller holds the other end, so the guard acts after a normal
 # end, a signal and even kill -9.
 start_postgres() {
-  local bin dir password port attempt major
-  local -a locale=(--locale=C --encoding=UTF8)
+  local bin dir password port major
+  local -a locale=()
 
   need_postgres
   bin=$(find_postgres)
@@ -56,54 +56,81 @@ start_postgres() {
     die "PostgreSQL does not run as root and there is no user postgres: useradd --system postgres"
   fi
   major=$("$bin/initdb" --version | sed -E 's/[^0-9]*([0-9]+).*/\1/')
-  [ "$major" -lt 15 ] || locale+=(--locale-provider=icu --icu-locale=en-US)
+  [ "$major" -lt 15 ] || locale=(--locale-provider=icu --icu-locale=en-US)
 
   dir=$(scratch_dir perigee-postgres)
-  start_guard "$bin" "$dir"
-  password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-  mkdir "$dir/socket"
-  (umask 077 && printf '%s\n' "$password" >"$dir/password")
-  [ "$(id -u)" -ne 0 ] || chown -R postgres "$dir"
-  as_server "$bin/initdb" --pgdata="$dir/data" --username=perigee --pwfile="$dir/password" \
-    --auth=scram-sha-256 "${locale[@]}" --no-instructions >"$dir/initdb.log" 2>&1 ||
-    die "initdb failed: $(cat "$dir/initdb.log")"
-  cat >>"$dir/data/postgresql.conf" <<CONF
-listen_addresses = '127.0.0.1'
-unix_socket_directories = '$dir/socket'
+  start_guard "$bin" "$dir" data
+  prepare_servers "$dir"
+  init_server "$bin" "$dir" data "${locale[@]}" <<CONF
 max_connections = 400
 shared_buffers = 64MB
 CONF
-  printf '%s\n' "${postgres_settings:-}" >>"$dir/data/postgresql.conf"
+  boot_server "$bin" "$dir" data
+  export PERIGEE_TEST_POSTGRES="postgres://perigee:$password@127.0.0.1:$port/postgres"
+  # A program that ends every process of the server without warning and starts it again.
+  # shellcheck disable=SC2034 # used by the scripts
+  postgres_crash=$dir/crash
+  printf '#!/usr/bin/env bash\n"%s/kill-data"\nexec "%s/start-data"\n' "$dir" "$dir" >"$dir/crash"
+  chmod 755 "$dir/crash"
+}
 
+# prepare_servers DIR: sets "password", that of the superuser "perigee" of every server in DIR, and creates the folder
+# for its sockets.
+prepare_servers() {
+  password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  mkdir "$1/socket"
+  (umask 077 && printf '%s\n' "$password" >"$1/password" && printf '127.0.0.1:*:*:perigee:%s\n' "$password" >"$1/passfile")
+  [ "$(id -u)" -ne 0 ] || chown -R postgres "$1"
+}
+
+# init_server BIN DIR NAME OPTION...: creates the server DIR/NAME with options of initdb, and the settings of standard
+# input.
+init_server() {
+  local bin=$1 dir=$2 name=$3
+  shift 3
+  as_server "$bin/initdb" --pgdata="$dir/$name" --username=perigee --pwfile="$dir/password" \
+    --auth=scram-sha-256 --locale=C --encoding=UTF8 "$@" --no-instructions >"$dir/initdb.log" 2>&1 </dev/null ||
+    die "initdb failed: $(cat "$dir/initdb.log")"
+  {
+    printf "listen_addresses = '127.0.0.1'\nunix_socket_directories = '%s'\n" "$dir/socket"
+    cat
+    printf '%s\n' "${postgres_settings:-}"
+  } >>"$dir/$name/postgresql.conf"
+}
+
+# boot_server BIN DIR NAME: starts a server and sets "port". Servers connect to each other with the password file.
+boot_server() {
+  local bin=$1 dir=$2 name=$3 attempt
   # Another process may take the free port before the server listens on it.
   for attempt in 1 2 3 4 5; do
     port=$(free_port)
-    if LD_PRELOAD=${postgres_preload:-} as_server "$bin/pg_ctl" start --silent --wait --pgdata="$dir/data" --log="$dir/data/server.log" \
-      --options="-p $port" >/dev/null 2>&1 </dev/null {postgres_guard}>&-; then
-      export PERIGEE_TEST_POSTGRES="postgres://perigee:$password@127.0.0.1:$port/postgres"
-      write_postgres_crash "$bin" "$dir" "$port"
+    if PGPASSFILE=$dir/passfile LD_PRELOAD=${postgres_preload:-} as_server "$bin/pg_ctl" start --silent --wait \
+      --pgdata="$dir/$name" --log="$dir/$name/server.log" --options="-p $port" \
+      >/dev/null 2>&1 </dev/null {postgres_guard}>&-; then
+      write_server_control "$bin" "$dir" "$name" "$port"
       return 0
     fi
     say "PostgreSQL did not start on port $port (attempt $attempt)"
   done
-  die "PostgreSQL did not start: $(tail -n 20 "$dir/data/server.log")"
+  die "PostgreSQL did not start: $(tail -n 20 "$dir/$name/server.log")"
 }
 
-# write_postgres_crash BIN DIR PORT: writes a program, named by postgres_crash, that ends every process of the server
-# without warning and starts it again.
-write_postgres_crash() {
-  # shellcheck disable=SC2034 # used by the scripts
-  postgres_crash=$2/crash
-  cat >"$2/crash" <<CRASH
+# write_server_control BIN DIR NAME PORT: writes programs that end every process of a server without warning
+# (DIR/kill-NAME) and start it again (DIR/start-NAME).
+write_server_control() {
+  cat >"$2/kill-$3" <<KILL
 #!/usr/bin/env bash
-set -euo pipefail
+postmaster=\$(head -n 1 "$2/$3/postmaster.pid")
+kill -KILL "\$postmaster" \$(pgrep -P "\$postmaster") 2>/dev/null || true
+KILL
+  cat >"$2/start-$3" <<START
+#!/usr/bin/env bash
 PATH=\$PATH:/usr/sbin:/sbin
 cd /
-postmaster=\$(head -n 1 "$2/data/postmaster.pid")
-kill -KILL "\$postmaster" \$(pgrep -P "\$postmaster") 2>/dev/null || true
-start=("$1/pg_ctl" start --silent --wait --timeout=60 --pgdata="$2/data" --log="$2/data/server.log" --options="-p $3")
+export PGPASSFILE="$2/passfile"
+start=("$1/pg_ctl" start --silent --wait --timeout=60 --pgdata="$2/$3" --log="$2/$3/server.log" --options="-p $4")
 [ "\$(id -u)" -ne 0 ] || start=(runuser -u postgres -- "\${start[@]}")
-# The server refuses to start until the last of them is gone.
+# The server refuses to start until the last process of the previous one has ended.
 for _ in {1..20}; do
   if "\${start[@]}" >/dev/null 2>&1 </dev/null; then
     exit 0
@@ -111,27 +138,28 @@ for _ in {1..20}; do
   sleep 0.1
 done
 exit 1
-CRASH
-  chmod 755 "$2/crash"
+START
+  chmod 755 "$2/kill-$3" "$2/start-$3"
 }
 
-# start_guard BIN DIR: the process that stops the server in DIR and removes DIR when the caller is gone.
+# start_guard BIN DIR NAME...: the process that stops these servers in DIR and removes DIR when the caller has ended.
 start_guard() {
-  local bin=$1 dir=$2
-  mkfifo "$dir/alive"
+  mkfifo "$2/alive"
   # shellcheck disable=SC2016 # expanded by the inner shell
   setsid bash -c '
+    PATH=$PATH:/usr/sbin:/sbin
     read -r _ <"$2/alive" || true
-    if [ -e "$2/data/postmaster.pid" ]; then
-      cd /
-      stop=("$1/pg_ctl" stop --silent --wait --pgdata="$2/data")
+    cd /
+    for name in "${@:3}"; do
+      [ -e "$2/$name/postmaster.pid" ] || continue
+      stop=("$1/pg_ctl" stop --silent --wait --pgdata="$2/$name")
       [ "$(id -u)" -ne 0 ] || stop=(runuser -u postgres -- "${stop[@]}")
       "${stop[@]}" --mode=fast --timeout=20 || "${stop[@]}" --mode=immediate --timeout=20
-    fi
+    done
     rm -rf "$2"
-  ' guard "$bin" "$dir" </dev/null >/dev/null 2>&1 &
+  ' guard "$@" </dev/null >/dev/null 2>&1 &
   postgres_guard_pid=$!
-  exec {postgres_guard}>"$dir/alive"
+  exec {postgres_guard}>"$2/alive"
   trap stop_postgres EXIT
 }
 

@@ -1,5 +1,6 @@
-// A mail server and a message centre that others wrote, for the tests of what we send. Listens on free ports of this
-// machine, says on its first line of output which, and writes what it received as one JSON object a line to a file.
+// A mail server and a message centre that others wrote, for tests of the messages that Perigee sends. Listens on free
+// ports of this machine, prints them in its first line of output, and writes each received message to a file, as one
+// JSON object per line.
 //
 //   node peers.js KEY CERTIFICATE FILE
 const fs = require('fs');

@@ -1,8 +1,8 @@
 """What schemathesis cannot read in the API's description: how to sign in, how to write lines of JSON, which rules
-no schema can state, and what is really there to be asked for.
+no schema can state, and which objects exist.
 
 The script sets ST_TOKEN, ST_USER_NAME and ST_API_KEY of one account; ST_EMAIL and ST_PASSWORD of another, because
-what a session does (replacing the API key, changing the password) ends the tokens of its user; and ST_DEVICE_ID.
+operations of a session (replacing the API key, changing the password) end the tokens of its user; and ST_DEVICE_ID.
 """
 
 import base64
@@ -12,8 +12,9 @@ import os
 import urllib.request
 
 import schemathesis
+from schemathesis.core.failures import AcceptedNegativeData
 from schemathesis.openapi.checks import RejectedPositiveData
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
 URL = os.environ["ST_URL"]
 TOKEN = os.environ["ST_TOKEN"]
@@ -29,7 +30,7 @@ STATEFUL_CODES = {"invalid-cursor", "precondition-failed", "idempotency-mismatch
 UNSTATED = {
     # A list of the world's, the rules of another language, what passes as an address or a password.
     *("country", "timeZone", "email", "source", "url", "password", "newPassword"),
-    # What exists in the account, and is named once.
+    # References to resources of the account, which must exist.
     *("device", "deviceId", "devices", "group", "groupId", "groups", "users", "contactGroups", "webhooks", "then"),
     *("conditions", "identifiers"),
     # The clock.
@@ -37,7 +38,7 @@ UNSTATED = {
     # Another member or parameter: exactly one of two, later than, required or left out beside, of the kind it tells.
     *("from", "to", "bbox", "simplify", "fields", "allDevices", "recipients", "steps", "repeatTimes", "address"),
     *("milleage", "confirm", "radius", "width", "text", "command"),
-    # What this server does not offer.
+    # Features that this server does not offer.
     "sms",
 }
 
@@ -45,7 +46,24 @@ UNSTATED = {
 FREE_FORM = {"values", "options", "geometry", "attributes", "accessoriesAttributes"}
 
 # Rules of any member: to a schema 5.0 is as whole as 5 however it is written, and null is as good as a position.
-UNSTATED_RULES = ("written without a decimal point", "is required beside", "is required if")
+UNSTATED_RULES = (
+    # A claim is on an identifier that the device has.
+    "does not have this identifier",
+    "written without a decimal point", "is required beside", "is required if", "which requires the setting",
+)
+
+# Values that the description does not offer and the server understands, because existing clients send them.
+UNDERSTOOD = {
+    # A user without a country, as read before.
+    ("update_user", "country", None), ("replace_user", "country", None),
+    # No end of the range.
+    ("submit_locations", "from", ""), ("submit_locations", "to", ""),
+}
+
+# Members that may be empty in any form, of which the description has one.
+EMPTY_ITEMS = {
+    "submit_locations": {"location", "locations"}, "submit_alerts": {"alert", "alerts"},
+}
 
 # Bodies that may hold anything to the schema: whether lines are JSON, or what a patched thing is like, the server sees.
 OPAQUE_BODIES = {"application/x-ndjson", "application/json-patch+json"}
@@ -108,7 +126,7 @@ def write_lines(ctx, value):
 # An image of one pixel.
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==")
 
-# What proves who asks, by operation.
+# The credentials of each operation.
 PROOFS = {
     "create_session": {"email": EMAIL, "password": PASSWORD},
     "create_token": {"userName": os.environ["ST_USER_NAME"], "apiKey": os.environ["ST_API_KEY"]},
@@ -187,4 +205,21 @@ def accepts_valid_data(ctx, response, case):
         positive_data_acceptance(ctx, response, case)
     except RejectedPositiveData:
         if not is_explained(case, response):
+            raise
+
+
+@schemathesis.check
+def rejects_invalid_data(ctx, response, case):
+    """What does not fit the description is refused, unless the server understands it all the same."""
+    operation = case.operation.definition.raw.get("operationId")
+    # The format of a photo is recognised from its bytes, not from its media type.
+    if operation == "replace_device_photo":
+        return
+    try:
+        negative_data_rejection(ctx, response, case)
+    except AcceptedNegativeData:
+        body = case.body if isinstance(case.body, dict) else {}
+        empty = {name: value for name, value in body.items() if value in (None, "", {}, [])}
+        understood = any((operation, name, value) in UNDERSTOOD for name, value in empty.items() if value in (None, ""))
+        if not understood and not EMPTY_ITEMS.get(operation, set()).intersection(empty):
             raise

@@ -97,7 +97,10 @@ function holds(ring, [x, y]) {
   return inside
 }
 
-/** All polygons of some geometries as one feature, each cut at the antimeridian. */
+/**
+ * The polygons of some geometries, each cut at the antimeridian. Each is a feature of its own: the renderer takes the first
+ * ring of a feature for an exterior, and one that shrinks to nothing would swap land and sea in all others.
+ */
 function polygons(kind, geometries) {
   const result = []
   for (const geometry of geometries) {
@@ -111,7 +114,66 @@ function polygons(kind, geometries) {
       }
     }
   }
-  return { type: 'Feature', properties: { kind }, geometry: { type: 'MultiPolygon', coordinates: result } }
+  return result.map((coordinates) => polygon(kind, coordinates))
+}
+
+const polygon = (kind, coordinates) => ({
+  type: 'Feature',
+  properties: { kind },
+  geometry: { type: 'Polygon', coordinates }
+})
+
+/** Where there is no land there is sea: drawn only when it is known, so that what is not loaded does not look like it. */
+const sea = polygon('sea', [
+  [
+    [-180, -90],
+    [180, -90],
+    [180, 90],
+    [-180, 90],
+    [-180, -90]
+  ]
+])
+
+/** The points of a ring that are farther than a tolerance, in degrees, from a line without them (Douglas-Peucker). */
+function simplified(ring, tolerance) {
+  const keeps = new Uint8Array(ring.length)
+  // A ring ends where it begins: the point farthest from there splits it into two lines.
+  const farthest = ring.reduce((best, point, at) => (apart(point, ring[0]) > apart(ring[best], ring[0]) ? at : best), 0)
+  keeps[0] = keeps[farthest] = keeps[ring.length - 1] = 1
+  const open = [
+    [0, farthest],
+    [farthest, ring.length - 1]
+  ]
+  while (open.length > 0) {
+    const [from, to] = open.pop()
+    let [worst, most] = [-1, tolerance]
+    for (let at = from + 1; at < to; at++) {
+      const off = offLine(ring[at], ring[from], ring[to])
+      if (off > most) [worst, most] = [at, off]
+    }
+    if (worst < 0) continue
+    keeps[worst] = 1
+    open.push([from, worst], [worst, to])
+  }
+  return ring.filter((_, at) => keeps[at])
+}
+
+const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1])
+
+function offLine(point, from, to) {
+  const length = apart(from, to)
+  if (length === 0) return apart(point, from)
+  return Math.abs((to[0] - from[0]) * (from[1] - point[1]) - (from[0] - point[0]) * (to[1] - from[1])) / length
+}
+
+/** The outlines of the larger lands in few points, for the moments until the finer shapes are there. */
+function outlines(lands) {
+  return lands.flatMap(({ geometry: { coordinates } }) => {
+    const [outer] = coordinates
+    if (Math.abs(area(outer)) < 0.02) return []
+    const ring = simplified(outer, 0.04)
+    return ring.length > 3 && area(ring) !== 0 ? [polygon('land', [ring])] : []
+  })
 }
 
 function lines(kind, geometry) {
@@ -168,12 +230,15 @@ const codes = JSON.parse(readFileSync(new URL('countries.json', import.meta.url)
 mkdirSync(target, { recursive: true })
 const collection = (features) => JSON.stringify({ type: 'FeatureCollection', features })
 const borders = (name) => mesh(world, world.objects[name], (a, b) => a !== b)
+// The land of the source lacks Eurasia and Africa; that of all countries together does not.
+const lands = polygons('land', [merge(world, world.objects.countries.geometries)])
+writeFileSync(new URL('land.json', target), collection([sea, ...outlines(lands)]))
 writeFileSync(
   new URL('world.json', target),
   collection([
-    // The land of the source lacks Eurasia and Africa; that of all countries together does not.
-    polygons('land', [merge(world, world.objects.countries.geometries)]),
-    polygons(
+    sea,
+    ...lands,
+    ...polygons(
       'lakes',
       feature(world, world.objects.lakes).features.map(({ geometry }) => geometry)
     ),

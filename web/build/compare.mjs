@@ -1,5 +1,5 @@
-// Tells whether two built consoles are the same; the second may have packed forms in place of a plain file.
-// Packed bytes themselves may differ between versions of the packer.
+// Checks that two builds of the console are the same. The second may have compressed forms in place of a plain file;
+// their decompressed contents are compared, because another version of the compressor may write other bytes.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
@@ -7,7 +7,7 @@ import { files } from './files.mjs'
 
 const [fresh, kept] = process.argv.slice(2)
 
-/** What a kept file holds, unpacked. */
+/** The decompressed content of a stored file. */
 function content(name) {
   const bytes = readFileSync(join(kept, name))
   if (name.endsWith('.br')) return brotliDecompressSync(bytes)
@@ -25,7 +25,7 @@ for (const name of expected) {
 for (const name of present) {
   const plain = name.replace(/\.(br|gz)$/, '')
   if (!expected.includes(plain)) wrong.push(`${name} is left over`)
-  else if (!content(name).equals(readFileSync(join(fresh, plain)))) wrong.push(`${name} is another`)
+  else if (!content(name).equals(readFileSync(join(fresh, plain)))) wrong.push(`${name} differs`)
 }
 for (const line of wrong) console.error(line)
 process.exitCode = wrong.length > 0 ? 1 : 0

@@ -1,12 +1,12 @@
-// Vite's last step: writes a .br and a .gz in place of every built file that is worth it, so that the server only picks
+// Vite's last step: replaces every built file that compresses well by a .br and a .gz, so that the server only picks
 // one and the binary holds no plain copy.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { files } from './files.mjs'
 
-const worthIt = /\.(js|mjs|css|json|svg|txt)$/
+const compressible = /\.(js|mjs|css|json|svg|txt)$/
 // Smaller files fit into one packet anyway.
-const least = 1024
+const minBytes = 1024
 const quality = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
 
 /** A plugin for Vite that packs what was built. */
@@ -23,9 +23,9 @@ export function compress() {
 function pack(folder) {
   let raw = 0
   let small = 0
-  for (const path of files(folder).filter((path) => worthIt.test(path))) {
+  for (const path of files(folder).filter((path) => compressible.test(path))) {
     const content = readFileSync(path)
-    if (content.length < least) continue
+    if (content.length < minBytes) continue
     const packed = brotliCompressSync(content, { params: quality })
     writeFileSync(`${path}.br`, packed)
     writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }))

@@ -1,9 +1,9 @@
-// Gathers the licences of everything that becomes part of the console, for whoever gets the program.
+// Writes third-party.txt: the licences of all packages and data that become part of the console.
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const modules = new URL('../node_modules', import.meta.url).pathname
-/** What the console's code and data are made of; the tools that build it leave nothing in it. */
+/** The packages whose code or data is part of the console; build tools are not. */
 const shipped = [
   'svelte',
   'maplibre-gl',

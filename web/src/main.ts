@@ -1,3 +1,4 @@
+// Entry point of the console: mounts the app and registers the service worker.
 import { mount } from 'svelte'
 import App from './App.svelte'
 import { showTheme } from './access/preferences.svelte'

@@ -1,4 +1,4 @@
-// Which page is shown, from the address: plain paths under the server's root, so links can be kept and shared.
+// The current page, from the URL: plain paths under the server's root, so that links can be bookmarked and shared.
 import { root } from './api/client'
 
 export interface Route {
@@ -23,13 +23,14 @@ const pages: Page[] = [
   page('map', '/devices/:id'),
   page('history', '/history'),
   page('history', '/history/:id'),
+  page('reports', '/reports'),
   page('alerts', '/alerts'),
   page('alerts', '/alerts/:id'),
-  page('places', '/places'),
-  page('places', '/places/:id'),
-  // Other addresses of the same page, by its title.
-  page('places', '/geofences'),
-  page('places', '/geofences/:id'),
+  page('geofences', '/geofences'),
+  page('geofences', '/geofences/:id'),
+  // Paths of earlier versions.
+  page('geofences', '/places'),
+  page('geofences', '/places/:id'),
   page('rules', '/rules'),
   page('rules', '/rules/:id'),
   page('groups', '/groups'),
@@ -73,12 +74,12 @@ function read(): void {
   Object.assign(route, routeOf(location.pathname), { query: new URLSearchParams(location.search) })
 }
 
-/** The full address of a page: `link('/alerts')`. */
+/** The full URL of a page: `link('/alerts')`. */
 export const link = (path: string): string => new URL(path.replace(/^\//, ''), root).pathname + queryOf(path)
 
 const queryOf = (path: string): string => (path.includes('?') ? path.slice(path.indexOf('?')) : '')
 
-/** Shows a page; `replace` leaves no step back. */
+/** Opens a page; `replace` adds no entry to the browser history. */
 export function go(path: string, how: { replace?: boolean } = {}): void {
   const target = link(path)
   if (how.replace) history.replaceState(null, '', target)
@@ -88,7 +89,7 @@ export function go(path: string, how: { replace?: boolean } = {}): void {
 
 addEventListener('popstate', read)
 
-/** Ordinary clicks on links of the console change the page without loading it. */
+/** Ordinary clicks on links of the console change the page without a reload. */
 document.addEventListener('click', (event) => {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return
   const anchor = (event.target as Element).closest?.('a')

@@ -1,5 +1,5 @@
-//! Star-shaped geofences of 2,000 positions, created as fast as possible: every side reaches from the centre to the edge,
-//! so that the bounding boxes of most sides overlap.
+//! Star-shaped geofences of 2,000 positions, created as fast as possible: every side reaches from the centre to the
+//! edge, so that the bounding boxes of most sides overlap.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ pub(super) fn feature(number: usize, ring: &[[f64; 2]]) -> Value {
     })
 }
 
-/// A closed ring around [-8, 42] of so many positions, alternately at these distances in degrees.
+/// A closed ring around [-8, 42] of this many positions, alternately at these distances in degrees.
 pub(super) fn ring(positions: u32, outer: f64, inner: f64) -> Vec<[f64; 2]> {
     let position = |index: u32| {
         let angle = f64::from(index) / f64::from(positions) * std::f64::consts::TAU;

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use super::count_by_status;
 use crate::stage::Stage;
 
-/// Below the most connections one address may have.
+/// Below the maximum number of connections of one address.
 const CONNECTIONS: usize = 200;
 const READS_EACH: usize = 5;
 const BATCHES: u32 = 5;

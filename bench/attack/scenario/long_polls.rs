@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 use super::count_by_status;
 use crate::stage::Stage;
 
-/// Below the most connections one address may have.
+/// Below the maximum number of connections of one address.
 const CONNECTIONS: usize = 240;
 const POLLS_EACH: usize = 10;
 const LOCATIONS: u32 = 100;

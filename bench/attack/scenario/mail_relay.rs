@@ -1,4 +1,4 @@
-//! A user of one device sets 50 recipients and raises 2 x 50 alerts; a test mail server counts what it gets.
+//! An owner sets 50 recipients for one device and raises 2 x 50 alerts; a test mail server counts the mails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,14 +43,14 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     Ok(format!("{} messages to {RECIPIENTS} recipients: {mails} mails sent", 2 * ALERTS * RECIPIENTS))
 }
 
-/// Serves a mail server that counts messages.
+/// Runs a mail server that counts messages.
 pub(super) async fn serve_mails(listener: Arc<TcpListener>, taken: Arc<AtomicUsize>) {
     while let Ok((stream, _)) = listener.accept().await {
         tokio::spawn(take_mails(stream, Arc::clone(&taken)));
     }
 }
 
-/// A minimal SMTP server that counts messages.
+/// Serves one SMTP connection and counts its messages.
 async fn take_mails(stream: TcpStream, taken: Arc<AtomicUsize>) -> Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();

@@ -1,5 +1,6 @@
 //! The attacks, one file each. A new one is a file here and a line in the table.
 
+mod bulk_devices;
 mod decode_bombs;
 mod endless_bodies;
 mod feed_bodies;
@@ -12,9 +13,9 @@ mod long_polls;
 mod mail_relay;
 mod mail_strangers;
 mod packed_bodies;
-mod quiet;
 mod raw_messages;
 mod refusals;
+mod reports;
 mod rubbish;
 mod rules;
 mod share_viewers;
@@ -22,10 +23,13 @@ mod sign_in;
 mod sign_in_networks;
 mod tarpit_feeds;
 mod templates;
+mod tiles;
+mod timelines;
 mod trackers;
 mod unfinished;
 
 use std::pin::Pin;
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 
@@ -34,7 +38,6 @@ use crate::stage::Stage;
 /// The result of an attack: a short summary of what it sent and got.
 pub(crate) type Attack<'s> = Pin<Box<dyn Future<Output = Result<String>> + 's>>;
 
-/// An attack.
 #[derive(Debug)]
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -48,9 +51,9 @@ pub(crate) struct Scenario {
 const RATES: &[(&str, &str)] =
     &[("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "1000000"), ("PERIGEE_LIMITS__BURST", "1000000")];
 
-/// All scenarios in order. The first is no attack, for comparison.
+/// All scenarios in order. The first is not an attack, for comparison.
 pub(crate) const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(quiet::run(stage)) },
+    Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(nothing(stage)) },
     Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
     Scenario { name: "packed-bodies", environment: &[], run: |stage| Box::pin(packed_bodies::run(stage)) },
     Scenario { name: "sign-in", environment: &[], run: |stage| Box::pin(sign_in::run(stage)) },
@@ -58,8 +61,11 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
     Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
     Scenario { name: "geofences", environment: RATES, run: |stage| Box::pin(geofences::run(stage)) },
+    Scenario { name: "timelines", environment: RATES, run: |stage| Box::pin(timelines::run(stage)) },
     Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
+    Scenario { name: "bulk-devices", environment: RATES, run: |stage| Box::pin(bulk_devices::run(stage)) },
     Scenario { name: "histories", environment: &[], run: |stage| Box::pin(histories::run(stage)) },
+    Scenario { name: "reports", environment: &[], run: |stage| Box::pin(reports::run(stage)) },
     Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(long_polls::run(stage)) },
     Scenario {
         name: "share-viewers",
@@ -121,6 +127,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         environment: &[],
         run: |stage| Box::pin(unfinished::histories(stage)),
     },
+    Scenario { name: "tiles", environment: &[], run: |stage| Box::pin(tiles::run(stage)) },
     Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
 ];
 
@@ -134,4 +141,10 @@ pub(crate) fn count_by_status(statuses: impl IntoIterator<Item = u16>, expected:
     let words = words.join(", ");
     ensure!(counts.keys().all(|status| expected.contains(status)), "{words}, expected only {expected:?}");
     Ok(words)
+}
+
+/// No attack: the baseline on an idle server.
+async fn nothing(_stage: &Stage) -> Result<String> {
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    Ok("nothing for 5 s".to_owned())
 }

@@ -11,6 +11,8 @@ use crate::stage::Stage;
 /// Values of a body: a little below the limit on values, and the limit on bytes after decompression.
 const VALUES: usize = 499_990;
 const VALUE: &str = r#""123456789012","#;
+/// Objects of a body: a little below the limit on the memory of a parsed document.
+const OBJECTS: usize = 230_000;
 /// Simultaneous bodies of each of the two users.
 const BODIES_EACH: usize = 50;
 
@@ -23,7 +25,7 @@ pub(super) async fn run(stage: &Stage) -> Result<String> {
     let texts = gzip.finish()?;
     // Each value in an object of its own, which takes far more memory.
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    gzip.write_all(format!("[{}{{}}]", r#"{"":0},"#.repeat(VALUES / 2 - 1)).as_bytes())?;
+    gzip.write_all(format!("[{}{{}}]", r#"{"":0},"#.repeat(OBJECTS)).as_bytes())?;
     let objects = gzip.finish()?;
     let mut calls = JoinSet::new();
     for token in [&stage.server.token, &reader] {

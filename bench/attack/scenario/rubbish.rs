@@ -1,4 +1,4 @@
-//! Rubbish to the address of one gateway, as fast as it is taken. What is kept of it must stay within the quota.
+//! Rubbish sent to one gateway, as fast as it accepts it. The raw messages that are kept must stay within the quota.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! One account stores 50,000 locations that are tested by 300 rules against 50 circles and 99 polygons of 2,000 positions,
-//! while another account waits for an alert.
+//! One account stores 50,000 locations that are tested by 300 rules against 50 circles and 99 polygons of 2,000
+//! positions, while another account waits for an alert.
 
 use std::time::{Duration, Instant};
 
@@ -84,8 +84,8 @@ async fn prepare(stage: &Stage) -> Result<Vec<String>> {
     Ok(devices)
 }
 
-/// The longest time from the answer to a submission of the other account until its alert is listed. `from` is the number
-/// of alerts that it has already.
+/// The longest time from the answer to a submission of the other account until its alert is listed. `from` is the
+/// number of alerts that it has already.
 async fn longest_alert_delay(stage: &Stage, start: Timestamp, from: usize) -> Result<Duration> {
     let (token, device) = (&stage.other.token, &stage.other.device);
     let mut longest = Duration::ZERO;

@@ -1,5 +1,5 @@
-//! 16 viewers of a share link to a group of 10,000 devices with locations, polling continuously. Half of them also ask for
-//! the track since an instant, another one in each request.
+//! 16 viewers of a share link to a group of 10,000 devices with locations, polling continuously. Half of them also
+//! request the track since an instant, which differs in each request.
 
 use anyhow::{Context, Result, ensure};
 use perigee_core::time::{Clock as _, SystemClock};

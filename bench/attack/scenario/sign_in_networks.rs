@@ -1,5 +1,5 @@
-//! Wrong passwords from 400 addresses of 400 networks at the same time, ten each, which is all that an address may fail in a
-//! minute.
+//! Wrong passwords from 400 addresses of 400 networks at the same time, ten each: the maximum number of failures of an
+//! address in a minute.
 
 use std::net::{IpAddr, Ipv4Addr};
 

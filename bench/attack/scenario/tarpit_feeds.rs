@@ -1,5 +1,5 @@
-//! Twelve fetched feeds of the attacker whose provider takes requests and never answers; the feed of the other tenant, which is
-//! made afterwards, must be fetched all the same.
+//! Twelve polled feeds of the attacker, whose provider accepts requests and never answers. The feed of the other
+//! tenant, which is created afterwards, must be polled nevertheless.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use tokio::net::TcpListener;
 use crate::stage::Stage;
 
 const TARPITS: usize = 12;
-/// The attacker's feeds are being fetched when the other tenant makes its own.
+/// After this time the attacker's feeds are being polled, and the other tenant creates its own.
 const HEAD_START: Duration = Duration::from_secs(12);
 /// The server looks for polls that are due every 5 s; more is a delay by others.
 const MOST_WAIT: Duration = Duration::from_secs(10);

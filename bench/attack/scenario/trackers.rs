@@ -1,5 +1,5 @@
-//! Connections of trackers: thousands that never finish a long frame, from a few addresses; and one known device on many
-//! connections that sends the same frames again and again.
+//! Connections of trackers: thousands that never finish a long frame, from a few addresses; and one known device on
+//! many connections that sends the same frames again and again.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 
 use crate::stage::{OTHER_ADDRESS, Stage};
 
-/// Addresses of the attacker, and connections of each: together nearly as many as there may be.
+/// Addresses of the attacker, and connections of each: together nearly the maximum.
 const ADDRESSES: u8 = 5;
 const CONNECTIONS_EACH: usize = 1_900;
 /// Bytes of a frame without an end, as many as Wialon IPS allows.
@@ -45,7 +45,7 @@ pub(super) async fn long_frames(stage: &Stage) -> Result<String> {
             open.len()
         });
     }
-    // A tracker of somebody else gets in meanwhile.
+    // Meanwhile a tracker of the other tenant must be served.
     let device = json!({"name": "Car", "identifier": "other-imei"});
     stage.call_as(&stage.other.token, "POST /api/devices", &device).await?;
     let mut served = 0;
@@ -100,7 +100,7 @@ pub(super) async fn one_device(stage: &Stage) -> Result<String> {
             let (mut reader, mut writer) = stream.split();
             let send = async {
                 let _displaced = writer.write_all(&bytes).await;
-                // Answers are read until then.
+                // Keeps the connection open while `receive` reads the answers.
                 std::future::pending::<()>().await;
             };
             let receive = async {

@@ -22,7 +22,7 @@ async fn connect(source: IpAddr, to: &str, receive_buffer: Option<u32>) -> Resul
     Ok(socket.connect(to.parse()?).await?)
 }
 
-/// Nearly as many connections as there may be, each with the beginning of a body.
+/// Nearly the maximum number of connections, each with the beginning of a body.
 pub(super) async fn bodies(stage: &Stage) -> Result<String> {
     const ADDRESSES: u8 = 40;
     const CONNECTIONS_EACH: usize = 237;
@@ -51,7 +51,7 @@ pub(super) async fn bodies(stage: &Stage) -> Result<String> {
     Ok(format!("{count} connections with 6 kB of a body of 8 kB, held for 5 s"))
 }
 
-/// Histories of a device whose readers take nothing.
+/// Requests for the history of a device whose answers are never read.
 pub(super) async fn histories(stage: &Stage) -> Result<String> {
     const CONNECTIONS: usize = 250;
     let device = stage.call("POST /api/devices", &json!({"name": "Much read"})).await?;

@@ -35,7 +35,7 @@ pub(crate) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
         ("bytes a point", format!("{:.1}", peer.bytes_a_point)),
         ("device-day (8,640 points) into memory", format!("{:.2} ms", peer.day_ms)),
     ] {
-        report.tell(Topic::Peers, name, &format!("{}, {what}", peer.name), figure);
+        report.add(Topic::Peers, name, &format!("{}, {what}", peer.name), figure);
     }
     let bar = |value| Bar { label: format!("plain {}", peer.name), value, is_ours: false };
     report.single_bar(bar(peer.singles));

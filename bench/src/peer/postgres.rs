@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perigee_bench::postgres::{connect, own_database};
-use perigee_cli::fleet::Fix;
+use perigee_simulator::fleet::Fix;
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, Statement};
 
@@ -16,7 +16,7 @@ use crate::load::number;
 
 const WRITERS: u32 = 4;
 const SINGLE_WRITERS: u32 = 32;
-/// Devices of the writers of singles, which none of the others has.
+/// The first device of the writers of singles, which share no device with the other writers.
 const SINGLES_FROM: i32 = 1000;
 
 const INSERT: &str =
@@ -62,7 +62,6 @@ impl Writer {
     }
 }
 
-/// Measures it.
 pub(super) async fn measure(server: &str, run: Duration) -> Result<Peer> {
     let url = own_database(server, "perigee_bench_plain").await?;
     let client = connect(&url).await?;
@@ -84,7 +83,7 @@ pub(super) async fn measure(server: &str, run: Duration) -> Result<Peer> {
     })
 }
 
-/// Writes from several connections for a time; gives the rows, and the rows a second.
+/// Writes from several connections for a time. Returns the rows, and the rows a second.
 async fn write(
     url: &str,
     run: Duration,

@@ -1,6 +1,6 @@
 //! The rows that go into plain tables.
 
-use perigee_cli::fleet::Fix;
+use perigee_simulator::fleet::Fix;
 
 use crate::body::{INTERVAL_MS, fixes};
 
@@ -8,7 +8,7 @@ use crate::body::{INTERVAL_MS, fixes};
 pub(super) const BATCH: usize = 1000;
 /// Milliseconds of a day.
 pub(super) const DAY_MS: i64 = 86_400_000;
-/// A device whose day is read, beside those that are written.
+/// A further device, whose day is read.
 pub(super) const READ_DEVICE: i32 = 99_999;
 
 const DEVICES: u32 = 200;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perigee_cli::fleet::Fix;
+use perigee_simulator::fleet::Fix;
 use rusqlite::{Connection, params};
 
 use super::figures::Peer;
@@ -15,7 +15,6 @@ use crate::load::number;
 
 const INSERT: &str = "INSERT OR IGNORE INTO location VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
-/// Measures it.
 pub(super) fn measure(scratch: &Path, run: Duration) -> Result<Peer> {
     let folder = tempfile::tempdir_in(scratch)?;
     let path = folder.path().join("plain.db");

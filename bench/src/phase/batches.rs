@@ -19,10 +19,10 @@ const ROUNDS: usize = 300;
 /// A round of singles on a day that no batch reaches.
 const PROBE_ROUND: usize = 2200 * 8640;
 const READERS: usize = 10;
-/// Devices whose day they read, three each.
+/// Devices whose day the readers read, three each.
 const READ_DEVICES: usize = 3 * READERS;
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// A day no load uses.
+/// A day that no load uses.
 const DAY: &str = "2018-06-01";
 const WRITTEN_NOTE: &str = "What is written to disk is what the kernel counts for the processes of the store, from the \
     first location until the compactor has nothing more to do; the payload is the JSON sent.";
@@ -48,7 +48,7 @@ fn written(server: &Server, postmaster: Option<u32>) -> Result<f64> {
     Ok(server.usage()?.written + postmaster.map_or(0.0, |process| postgres::usage(process).written))
 }
 
-/// Points a second of batches alone, and what they cost.
+/// Measures batches alone, and their cost. Returns the points a second.
 async fn throughput(
     bench: &mut Bench,
     engine: &Engine,
@@ -70,25 +70,25 @@ async fn throughput(
     let what = |what: &str| format!("batches of {points}, {what}");
     let report = &mut bench.report;
     let topic = Topic::Batches;
-    report.tell(topic, name, &what("durable, points/s"), format!("{rate:.0}"));
-    report.tell(topic, name, &what("`serde_json` alone on one core, points/s"), format!("{parser:.0}"));
+    report.add(topic, name, &what("durable, points/s"), format!("{rate:.0}"));
+    report.add(topic, name, &what("`serde_json` alone on one core, points/s"), format!("{parser:.0}"));
     let share = rate / parser;
     let (label, figure) = (what("of the parser"), format!("{share:.2}"));
-    report.judge(topic, name, &label, figure, ("at least 0.45", share >= 0.45));
+    report.add_with_target(topic, name, &label, figure, ("at least 0.45", share >= 0.45));
     let of_floor = format!("{:.0} %", load.rate() / floor.rate() * 100.0);
-    report.tell(topic, name, &what("of the floor, which stores nothing"), of_floor);
+    report.add(topic, name, &what("of the floor, which stores nothing"), of_floor);
     let cpu = format!("{:.2} us", load.cpu_s * 1e6 / stored.max(1.0));
-    report.tell(topic, name, &what("server CPU a point"), cpu);
+    report.add(topic, name, &what("server CPU a point"), cpu);
     let latencies = format!("{:.1} / {:.1} ms", load.per_mille_ms(500), load.per_mille_ms(990));
-    report.tell(topic, name, &what("p50 / p99"), latencies);
+    report.add(topic, name, &what("p50 / p99"), latencies);
     let longest = format!("{:.1} / {:.1} ms", load.per_mille_ms(999), load.longest_ms());
-    report.tell(topic, name, &what("p99.9 / longest"), longest);
-    report.tell(topic, name, &what("at rest after"), format!("{:.1} s", caught_up.as_secs_f64()));
+    report.add(topic, name, &what("p99.9 / longest"), longest);
+    report.add(topic, name, &what("at rest after"), format!("{:.1} s", caught_up.as_secs_f64()));
     if engine.url().is_none() || postmaster.is_some() {
         let ratio = disk / number(load.sent).max(1.0);
         let figure = format!("{ratio:.2} ({:.0} bytes a point)", disk / stored.max(1.0));
         let label = what("written to disk, of the payload");
-        report.judge(topic, name, &label, figure, ("at most 4", ratio <= 4.0));
+        report.add_with_target(topic, name, &label, figure, ("at most 4", ratio <= 4.0));
     }
     report.note(topic, WRITTEN_NOTE);
     for (label, value, is_ours) in [("floor", floor.rate() * each, false), ("durable", rate, true)] {
@@ -102,11 +102,11 @@ async fn with_readers(bench: &mut Bench, engine: &Engine, server: &Server, alone
     store_days(server).await?;
     let duration = bench.options.duration();
     let path = format!("/api/devices/{{device}}/locations?from={DAY}T00:00:00Z&to={DAY}T23:59:59Z");
-    for (index, (what, rest)) in
+    for (index, (what, pause)) in
         [("each asking every 100 ms", READ_EVERY), ("without pause", Duration::ZERO)].into_iter().enumerate()
     {
         let post = Work::post(1000, (2 + index) * ROUNDS);
-        let get = Work::Get { path: path.clone(), devices: READ_DEVICES, rest };
+        let get = Work::Get { path: path.clone(), devices: READ_DEVICES, pause };
         let servers = [server];
         let writers = prepare(&servers, CONNECTIONS, &post).await?;
         let readers = prepare(&servers, READERS, &get).await?;
@@ -116,16 +116,16 @@ async fn with_readers(bench: &mut Bench, engine: &Engine, server: &Server, alone
         let what = format!("batches of 1,000 beside ten readers of device-days {what}, of ingest alone");
         let figure = format!("{share:.2} ({:.0} days/s read)", reading.rate());
         let (topic, name) = (Topic::Batches, engine.name());
-        if rest.is_zero() {
-            bench.report.tell(topic, name, &what, figure);
+        if pause.is_zero() {
+            bench.report.add(topic, name, &what, figure);
         } else {
-            bench.report.judge(topic, name, &what, figure, ("at least 0.7", share >= 0.7));
+            bench.report.add_with_target(topic, name, &what, figure, ("at least 0.7", share >= 0.7));
         }
     }
     Ok(())
 }
 
-/// Stores the day that readers ask for.
+/// Stores the day that the readers read.
 async fn store_days(server: &Server) -> Result<()> {
     let mut connection = Connection::open(&server.address).await?;
     let mut body = Body::new(0, DAY_POINTS, INTERVAL_MS);
@@ -144,16 +144,16 @@ async fn store_days(server: &Server) -> Result<()> {
 /// Latency of occasional single locations during batches and compaction.
 async fn stalls(bench: &mut Bench, engine: &Engine, server: &Server, alone: f64) -> Result<()> {
     if let Some(url) = engine.url() {
-        // As on a server that has run for a while: it writes to files of the WAL that exist. Making one, which it does for
-        // every 16 MB as long as there was no checkpoint, holds all commits up.
+        // A server that has run for a while writes to existing WAL files. Before the first checkpoint, it creates one
+        // for every 16 MB, which delays all commits.
         postgres::connect(url).await?.batch_execute("CHECKPOINT").await?;
         bench.report.note(Topic::Batches, CHECKPOINT_NOTE);
     }
     let duration = bench.options.duration() * 3;
     // Half of what the server can do.
-    let rest = Duration::from_secs_f64(number(CONNECTIONS as u64) * 1000.0 / (alone / 2.0));
-    let batches = Work::Post { points: 1000, first_round: 4 * ROUNDS, rest };
-    let probe = Work::Post { points: 1, first_round: PROBE_ROUND, rest: Duration::from_millis(2) };
+    let pause = Duration::from_secs_f64(number(CONNECTIONS as u64) * 1000.0 / (alone / 2.0));
+    let batches = Work::Post { points: 1000, first_round: 4 * ROUNDS, pause };
+    let probe = Work::Post { points: 1, first_round: PROBE_ROUND, pause: Duration::from_millis(2) };
     let servers = [server];
     let batches = prepare(&servers, CONNECTIONS, &batches).await?;
     let probe = prepare(&servers, 4, &probe).await?;
@@ -163,8 +163,14 @@ async fn stalls(bench: &mut Bench, engine: &Engine, server: &Server, alone: f64)
     let pace = batches.rate() * 1000.0;
     let what = format!("a single location beside {pace:.0} points/s in batches and their compaction");
     let usual = format!("{:.2} / {:.2} ms", probe.per_mille_ms(500), probe.per_mille_ms(999));
-    bench.report.tell(topic, name, &format!("{what}, p50 / p99.9"), usual);
+    bench.report.add(topic, name, &format!("{what}, p50 / p99.9"), usual);
     let (longest, what) = (probe.longest_ms(), format!("{what}, longest of {}", probe.requests));
-    bench.report.judge(topic, name, &what, format!("{longest:.1} ms"), ("at most 50 ms", longest <= 50.0));
+    bench.report.add_with_target(
+        topic,
+        name,
+        &what,
+        format!("{longest:.1} ms"),
+        ("at most 50 ms", longest <= 50.0),
+    );
     Ok(())
 }

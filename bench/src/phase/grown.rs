@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use perigee_bench::http::Connection;
 use perigee_bench::server::Server;
-use perigee_cli::latency::Latencies;
+use perigee_simulator::latency::Latencies;
 
 use super::growth::millions;
 use crate::bench::{Bench, Engine, settle};
@@ -14,7 +14,7 @@ use crate::floor::{DAY_POINTS, day_ms};
 use crate::load::{Work, run};
 use crate::report::Topic;
 
-/// A day no filling reaches.
+/// A day that no filling reaches.
 const DAY: &str = "2018-06-01";
 const CONNECTIONS: usize = 64;
 
@@ -73,18 +73,18 @@ async fn read_day(
     let cpu = (after.cpu_s - before.cpu_s) * per_request;
     let (unpacking, writing) = day_ms()?;
     let (topic, report) = (Topic::Read, &mut bench.report);
-    report.judge(
+    report.add_with_target(
         topic,
         name,
         "a device-day (8,640 points) as JSON, server CPU",
         format!("{cpu:.2} ms"),
         ("at most 1 ms", cpu <= 1.0),
     );
-    report.tell(topic, name, "writing the same as JSON alone, one core", format!("{writing:.2} ms"));
-    report.tell(topic, name, "server CPU, of writing alone", format!("{:.2}", cpu / writing));
-    report.tell(topic, name, "unpacking the same alone, one core", format!("{unpacking:.2} ms"));
+    report.add(topic, name, "writing the same as JSON alone, one core", format!("{writing:.2} ms"));
+    report.add(topic, name, "server CPU, of writing alone", format!("{:.2}", cpu / writing));
+    report.add(topic, name, "unpacking the same alone, one core", format!("{unpacking:.2} ms"));
     let whole = elapsed.as_secs_f64() * per_request;
-    report.tell(topic, name, "request to last byte", format!("{whole:.2} ms ({bytes} bytes)"));
+    report.add(topic, name, "request to last byte", format!("{whole:.2} ms ({bytes} bytes)"));
     Ok(())
 }
 
@@ -114,7 +114,7 @@ async fn first_bytes(
         millions(points)
     );
     let figure = format!("{:.2} / {p99:.2} ms", ms(500));
-    bench.report.judge(Topic::Read, name, &what, figure, ("p99 under 5 ms", p99 < 5.0));
+    bench.report.add_with_target(Topic::Read, name, &what, figure, ("p99 under 5 ms", p99 < 5.0));
     Ok(())
 }
 
@@ -137,7 +137,7 @@ async fn last(
     let (elapsed, cpu) = (began.elapsed().as_secs_f64() * per_call, server.usage()?.cpu_s - before.cpu_s);
     let what = format!("every last location in one call, {} devices", server.devices.len());
     let figure = format!("{elapsed:.1} ms, {:.1} ms CPU ({bytes} bytes)", cpu * per_call);
-    bench.report.tell(Topic::Last, name, &what, figure);
+    bench.report.add(Topic::Last, name, &what, figure);
 
     let duration = bench.options.duration();
     let floor = run(&[server], CONNECTIONS, duration, &Work::get("/api/bench/noop")).await?;
@@ -145,11 +145,17 @@ async fn last(
     let last = run(&[server], CONNECTIONS, duration, &work).await?;
     let share = last.rate() / floor.rate();
     let report = &mut bench.report;
-    report.tell(Topic::Last, name, "floor, requests/s", format!("{:.0}", floor.rate()));
+    report.add(Topic::Last, name, "floor, requests/s", format!("{:.0}", floor.rate()));
     let figure = format!("{:.0} (p99 {:.2} ms)", last.rate(), last.per_mille_ms(990));
-    report.tell(Topic::Last, name, "lastLocation, requests/s", figure);
+    report.add(Topic::Last, name, "lastLocation, requests/s", figure);
     let figure = format!("{:.0} %", share * 100.0);
-    report.judge(Topic::Last, name, "lastLocation, of the floor", figure, ("at least 80 %", share >= 0.8));
+    report.add_with_target(
+        Topic::Last,
+        name,
+        "lastLocation, of the floor",
+        figure,
+        ("at least 80 %", share >= 0.8),
+    );
     report.note(Topic::Last, "The floor is a handler that only authenticates and answers. 64 connections.");
     Ok(())
 }
@@ -166,9 +172,9 @@ fn start(bench: &mut Bench, name: &'static str, server: &mut Server, points: f64
         let seconds = server.ready_after.as_secs_f64();
         let what = format!("ready after {how}, {} points stored", millions(points));
         let figure = format!("{seconds:.2} s");
-        bench.report.judge(Topic::Start, name, &what, figure, ("under 2 s", seconds < 2.0));
+        bench.report.add_with_target(Topic::Start, name, &what, figure, ("under 2 s", seconds < 2.0));
         let resident = server.usage()?.resident / 1e6;
-        bench.report.tell(
+        bench.report.add(
             Topic::Start,
             name,
             &format!("memory right after {how}"),

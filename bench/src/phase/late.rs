@@ -1,4 +1,5 @@
-//! Single locations older than the end of the packed history, as trackers send them after an outage, compared with those in order.
+//! Single locations older than the end of the packed history, as trackers send them after an outage, compared with
+//! locations in order of time.
 
 use anyhow::Result;
 
@@ -37,9 +38,9 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let (topic, name) = (Topic::Singles, engine.name());
     let what = format!("late, {CONNECTIONS} connections, {DEVICES} devices");
     let figure = format!("{:.0} ({:.0} in order)", late.rate(), in_order.rate());
-    bench.report.tell(topic, name, &format!("{what}, requests/s"), figure);
+    bench.report.add(topic, name, &format!("{what}, requests/s"), figure);
     let figure = format!("{share:.2}");
-    bench.report.judge(
+    bench.report.add_with_target(
         topic,
         name,
         &format!("{what}, of those in order"),

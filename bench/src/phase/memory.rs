@@ -14,7 +14,7 @@ use crate::report::Topic;
 
 /// An hour with a location each second.
 const BATCH: usize = 3600;
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 const FORMATS: [&str; 6] = ["ndjson", "csv", "geojson", "json", "gpx", "kml"];
 const TARGET: &str = "under 100 MB";
 
@@ -33,7 +33,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     command.args(["export", "--device", &giant, "--format", "ndjson"]);
     let (peak, seconds) = watch(command).await?;
     let what = format!("export of {} points of one device as NDJSON", millions(stored));
-    tell(bench, engine, &what, peak, server.usage()?.peak, seconds);
+    report_memory(bench, engine, &what, peak, server.usage()?.peak, seconds);
     import(bench, engine, &mut server, &giant, stored).await?;
     server.end()
 }
@@ -47,7 +47,7 @@ async fn import(
     stored: f64,
 ) -> Result<()> {
     let wanted = if bench.options.quick { 50_000.0 } else { 1e6 };
-    // The days of the giant have 86,400 points each, and a month of them 28 days.
+    // The device has 86,400 points a day, on 28 days of each month.
     let days = (f64::min(wanted, stored) / 86_400.0).ceil().clamp(1.0, 28.0);
     let until = format!("2019-01-{days:02.0}T23:59:59Z");
     server.make_devices("import", FORMATS.len()).await?;
@@ -64,7 +64,7 @@ async fn import(
         let (peak, seconds) = watch(command).await?;
         let points = (days * 86_400.0).min(stored);
         let what = format!("import of {} points as {format}", millions(points));
-        tell(bench, engine, &what, peak, server.usage()?.peak, seconds);
+        report_memory(bench, engine, &what, peak, server.usage()?.peak, seconds);
         std::fs::remove_file(file)?;
     }
     Ok(())
@@ -76,14 +76,14 @@ async fn watch(mut command: Command) -> Result<(f64, f64)> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
     let mut peak: f64 = 0.0;
     let status = loop {
-        // The peak of a process is kept by the kernel: only what it takes in its last moments can be missed.
+        // The kernel keeps the peak of a process, so that only a peak after the last sample is missed.
         if let Ok(usage) = machine::usage(child.id()) {
             peak = peak.max(usage.peak);
         }
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(SAMPLE_EVERY).await;
     };
     if !status.success() {
         let output = child.wait_with_output()?;
@@ -92,10 +92,10 @@ async fn watch(mut command: Command) -> Result<(f64, f64)> {
     Ok((peak, began.elapsed().as_secs_f64()))
 }
 
-fn tell(bench: &mut Bench, engine: &Engine, what: &str, command: f64, server: f64, seconds: f64) {
+fn report_memory(bench: &mut Bench, engine: &Engine, what: &str, command: f64, server: f64, seconds: f64) {
     let (command, server) = (command / 1e6, server / 1e6);
     let figure = format!("{command:.0} / {server:.0} MB ({seconds:.0} s)");
     let what = format!("{what}: most memory of the command / of the server");
     let met = command < 100.0 && server < 100.0;
-    bench.report.judge(Topic::Memory, engine.name(), &what, figure, (TARGET, met));
+    bench.report.add_with_target(Topic::Memory, engine.name(), &what, figure, (TARGET, met));
 }

@@ -1,6 +1,7 @@
 //! The parts of the benchmark, each adding its figures to the report.
 
 mod batches;
+mod devices;
 mod grown;
 mod growth;
 mod late;
@@ -18,7 +19,7 @@ use anyhow::Result;
 use crate::bench::{Bench, Phase};
 use crate::peer;
 
-/// Runs a part on every engine it is about.
+/// Runs a part on every engine.
 pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
     for engine in bench.engines() {
         match phase {
@@ -33,6 +34,7 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
             Phase::Webhooks => webhooks::measure(bench, &engine).await?,
             Phase::Rules => rules::measure(bench, &engine).await?,
             Phase::Trackers => trackers::measure(bench, &engine).await?,
+            Phase::Devices => devices::measure(bench, &engine).await?,
             Phase::Peers => peer::measure(bench, &engine).await?,
         }
     }

@@ -31,7 +31,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
         let per_request = crate::load::number(points as u64);
         let figure =
             format!("{:.2} ({:.0} points/s of {:.0})", both / alone, both * per_request, alone * per_request);
-        bench.report.tell(Topic::Nodes, engine.name(), &what, figure);
+        bench.report.add(Topic::Nodes, engine.name(), &what, figure);
     }
     bench.report.note(
         Topic::Nodes,

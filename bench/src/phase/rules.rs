@@ -21,11 +21,11 @@ use crate::report::Topic;
 
 const CONNECTIONS: usize = 64;
 const LAG: &str = "perigee_rules_lag_seconds";
-const JUDGED: &str = "perigee_rules_locations_total";
+const EVALUATED: &str = "perigee_rules_locations_total";
 /// Interval between two samples of the lag.
-const LOOK: Duration = Duration::from_millis(250);
+const SAMPLE_EVERY: Duration = Duration::from_millis(250);
 /// How long the rule engine has to catch up.
-const PATIENCE: Duration = Duration::from_mins(2);
+const CATCH_UP_WITHIN: Duration = Duration::from_mins(2);
 /// Corners of a geofence.
 const CORNERS: u32 = 24;
 
@@ -35,30 +35,35 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     }
     let mut server = bench.start(engine, bench.options.devices(1000)).await?;
     let (name, rules) = (engine.name(), bench.options.rules());
-    // An hour ago, so that none of these is sent again when rules judge.
-    let (plain, _) = load(bench, &server, SystemClock.now().plus_seconds(-3600)).await?;
+    // An hour ago, so that the load with rules sends none of these locations again.
+    let (without_rules, _) = load(bench, &server, SystemClock.now().plus_seconds(-3600)).await?;
     make_rules(&server, rules).await?;
-    let before = server.figure(JUDGED).await?;
-    let (judged, lag_s) = load(bench, &server, SystemClock.now().plus_seconds(1)).await?;
-    let caught_up = catch_up(&server, before + number(judged.requests)).await?;
-    let share = judged.rate() / plain.rate();
+    let before = server.figure(EVALUATED).await?;
+    let (with_rules, lag_s) = load(bench, &server, SystemClock.now().plus_seconds(1)).await?;
+    let caught_up = catch_up(&server, before + number(with_rules.requests)).await?;
+    let share = with_rules.rate() / without_rules.rate();
     let report = &mut bench.report;
-    report.tell(Topic::Rules, name, "singles without rules, requests/s", format!("{:.0}", plain.rate()));
+    report.add(
+        Topic::Rules,
+        name,
+        "singles without rules, requests/s",
+        format!("{:.0}", without_rules.rate()),
+    );
     let what = format!("singles with {rules} rules a device, requests/s");
-    report.tell(Topic::Rules, name, &what, format!("{:.0}", judged.rate()));
+    report.add(Topic::Rules, name, &what, format!("{:.0}", with_rules.rate()));
     let figure = format!("{:.0} %", share * 100.0);
-    report.judge(Topic::Rules, name, "kept with rules", figure, ("at least 70 %", share >= 0.7));
+    report.add_with_target(Topic::Rules, name, "kept with rules", figure, ("at least 70 %", share >= 0.7));
     let cpu = |load: &Load| format!("{:.1} us", load.cpu_s * 1e6 / number(load.requests));
-    report.tell(Topic::Rules, name, "singles without rules, server CPU a request", cpu(&plain));
+    report.add(Topic::Rules, name, "singles without rules, server CPU a request", cpu(&without_rules));
     let what = format!("singles with {rules} rules a device, server CPU a request");
-    report.tell(Topic::Rules, name, &what, cpu(&judged));
-    report.tell(Topic::Rules, name, "longest lag while they arrive", format!("{lag_s:.1} s"));
-    report.tell(Topic::Rules, name, "caught up after the load", format!("{:.1} s", caught_up.as_secs_f64()));
+    report.add(Topic::Rules, name, &what, cpu(&with_rules));
+    report.add(Topic::Rules, name, "longest lag while they arrive", format!("{lag_s:.1} s"));
+    report.add(Topic::Rules, name, "caught up after the load", format!("{:.1} s", caught_up.as_secs_f64()));
     report.note(Topic::Rules, "Rules are judged from the log, after the answer; the lag is the age of the oldest location of a round.");
     server.end()
 }
 
-/// Posts locations dated from this instant on, and gives the longest lag meanwhile.
+/// Posts locations dated from this instant on, and returns the longest lag meanwhile.
 async fn load(bench: &Bench, server: &Server, from: Timestamp) -> Result<(Load, f64)> {
     let work = Work::PostLive { from };
     let servers = [server];
@@ -66,7 +71,7 @@ async fn load(bench: &Bench, server: &Server, from: Timestamp) -> Result<(Load, 
     let watch = async {
         let mut longest: f64 = 0.0;
         while !done.load(Ordering::Relaxed) {
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(SAMPLE_EVERY).await;
             longest = longest.max(server.figure(LAG).await?);
         }
         anyhow::Ok(longest)
@@ -83,11 +88,11 @@ async fn load(bench: &Bench, server: &Server, from: Timestamp) -> Result<(Load, 
 /// Waits until this many locations were evaluated.
 async fn catch_up(server: &Server, wanted: f64) -> Result<Duration> {
     let began = Instant::now();
-    while server.figure(JUDGED).await? < wanted {
-        if began.elapsed() > PATIENCE {
+    while server.figure(EVALUATED).await? < wanted {
+        if began.elapsed() > CATCH_UP_WITHIN {
             bail!("rules did not catch up within two minutes");
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(SAMPLE_EVERY).await;
     }
     Ok(began.elapsed())
 }
@@ -123,35 +128,35 @@ async fn make_rules(server: &Server, count: usize) -> Result<()> {
 
 /// Positions per second that one core tests.
 fn look_up(bench: &mut Bench) -> Result<()> {
-    let mut chance = SmallRng::seed_from_u64(1);
+    let mut random = SmallRng::seed_from_u64(1);
     let count = bench.options.geofences();
-    let fences = (0..count).map(|_| polygon(&mut chance)).collect::<Result<Vec<Shape>>>()?;
+    let fences = (0..count).map(|_| polygon(&mut random)).collect::<Result<Vec<Shape>>>()?;
     let built = Instant::now();
     let index = FenceIndex::new((0..).map(GeofenceId::from_i64).zip(&fences));
     let built = built.elapsed();
-    let places = (0..10_000).map(|_| {
-        let (latitude, longitude) = (chance.random_range(36.0..44.0), chance.random_range(-10.0..4.0));
-        place(longitude, latitude)
+    let positions = (0..10_000).map(|_| {
+        let (latitude, longitude) = (random.random_range(36.0..44.0), random.random_range(-10.0..4.0));
+        position(longitude, latitude)
     });
-    let places = places.collect::<Result<Vec<Position>>>()?;
+    let positions = positions.collect::<Result<Vec<Position>>>()?;
     let (began, mut looked, mut inside) = (Instant::now(), 0_u64, 0_u64);
     while began.elapsed() < bench.options.duration() {
-        for place in &places {
-            inside += u64::try_from(index.containing(*place).len())?;
+        for position in &positions {
+            inside += u64::try_from(index.containing(*position).len())?;
         }
-        looked += u64::try_from(places.len())?;
+        looked += u64::try_from(positions.len())?;
     }
     let rate = number(looked) / began.elapsed().as_secs_f64();
-    let what = format!("places looked up in {count} geofences, each second on one core");
-    bench.report.tell(Topic::Rules, "no store", &what, format!("{rate:.0}"));
+    let what = format!("positions looked up in {count} geofences, each second on one core");
+    bench.report.add(Topic::Rules, "no store", &what, format!("{rate:.0}"));
     let figure = format!("{:.2}", number(inside) / number(looked));
-    bench.report.tell(Topic::Rules, "no store", "geofences a place lies in, on average", figure);
+    bench.report.add(Topic::Rules, "no store", "geofences a position lies in, on average", figure);
     let figure = format!("{:.0} ms", built.as_secs_f64() * 1000.0);
-    bench.report.tell(Topic::Rules, "no store", "making the index", figure);
+    bench.report.add(Topic::Rules, "no store", "making the index", figure);
     Ok(())
 }
 
-fn place(longitude: f64, latitude: f64) -> Result<Position> {
+fn position(longitude: f64, latitude: f64) -> Result<Position> {
     Ok(Position {
         latitude: Latitude::from_degrees(latitude)?,
         longitude: Longitude::from_degrees(longitude)?,
@@ -159,12 +164,12 @@ fn place(longitude: f64, latitude: f64) -> Result<Position> {
 }
 
 /// A polygon of some kilometres, somewhere in Spain.
-fn polygon(chance: &mut SmallRng) -> Result<Shape> {
-    let (latitude, longitude) = (chance.random_range(36.0..44.0), chance.random_range(-10.0..4.0));
-    let size: f64 = chance.random_range(0.01..0.1);
+fn polygon(random: &mut SmallRng) -> Result<Shape> {
+    let (latitude, longitude) = (random.random_range(36.0..44.0), random.random_range(-10.0..4.0));
+    let size: f64 = random.random_range(0.01..0.1);
     let corner = |step: u32| {
         let angle = std::f64::consts::TAU * f64::from(step % CORNERS) / f64::from(CORNERS);
-        place(longitude + size * angle.cos(), latitude + size * angle.sin())
+        position(longitude + size * angle.cos(), latitude + size * angle.sin())
     };
     let outline = (0..=CORNERS).map(corner).collect::<Result<Vec<Position>>>()?;
     Ok(Shape::Areas(vec![Area { outline, holes: Vec::new() }]))

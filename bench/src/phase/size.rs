@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use perigee_bench::http::Connection;
 use perigee_bench::postgres::connect;
 use perigee_bench::server::Server;
-use perigee_cli::fleet::SimulatedDevice;
+use perigee_simulator::fleet::SimulatedDevice;
 use rusqlite::OpenFlags;
 
 use crate::bench::{Bench, Engine, settle};
@@ -43,7 +43,7 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
 fn simulated(devices: usize) -> Tracks {
     let devices = (0..u32::try_from(devices).unwrap_or(0)).map(|index| {
         let deliveries = SimulatedDevice::new(SEED, index).deliveries(START_MS).take(POINTS);
-        let object = |fix: perigee_cli::fleet::Fix| {
+        let object = |fix: perigee_simulator::fleet::Fix| {
             let mut out = Vec::new();
             fix.write_json(&mut out);
             String::from_utf8(out).unwrap_or_default()
@@ -61,11 +61,11 @@ async fn measure_tracks(bench: &mut Bench, engine: &Engine, tracks: &Tracks, wha
     let bytes = (full - empty) / number(points);
     let figure = format!("{bytes:.2} ({points} points)");
     let what = format!("bytes a point at rest, {what}");
-    bench.report.judge(Topic::Size, engine.name(), &what, figure, ("at most 10", bytes <= 10.0));
+    bench.report.add_with_target(Topic::Size, engine.name(), &what, figure, ("at most 10", bytes <= 10.0));
     server.end()
 }
 
-/// Stores the tracks and gives how many of their locations were new.
+/// Stores the tracks and returns how many of their locations were new.
 async fn store(server: &Server, tracks: &Tracks) -> Result<u64> {
     let mut connection = Connection::open(&server.address).await?;
     let mut new = 0;
@@ -101,7 +101,7 @@ async fn at_rest(bench: &mut Bench, engine: &Engine, server: &mut Server) -> Res
     Ok(number(u64::try_from(bytes).unwrap_or(0)))
 }
 
-/// Sets the time that the server saved ahead too: it would not delete anything after a jump of its clock.
+/// Sets the time that the server has saved ahead too, because it deletes nothing after a jump of its clock.
 fn set_saved_clock_ahead(server: &Server) -> Result<()> {
     let database = rusqlite::Connection::open(server.folder().join("data/perigee.db"))?;
     let by_ms = i64::from(LATER_S) * 1000;
@@ -109,7 +109,7 @@ fn set_saved_clock_ahead(server: &Server) -> Result<()> {
     Ok(())
 }
 
-/// Lets the server live days later until it has nothing more to do, then counts the pages in use.
+/// Runs the server with its clock four days ahead until it has nothing more to do, then counts the pages in use.
 async fn sqlite_at_rest(bench: &mut Bench, server: &mut Server) -> Result<f64> {
     if let Some(shim) = &bench.options.shim {
         let later = vec![
@@ -120,7 +120,7 @@ async fn sqlite_at_rest(bench: &mut Bench, server: &mut Server) -> Result<f64> {
         server.end()?;
         set_saved_clock_ahead(server)?;
         server.start_again()?;
-        // First what is left is packed; what is packed is trimmed from the log when the server starts again.
+        // The first run packs the remaining locations. The second trims the packed ones from the log at its start.
         for _ in 0..2 {
             server.end()?;
             server.start_again()?;

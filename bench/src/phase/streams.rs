@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use perigee_bench::server::Server;
-use perigee_cli::latency::Latencies;
+use perigee_simulator::latency::Latencies;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -18,8 +18,8 @@ use crate::report::Topic;
 
 /// Locations a second that every stream gets.
 const RATES: [u64; 3] = [10, 50, 200];
-/// What is still under way after the last location has this long to arrive.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time that events have to arrive after the last location was sent.
+const ARRIVE_WITHIN: Duration = Duration::from_secs(10);
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let mut server = bench.start(engine, bench.options.devices(1000)).await?;
@@ -33,14 +33,14 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
         let at = |what: &str| format!("{what}, {streams} streams, {rate} locations/s");
         let (report, name) = (&mut bench.report, engine.name());
         let delivered = number(seen.latencies.count()) / seen.seconds;
-        report.tell(Topic::Streams, name, &at("delivered events/s"), format!("{delivered:.0}"));
+        report.add(Topic::Streams, name, &at("delivered events/s"), format!("{delivered:.0}"));
         let ms = |per_mille| seen.latencies.per_mille(per_mille).as_secs_f64() * 1000.0;
         let figure = format!("{:.0} / {:.0} ms", ms(500), ms(990));
-        report.tell(Topic::Streams, name, &at("from commit to client, p50 / p99"), figure);
+        report.add(Topic::Streams, name, &at("from commit to client, p50 / p99"), figure);
         let wanted = streams * count;
         let missing = wanted.saturating_sub(usize::try_from(seen.latencies.count())?);
         let figure = format!("{missing} of {wanted}, {} streams cut off", seen.cut);
-        report.judge(Topic::Streams, name, &at("events missing"), figure, ("none", missing == 0));
+        report.add_with_target(Topic::Streams, name, &at("events missing"), figure, ("none", missing == 0));
     }
     bench.report.note(
         Topic::Streams,
@@ -72,13 +72,13 @@ async fn run(
     let answered = Sender::of(server).send_evenly(numbers, duration).await?;
     let sent: HashMap<usize, Instant> = answered.into_iter().collect();
     tokio::spawn(async move {
-        tokio::time::sleep(PATIENCE).await;
+        tokio::time::sleep(ARRIVE_WITHIN).await;
         drop(done);
     });
     let mut seen = Seen { latencies: Latencies::default(), seconds: 0.0, cut: 0 };
     let mut last = began;
-    while let Some(heard) = listeners.join_next().await {
-        let (arrivals, was_cut) = heard?;
+    while let Some(received) = listeners.join_next().await {
+        let (arrivals, was_cut) = received?;
         seen.cut += usize::from(was_cut);
         for (number, at) in arrivals {
             let committed = sent.get(&number).context("a location that was not sent")?;
@@ -109,7 +109,8 @@ async fn open(server: &Server) -> Result<TcpStream> {
     Ok(stream)
 }
 
-/// Counts what arrives until everything has, or time is over; says whether the stream was cut off before.
+/// Records arrivals until all events have arrived or the time is over. Returns also whether the stream was cut off
+/// before.
 async fn listen(
     mut stream: TcpStream,
     wanted: usize,

@@ -1,4 +1,4 @@
-//! Trackers: durable reports a second over many connections, and the memory of connections that say nothing.
+//! Trackers: durable reports a second over many connections, and the memory of idle connections.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use perigee_bench::server::Server;
-use perigee_cli::tracker::{Expect, Record, Voice, voice_of};
+use perigee_simulator::tracker::{Expect, ProtocolClient, Record, protocol_client};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -18,7 +18,7 @@ use crate::report::Topic;
 
 /// Trackers with one report in flight each.
 const TRACKERS: usize = 1_000;
-/// Connections that say nothing.
+/// Number of idle connections.
 const IDLE: usize = 10_000;
 /// Connections of the load by the API.
 const API_CONNECTIONS: usize = 256;
@@ -33,18 +33,18 @@ fn name_of(index: usize) -> String {
 
 /// A tracker that has logged in.
 struct Tracker {
-    voice: Box<dyn Voice>,
+    client: Box<dyn ProtocolClient>,
     stream: TcpStream,
     received: Vec<u8>,
 }
 
 impl Tracker {
     async fn connect(address: SocketAddr, index: usize) -> Result<Self> {
-        let voice = voice_of("gt06", &name_of(index)).context("gt06 is simulated")?;
+        let client = protocol_client("gt06", &name_of(index)).context("gt06 is simulated")?;
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        let mut tracker = Self { voice, stream, received: Vec::new() };
-        for (bytes, expect) in tracker.voice.greeting() {
+        let mut tracker = Self { client, stream, received: Vec::new() };
+        for (bytes, expect) in tracker.client.greeting() {
             tracker.ask(&bytes, &expect).await?;
         }
         Ok(tracker)
@@ -81,16 +81,22 @@ pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let work = Work::post(1, FIRST_ROUND);
     let singles = run(&[&server], API_CONNECTIONS, bench.options.duration(), &work).await?.rate();
     let ratio = reports / singles;
-    let told = &mut bench.report;
+    let report = &mut bench.report;
     let what = format!("durable reports/s, {trackers} GT06 connections with one in flight");
-    told.tell(Topic::Trackers, name, &what, format!("{reports:.0}"));
-    told.tell(Topic::Trackers, name, "single locations by the API, requests/s", format!("{singles:.0}"));
-    let bar = ("at least 1.3", ratio >= 1.3);
-    told.judge(Topic::Trackers, name, "trackers, of the API's singles", format!("{ratio:.2}"), bar);
+    report.add(Topic::Trackers, name, &what, format!("{reports:.0}"));
+    report.add(Topic::Trackers, name, "single locations by the API, requests/s", format!("{singles:.0}"));
+    let target = ("at least 1.3", ratio >= 1.3);
+    report.add_with_target(
+        Topic::Trackers,
+        name,
+        "trackers, of the API's singles",
+        format!("{ratio:.2}"),
+        target,
+    );
     let each = idle_memory(&server, address, trackers, idle).await?;
-    let bar = ("at most 8 KiB", each <= 8.0 * 1024.0);
+    let target = ("at most 8 KiB", each <= 8.0 * 1024.0);
     let what = format!("process memory of each of {idle} idle connections");
-    bench.report.judge(Topic::Trackers, name, &what, format!("{:.1} KiB", each / 1024.0), bar);
+    bench.report.add_with_target(Topic::Trackers, name, &what, format!("{:.1} KiB", each / 1024.0), target);
     server.end()
 }
 
@@ -108,7 +114,7 @@ async fn report(bench: &Bench, address: SocketAddr, trackers: usize) -> Result<f
             let mut time_s = START_S;
             while began.elapsed() < duration {
                 time_s += 1;
-                let (bytes, expect) = tracker.voice.report(&[Record { time_s }]);
+                let (bytes, expect) = tracker.client.report(&[Record { time_s }]);
                 tracker.ask(&bytes, &expect).await?;
                 count.fetch_add(1, Ordering::Relaxed);
             }
@@ -122,7 +128,7 @@ async fn report(bench: &Bench, address: SocketAddr, trackers: usize) -> Result<f
     Ok(f64::from(reports) / began.elapsed().max(Duration::from_millis(1)).as_secs_f64())
 }
 
-/// Bytes of process memory for each connection that has logged in and says nothing.
+/// Bytes of process memory for each connection that has logged in and is idle.
 async fn idle_memory(server: &Server, address: SocketAddr, devices: usize, idle: usize) -> Result<f64> {
     settle(server).await?;
     let before = server.usage()?.resident;

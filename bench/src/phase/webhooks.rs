@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use perigee_bench::http::Connection;
 use perigee_bench::server::Server;
-use perigee_cli::latency::Latencies;
+use perigee_simulator::latency::Latencies;
 use serde_json::json;
 
 use crate::bench::{Bench, Engine};
@@ -14,14 +14,14 @@ use crate::numbered::Sender;
 use crate::receiver::{Manner, Receiver};
 use crate::report::Topic;
 
-/// Receivers among which the events are dealt out by device.
+/// Receivers among which the events are divided by device.
 const RECEIVERS: usize = 4;
 const BATCH: usize = 500;
-/// Locations a second of each account while somebody hangs.
+/// Locations a second of each account while a receiver hangs.
 const RATE: u64 = 50;
 const NEIGHBOUR: &str = "neighbour@localhost";
-/// If nothing arrives for this long, nothing more will.
-const PATIENCE: Duration = Duration::from_mins(2);
+/// The wait ends if nothing arrives for this long.
+const GIVE_UP_AFTER: Duration = Duration::from_mins(2);
 
 pub(super) async fn measure(bench: &mut Bench, engine: &Engine) -> Result<()> {
     let mut server = bench.start(engine, bench.options.devices(1000)).await?;
@@ -41,9 +41,9 @@ async fn deliver_everything(bench: &mut Bench, engine: &Engine, server: &Server)
     let owner = Sender::of(server);
     let events = bench.options.events();
     let mut receivers = Vec::new();
-    for place in 0..RECEIVERS {
+    for index in 0..RECEIVERS {
         let receiver = Receiver::new(Manner::FailsHalf).await?;
-        let devices: Vec<&String> = owner.devices.iter().skip(place).step_by(RECEIVERS).take(1000).collect();
+        let devices: Vec<&String> = owner.devices.iter().skip(index).step_by(RECEIVERS).take(1000).collect();
         let id =
             hook(&owner, json!({"url": receiver.url, "types": ["location.created"], "devices": devices}))
                 .await?;
@@ -54,7 +54,7 @@ async fn deliver_everything(bench: &mut Bench, engine: &Engine, server: &Server)
     let sent_after = began.elapsed();
     let taken = || receivers.iter().map(|(receiver, _)| receiver.taken()).sum::<usize>();
     let (mut before, mut since) = (0, Instant::now());
-    while taken() < events && since.elapsed() < PATIENCE {
+    while taken() < events && since.elapsed() < GIVE_UP_AFTER {
         tokio::time::sleep(Duration::from_millis(200)).await;
         let now = taken();
         if now > before {
@@ -70,22 +70,28 @@ async fn deliver_everything(bench: &mut Bench, engine: &Engine, server: &Server)
     let twice = arrivals.iter().filter(|arrival| arrival.taken > 1).count();
     let (report, name) = (&mut bench.report, engine.name());
     let figure = format!("{delivered} of {events}");
-    report.judge(Topic::Webhooks, name, "delivered at least once", figure, ("all", delivered == events));
+    report.add_with_target(
+        Topic::Webhooks,
+        name,
+        "delivered at least once",
+        figure,
+        ("all", delivered == events),
+    );
     let figure = format!("{renamed} with another");
-    report.judge(Topic::Webhooks, name, "one id each", figure, ("none", renamed == 0));
-    report.tell(Topic::Webhooks, name, "attempts", attempts.to_string());
-    report.tell(Topic::Webhooks, name, "taken more than once", twice.to_string());
-    report.tell(Topic::Webhooks, name, "sent within", format!("{:.1} s", sent_after.as_secs_f64()));
-    report.tell(Topic::Webhooks, name, "delivered within", format!("{seconds:.1} s"));
+    report.add_with_target(Topic::Webhooks, name, "one id each", figure, ("none", renamed == 0));
+    report.add(Topic::Webhooks, name, "attempts", attempts.to_string());
+    report.add(Topic::Webhooks, name, "taken more than once", twice.to_string());
+    report.add(Topic::Webhooks, name, "sent within", format!("{:.1} s", sent_after.as_secs_f64()));
+    report.add(Topic::Webhooks, name, "delivered within", format!("{seconds:.1} s"));
     let rate = number(attempts) / seconds;
-    report.tell(Topic::Webhooks, name, "attempts a second", format!("{rate:.0}"));
+    report.add(Topic::Webhooks, name, "attempts a second", format!("{rate:.0}"));
     for (_, id) in &receivers {
         call(&owner, &format!("DELETE /api/webhooks/{id}"), &json!(null)).await?;
     }
     Ok(())
 }
 
-/// Measures one account's deliveries while another's receiver is well, and while it hangs.
+/// Measures one account's deliveries while another account's receiver works, and while it hangs.
 async fn hang(bench: &mut Bench, engine: &Engine, server: &Server) -> Result<()> {
     let owner = Sender::of(server);
     let neighbour = make_neighbour(server).await?;
@@ -106,7 +112,7 @@ async fn hang(bench: &mut Bench, engine: &Engine, server: &Server) -> Result<()>
         let answered = answered?;
         let since = Instant::now();
         while answered.iter().any(|(number, _)| !receiver.arrivals().contains_key(number)) {
-            ensure!(since.elapsed() < PATIENCE, "deliveries are missing");
+            ensure!(since.elapsed() < GIVE_UP_AFTER, "deliveries are missing");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
         let arrivals = receiver.arrivals();
@@ -120,10 +126,10 @@ async fn hang(bench: &mut Bench, engine: &Engine, server: &Server) -> Result<()>
     }
     let [well, hanging] = figures[..] else { bail!("two loads were measured") };
     let (report, name) = (&mut bench.report, engine.name());
-    report.tell(Topic::Webhooks, name, "p99 with everybody well", format!("{well:.0} ms"));
+    report.add(Topic::Webhooks, name, "p99 with everybody well", format!("{well:.0} ms"));
     let figure = format!("{hanging:.0} ms, {:+.0} %", (hanging / well - 1.0) * 100.0);
     let what = "p99 while another account's receiver hangs";
-    report.judge(Topic::Webhooks, name, what, figure, ("at most 10 % more", hanging <= well * 1.1));
+    report.add_with_target(Topic::Webhooks, name, what, figure, ("at most 10 % more", hanging <= well * 1.1));
     Ok(())
 }
 
@@ -138,9 +144,9 @@ async fn make_neighbour(server: &Server) -> Result<Sender> {
     let answer = connection.call("POST /api/Auth/Token", "", body.as_bytes()).await?.json()?;
     let token = answer["token"].as_str().context("no token was given")?.to_owned();
     let mut neighbour = Sender { address: server.address.clone(), token, devices: Vec::new() };
-    for place in 0..10 {
+    for number in 0..10 {
         let made =
-            call(&neighbour, "POST /api/devices", &json!({"name": format!("neighbour-{place}")})).await?;
+            call(&neighbour, "POST /api/devices", &json!({"name": format!("neighbour-{number}")})).await?;
         let id = made["device"]["id"].as_str().context("a device without an id")?;
         neighbour.devices.push(id.to_owned());
     }

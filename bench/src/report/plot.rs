@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-/// A bar and what it stands for.
+/// A bar with its label.
 #[derive(Clone, Debug)]
 pub(crate) struct Bar {
     pub(crate) label: String,
     pub(crate) value: f64,
-    /// Whether it is what is measured, or what that is compared with.
+    /// Whether it is a figure of Perigee, or one that Perigee is compared with.
     pub(crate) is_ours: bool,
 }
 
-/// A line and what it stands for.
+/// A line with its name.
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     pub(crate) name: String,

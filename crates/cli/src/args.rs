@@ -12,11 +12,12 @@ use perigee_core::accounts::country::Country;
 use perigee_core::accounts::retention::RETENTION_DAYS_MAX;
 use perigee_core::id::AccountId;
 use perigee_core::notifications::phone::PhoneNumber;
+use perigee_core::notifications::routing::Destination;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use perigee_gateways::PROTOCOLS;
 
-pub(crate) use remote::{Export, FileFormat, Import, Remote, Reprocess, Simulate, Speedup};
+pub(crate) use remote::{Export, FileFormat, Import, ImportDevices, Remote, Reprocess, Simulate, Speedup};
 
 /// A satellite tracking service that you host yourself.
 #[derive(Debug, Parser)]
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Import locations from files into a running server.
     Import(Import),
+    /// Create the devices of files on a running server, after checking all of them.
+    ImportDevices(ImportDevices),
     /// Export a device's locations from a running server to a file.
     Export(Export),
     /// Decode frames of trackers and print one JSON object per frame.
@@ -86,7 +89,7 @@ pub(crate) enum Command {
     Reprocess(Reprocess),
     /// Simulate a fleet, a tracker or a provider that reports to a running server.
     Simulate(Simulate),
-    /// Send test messages by e-mail and SMS.
+    /// Send test messages to people.
     #[command(subcommand)]
     Notify(NotifyCommand),
     /// Check and print the effective settings.
@@ -295,6 +298,9 @@ pub(crate) enum NotifyCommand {
         /// Telephone number to send an SMS to, such as +34600123456.
         #[arg(long, group = "way", value_name = "NUMBER")]
         sms: Option<PhoneNumber>,
+        /// Channel and address to send to, such as telegram:-1001234567890.
+        #[arg(long, group = "way", value_name = "CHANNEL:ADDRESS")]
+        to: Option<Destination>,
         /// Text to send instead of the built-in one.
         #[arg(long)]
         text: Option<String>,

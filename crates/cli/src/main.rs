@@ -3,7 +3,6 @@
 mod api;
 mod args;
 mod command;
-mod demo;
 mod logging;
 mod output;
 mod progress;
@@ -16,8 +15,8 @@ use clap::Parser;
 
 use crate::args::Cli;
 
-// mimalloc version 2, without huge pages: version 3 keeps freed memory for a second, and with huge pages an import
-// took three times the memory. The feature `override` gives it to SQLite and zstd as well: the allocator of the C library
+// mimalloc version 2, without huge pages: version 3 keeps freed memory for a second, and with huge pages an import took
+// three times the memory. With the feature `override`, SQLite and zstd use it as well: the allocator of the C library
 // returned memory to the kernel with every commit, and every other core was interrupted for it.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

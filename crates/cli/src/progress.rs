@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const BAR: &str = "{wide_bar} {percent}% {eta} left";
 const BYTES: &str = "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-/// A bar up to this number; hidden unless standard error is a terminal.
+/// A bar that counts in this unit; hidden unless standard error is a terminal.
 pub(crate) fn bar(unit: &str) -> ProgressBar {
     let target =
         if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };

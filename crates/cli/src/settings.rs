@@ -11,6 +11,8 @@ use crate::args::Common;
 
 /// Defaults and reference documentation of all settings.
 const DEFAULTS: &str = include_str!("../../../config.default.toml");
+/// The section whose keys are the names of channels.
+const CHANNELS: &str = "channels";
 const ENV_PREFIX: &str = "PERIGEE_";
 /// Optional settings without a default, by section and key. TOML has no null, so `config.default.toml` cannot list
 /// them.
@@ -41,7 +43,7 @@ pub(crate) fn defaults() -> Result<Config> {
 
 /// Settings while their sources are merged.
 struct Settings {
-    /// Says which sections and keys exist, and their types.
+    /// The sections and keys that exist, with their types.
     defaults: Table,
     /// The defaults, overwritten by the sources added so far.
     merged: Table,
@@ -119,12 +121,13 @@ impl Settings {
     /// Overwrites one setting; fails if there is no such section or key.
     fn set(&mut self, section: &str, key: &str, value: Value) -> Result<()> {
         let Some(known) = self.defaults.get(section).and_then(Value::as_table) else {
-            bail!("unknown section \"{section}\"; there are {}", self.sections());
+            bail!("unknown section \"{section}\"; the sections are {}", self.sections());
         };
-        let has_no_default = WITHOUT_DEFAULT.contains(&(section, key));
+        // Channels that are set up; which there are is checked when they are read.
+        let has_no_default = section == CHANNELS || WITHOUT_DEFAULT.contains(&(section, key));
         if !known.contains_key(key) && !has_no_default {
             let keys: Vec<&str> = known.keys().map(String::as_str).collect();
-            bail!("unknown setting \"{section}.{key}\"; {section} has {}", keys.join(", "));
+            bail!("unknown setting \"{section}.{key}\"; the settings of {section} are {}", keys.join(", "));
         }
         if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
             keys.insert(key.to_owned(), value);
@@ -135,6 +138,9 @@ impl Settings {
     /// Converts the text of a variable to the type of the default; lists are separated by commas. Text that does not
     /// fit stays text, and parsing reports it.
     fn to_default_type(&self, section: &str, key: &str, text: String) -> Value {
+        if section == CHANNELS {
+            return channel_settings(&text).map_or(Value::String(text), Value::Table);
+        }
         match self.defaults.get(section).and_then(|keys| keys.get(key)) {
             Some(Value::Integer(_)) => text.trim().parse().map_or(Value::String(text), Value::Integer),
             Some(Value::Boolean(_)) => text.trim().parse().map_or(Value::String(text), Value::Boolean),
@@ -142,7 +148,7 @@ impl Settings {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
             }
-            // `gt06=0.0.0.0:5023,any=0.0.0.0:5000`; what is no such list is refused with its type.
+            // `gt06=0.0.0.0:5023,any=0.0.0.0:5000`. Any other text stays a string, which parsing refuses.
             Some(Value::Table(_)) => {
                 let pair = |item: &str| {
                     let (name, value) = item.split_once('=')?;
@@ -158,6 +164,17 @@ impl Settings {
     fn sections(&self) -> String {
         self.defaults.keys().map(|section| format!("[{section}]")).collect::<Vec<_>>().join(", ")
     }
+}
+
+/// The settings of a channel from `token=x,daily=50`. Another text stays a string, which parsing refuses.
+fn channel_settings(text: &str) -> Option<Table> {
+    let pair = |item: &str| {
+        let (name, value) = item.split_once('=')?;
+        let (name, value) = (name.trim(), value.trim());
+        let number = if matches!(name, "daily" | "monthly") { value.parse().ok() } else { None };
+        Some((name.to_owned(), number.map_or_else(|| Value::String(value.to_owned()), Value::Integer)))
+    };
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(pair).collect()
 }
 
 #[cfg(test)]
@@ -225,7 +242,7 @@ mod tests {
         check(with_file("[limits.accounts]\nacc_0123456789abc = { burst = 5 }\n"), "requests_per_second");
         check(with_file("[server]\ntls_key = \"key.pem\"\n"), "server.tls_key");
         check(with_file("[gateways.tls]\nteltonika = \"127.0.0.1:0\"\n"), "server.tls_certificate");
-        check(with_file("[gateways.tls]\ngt06 = \"127.0.0.1:0\"\n"), "those of teltonika, any do");
+        check(with_file("[gateways.tls]\ngt06 = \"127.0.0.1:0\"\n"), "choose one of teltonika, any");
         check(with_file("[server]\ntrusted_proxies = [\"10.0.0.0/40\"]\n"), "server.trusted_proxies");
         check(with_file("[store]\ndatabase = \"mysql://x\"\n"), "store.database");
         check(with_file("[email]\nhost = \"mx\"\n"), "email.from");

@@ -4,8 +4,8 @@
 /// used from then on. `chance`, from 0 to 1,000, is a random number that spreads the wait by up to a fifth in either
 /// direction, so that what failed together is not retried together.
 pub fn wait_ms(waits_s: &[i64], failed: u32, chance: u16) -> i64 {
-    let place = usize::try_from(failed.saturating_sub(1)).unwrap_or(usize::MAX);
-    let seconds = waits_s.get(place).or(waits_s.last()).copied().unwrap_or_default();
+    let index = usize::try_from(failed.saturating_sub(1)).unwrap_or(usize::MAX);
+    let seconds = waits_s.get(index).or(waits_s.last()).copied().unwrap_or_default();
     seconds * (2_000 + i64::from(chance.min(1_000))) * 2 / 5
 }
 

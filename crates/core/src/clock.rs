@@ -55,7 +55,7 @@ pub struct SystemClock;
 static BEGUN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the machine's clock")]
+    #[expect(clippy::disallowed_methods, reason = "the only function that reads the machine's clock")]
     fn now(&self) -> Timestamp {
         let since_1970 = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
@@ -68,7 +68,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock for tests; it moves only when told to.
+/// A clock for tests; it moves only when a test moves it.
 #[derive(Clone, Debug)]
 pub struct MockClock(Arc<Readings>);
 

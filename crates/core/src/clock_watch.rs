@@ -21,7 +21,7 @@ pub struct ClockWatch {
     /// The time used to decide what is old enough to delete: the last reading, or an earlier time after a step ahead
     /// that is not confirmed yet.
     pub believed: Timestamp,
-    /// How far the clock was ahead of `believed` after the last step, in milliseconds; 0 if nothing is in doubt.
+    /// How far the clock was ahead of `believed` after the last step, in milliseconds; 0 if the time is trusted.
     pub jump_ms: i64,
     /// How long the service has run since that step, in milliseconds.
     pub run_ms: i64,
@@ -59,14 +59,14 @@ impl ClockWatch {
         self.seen = now;
         if gap_ms < -ADJUSTED_MS {
             self.believed = self.believed.min(now);
-            self.doubt(now);
+            self.set_jump(now);
             return ClockStep::Back { by_ms: -gap_ms };
         }
         let gap_ms = gap_ms.max(0);
         if gap_ms > elapsed_ms.saturating_add(SLACK_MS) {
             self.believed = self.believed.plus_millis(elapsed_ms).min(now);
             self.run_ms = 0;
-            self.doubt(now);
+            self.set_jump(now);
             return ClockStep::Ahead { by_ms: gap_ms - elapsed_ms };
         }
         if self.jump_ms == 0 {
@@ -87,7 +87,8 @@ impl ClockWatch {
         (self.jump_ms.min(CONFIRM_MS) - self.run_ms).max(0)
     }
 
-    fn doubt(&mut self, now: Timestamp) {
+    /// Sets `jump_ms` after a step. A difference within the slack is trusted at once.
+    fn set_jump(&mut self, now: Timestamp) {
         self.jump_ms = now.as_millis() - self.believed.as_millis();
         if self.jump_ms <= SLACK_MS {
             *self = Self::begin(now);
@@ -104,7 +105,7 @@ mod tests {
     const HOUR_S: i64 = 3_600;
     const DAY_S: i64 = 24 * HOUR_S;
 
-    /// Reads once a minute while the time of day goes on from an instant; gives the last step that was told.
+    /// Reads once a minute while the time of day continues from an instant; returns the last step that was reported.
     fn run(watch: &mut ClockWatch, from: Timestamp, minutes: i64) -> ClockStep {
         let steps = (1..=minutes).map(|minute| watch.read(from.plus_seconds(minute * 60), MINUTE));
         steps.filter(|step| *step != ClockStep::None).last().unwrap_or(ClockStep::None)

@@ -152,7 +152,7 @@ fn start_of(date: Date, zone: &Zone) -> Timestamp {
         AmbiguousOffset::Gap { before, after } => {
             zone.following(at(after)).next().map_or(at(before), |jump| jump.timestamp())
         }
-        // Midnight came twice. The second counts, unless the date had not been left in between.
+        // Midnight occurred twice. The second is used, unless the date had not been left in between.
         AmbiguousOffset::Fold { before, after } => {
             let again = at(after);
             let before_it = again.as_nanosecond() - 1;

@@ -3,7 +3,7 @@
 use crate::devices::command::CommandState;
 use crate::id::{AccountId, DeviceId};
 
-/// Why a store operation failed. Nothing was changed unless a variant says otherwise.
+/// Why a store operation failed. Nothing was changed unless the variant documents otherwise.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The object does not exist, belongs to another account or is outside the caller's scope.
@@ -18,7 +18,7 @@ pub enum StoreError {
     /// Every licence of the account is used.
     #[error("no licence is free in account {0}")]
     LicenseExhausted(AccountId),
-    /// An account's licences cannot be fewer than it uses.
+    /// The account cannot have fewer licences than it uses.
     #[error("{used} licences are in use")]
     LicensesInUse {
         /// How many devices are active now.
@@ -41,15 +41,15 @@ pub enum StoreError {
     #[error("{0} also concerns devices outside the caller's scope")]
     OutOfReach(Kind),
     /// The account has reached the maximum number of these objects.
-    #[error("the maximum of {most} of {kind} is reached")]
+    #[error("the account already has {most} objects of the kind {kind}, the maximum")]
     TooMany {
         /// The kind of object.
         kind: Kind,
         /// The maximum per account.
         most: u32,
     },
-    /// The geofences of the account would have more positions in all than an account may have.
-    #[error("the maximum of {0} positions of geofences is reached")]
+    /// The geofences of the account would have more positions in total than the maximum.
+    #[error("the geofences of an account may have at most {0} positions in total")]
     TooManyPositions(u32),
     /// The input refers to an object that the account does not have.
     #[error("{kind} {id} does not exist")]
@@ -136,6 +136,12 @@ pub enum Kind {
     Command,
     /// A photo or another file that a device uploaded.
     File,
+    /// A trip, stop or gap of a timeline.
+    Segment,
+    /// A correction of a timeline by hand.
+    TimelineEdit,
+    /// The settings of timelines for a device, a group or an account.
+    TimelineSettings,
     /// A session, link or key that proves the identity of a user.
     Credential,
     /// A notice for operators of the server.
@@ -170,6 +176,9 @@ impl Kind {
             Self::Message => "raw message",
             Self::Command => "command",
             Self::File => "file",
+            Self::Segment => "segment",
+            Self::TimelineEdit => "timeline edit",
+            Self::TimelineSettings => "timeline settings",
             Self::Credential => "credential",
             Self::Notice => "notice",
         }

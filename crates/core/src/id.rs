@@ -17,16 +17,16 @@ const EPOCH_MS: i64 = 1_577_836_800_000;
 
 /// The error for a text that is not an id of this kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an identifier of this kind")]
+#[error("not an ID of this kind of resource")]
 pub struct ParseIdError;
 
 /// How far ids may be ahead of the clock to stay in order while it is set back a little.
 const AHEAD_MAX_MS: i64 = 1_000;
 
-/// The ids of one store. Each is larger than the one before while the clock goes on, stands still, or goes back by less
-/// than a second. After a larger step back ids follow the clock: they are at most a second ahead of it, so that the age
-/// of a row can be bounded by its id. A store has its own source because several stores of a process may have clocks
-/// that differ.
+/// The ids of one store. Each is larger than the one before while the clock continues, stands still, or goes back by
+/// less than a second. After a larger step back ids follow the clock: they are at most a second ahead of it, so that
+/// the age of a row can be bounded by its id. A store has its own source because several stores of a process may have
+/// clocks that differ.
 #[derive(Debug, Default)]
 pub struct IdSource {
     /// The largest number of the current run of increasing ones.
@@ -99,7 +99,7 @@ macro_rules! ids {
                 Self(source.take(now, 1))
             }
 
-            /// A new id in no order with others of the same millisecond.
+            /// A new id, in no particular order among those of the same millisecond.
             pub fn random(now: Timestamp) -> Self {
                 Self(random_at(now))
             }
@@ -183,7 +183,7 @@ ids! {
     WebhookId = "whk_";
     /// An event on its way to a webhook.
     DeliveryId = "dlv_";
-    /// A named group of people who are told of alerts.
+    /// A named group of people who are notified of alerts.
     ContactGroupId = "ctg_";
     /// A rule that raises alerts.
     RuleId = "rul_";
@@ -191,13 +191,17 @@ ids! {
     GeofenceId = "geo_";
     /// An address to which a satellite network or a phone sends messages.
     GatewayId = "gtw_";
-    /// A message of a tracker or a satellite network, as it came.
+    /// A message of a tracker or a satellite network, as received.
     MessageId = "msg_";
     /// A command to a device.
     CommandId = "cmd_";
     /// A photo or another file that a device uploaded.
     FileId = "fil_";
-    /// What operators of the server should look at.
+    /// The id of a segment of a timeline: a trip, a stop or a gap.
+    SegmentId = "seg_";
+    /// An edit of a timeline.
+    EditId = "edt_";
+    /// A notice to operators of the server.
     NoticeId = "ntc_";
 }
 

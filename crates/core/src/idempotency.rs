@@ -31,7 +31,7 @@ impl<T> Created<T> {
     /// The object, whichever request created it.
     pub fn into_inner(self) -> T {
         match self {
-            Self::Now(thing) | Self::Before(thing) => thing,
+            Self::Now(object) | Self::Before(object) => object,
         }
     }
 }

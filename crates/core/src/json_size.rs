@@ -1,28 +1,28 @@
-//! The memory that a JSON text takes once it is parsed, estimated without parsing it: a text of a few bytes a value takes
-//! a hundred times its size.
+//! The memory that a JSON text takes once it is parsed, estimated without parsing it. A text with many small values
+//! takes a hundred times its size.
 
 use serde_json::Value;
 
 /// Memory of a value in an array or an object.
 const VALUE: usize = size_of::<Value>();
-/// Memory of a member of an object: its value, the header of its name, its hash and its place in the table.
+/// Memory of a member of an object: its value, the header of its name, its hash and its slot in the table.
 const MEMBER: usize = VALUE + 56;
-/// What an allocation takes beside its bytes.
+/// The overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
-/// Elements for which the first of an array or object allocates.
+/// Elements for which an array or object has space after its first allocation.
 const FIRST: usize = 4;
 
-/// What parsing a text would make.
+/// The number and size of the values that parsing a text would create.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonSize {
     /// Values, nested ones included. Exact if the text is JSON.
     pub values: usize,
-    /// Bytes of memory of all values and texts. Not less than they take.
+    /// Bytes of memory of all values and texts: an upper bound.
     pub bytes: usize,
 }
 
 impl JsonSize {
-    /// Measures a text, in one pass and without memory. What is not JSON is measured as far as it looks like it.
+    /// Measures a text in one pass, without allocating. Text that is not JSON is measured as if it were.
     pub fn of(text: &[u8]) -> Self {
         let mut size = Self { values: 1, bytes: VALUE };
         let mut rest = text;

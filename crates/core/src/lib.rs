@@ -1,4 +1,4 @@
-//! The domain of Perigee: its types and the rules they obey.
+//! The domain of Perigee: its types and rules.
 //!
 //! Nothing here does I/O or knows of HTTP, SQL or wire formats. Stores implement the traits of [`store`].
 
@@ -26,5 +26,6 @@ pub mod shares;
 pub mod store;
 pub mod text;
 pub mod time;
+pub mod timeline;
 pub mod webhooks;
 pub mod zone;

@@ -9,26 +9,26 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Characters that a name may have.
+/// Maximum number of characters of a name.
 pub const NAME_MAX: usize = 200;
-/// Characters that a description or message may have.
+/// Maximum number of characters of a description or message.
 pub const DESCRIPTION_MAX: usize = 2_000;
-/// Characters that a short text may have: identifiers, models, icons, phone numbers.
+/// Maximum number of characters of a short text: identifiers, models, icons, phone numbers.
 pub const SHORT_MAX: usize = 100;
-/// Characters that an e-mail address may have.
+/// Maximum number of characters of an e-mail address.
 pub const EMAIL_MAX: usize = 254;
-/// Tags that one object may have.
+/// Maximum number of tags of one object.
 pub const TAGS_MAX: usize = 64;
-/// Characters that the key of a tag may have.
+/// Maximum number of characters of the key of a tag.
 pub const TAG_KEY_MAX: usize = 64;
-/// Characters that the value of a tag may have.
+/// Maximum number of characters of the value of a tag.
 pub const TAG_VALUE_MAX: usize = 256;
 
-/// A text on one line, of `LEAST` to `MOST` characters. Where one is needed, blanks alone are not enough.
+/// A text on one line, of `LEAST` to `MOST` characters. If `LEAST` is above 0, blanks alone are not enough.
 #[derive(Debug)]
 pub enum Line<const LEAST: usize, const MOST: usize> {}
 
-/// A text that may have line breaks and tabs, of `LEAST` to `MOST` characters. Where one is needed, blanks alone are
+/// A text that may have line breaks and tabs, of `LEAST` to `MOST` characters. If `LEAST` is above 0, blanks alone are
 /// not enough.
 #[derive(Debug)]
 pub enum Lines<const LEAST: usize, const MOST: usize> {}
@@ -42,10 +42,10 @@ pub type Description = Lines<0, DESCRIPTION_MAX>;
 /// A model, an icon, a phone number.
 pub type ShortText = Line<0, SHORT_MAX>;
 
-/// Why a text is refused, as the end of a sentence that begins with what it is for.
+/// Why a text is refused, as the end of a sentence that begins with the name of the member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// It has a control character, and one line is wanted.
+    /// It has a control character, but must be one line.
     #[error("must be one line without control characters")]
     NotOneLine,
     /// It has a control character that is neither a line break nor a tab.
@@ -59,7 +59,7 @@ pub enum TextError {
         /// Its length in characters, which is above the limit.
         count: usize,
     },
-    /// It has nothing but blanks, and something is needed.
+    /// It is empty or has only blanks, but a text is required.
     #[error("must not be empty")]
     Empty,
     /// It has fewer characters than it must have.
@@ -99,7 +99,7 @@ pub fn check_lines(text: &str) -> Result<(), TextError> {
     if text.chars().any(is_refused) { Err(TextError::ControlCharacters) } else { Ok(()) }
 }
 
-/// Refuses a text with too few or too many characters, or nothing but blanks where something is needed.
+/// Refuses a text with too few or too many characters. If `least` is above 0, refuses a text of blanks too.
 pub fn check_length(text: &str, least: usize, most: usize) -> Result<(), TextError> {
     let count = text.chars().count();
     if count > most {

@@ -20,7 +20,7 @@ pub struct ParseTimestampError;
 impl Timestamp {
     /// 0001-01-01T00:00:00Z, the earliest instant that can be written.
     pub const MIN: Self = Self(-62_135_596_800_000);
-    /// 9999-12-30T22:00:00Z, the last whole second of the year 9999 in every time zone.
+    /// 9999-12-30T22:00:00Z, the last whole second whose local date is in the year 9999 with any offset.
     pub const MAX: Self = Self(253_402_207_200_000);
 
     /// The instant this many milliseconds after 1970, clamped to [`Self::MIN`] and [`Self::MAX`].
@@ -92,7 +92,7 @@ impl fmt::Display for Timestamp {
 impl FromStr for Timestamp {
     type Err = ParseTimestampError;
 
-    /// Reads RFC 3339 with any offset; what is finer than a millisecond is cut off.
+    /// Reads RFC 3339 with any offset; fractions below a millisecond are cut off.
     fn from_str(text: &str) -> Result<Self, ParseTimestampError> {
         let shape = text.as_bytes();
         // RFC 3339 alone: jiff would also read week dates, zone annotations and missing parts.

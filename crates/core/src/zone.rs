@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 /// Names in the database that are not real time zones.
 const NO_ZONES: [&str; 4] = ["Factory", "posixrules", "localtime", "Etc/Unknown"];
 
-/// The built-in database, so that results do not depend on what the machine has installed.
+/// The built-in database, so that results do not depend on the machine.
 static DATABASE: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// Every id, sorted by its lower case form, for the binary search in [`position`].
@@ -76,7 +76,7 @@ impl FromStr for Zone {
 
     /// Reads an id in any letter case.
     fn from_str(text: &str) -> Result<Self, ParseZoneError> {
-        let id = position(text).and_then(|place| IDS.get(place)).ok_or(ParseZoneError)?;
+        let id = position(text).and_then(|index| IDS.get(index)).ok_or(ParseZoneError)?;
         DATABASE.get(id).map(Self).map_err(|_unreadable| ParseZoneError)
     }
 }

@@ -1,12 +1,12 @@
-//! Alarm codes of protocols and feeds, and what each raises. Decoders read these tables, and `docs/trackers/alarms.md` is
-//! made from them.
+//! Alarm codes of protocols and feeds, and the alarm of each. Decoders read these tables, and `docs/trackers/alarms.md`
+//! is generated from them.
 
 use crate::feed::SosStep;
 
-/// What a code raises.
+/// The alarm that a code raises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raises {
-    /// The alarm of this word; [`crate::alert_name`] gives the alert.
+    /// The alarm with this name; [`crate::alert_name`] gives the alert.
     Alarm(&'static str),
     /// A step of an emergency.
     Sos(SosStep),
@@ -15,13 +15,13 @@ pub enum Raises {
 /// One code of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlarmCode {
-    /// The number of the code, or of its bit; 0 where the code is a text.
+    /// The number of the code, or of its bit; 0 if the code is a text.
     pub number: u32,
-    /// The code, where it is a text.
+    /// The code, if it is a text.
     pub text: &'static str,
-    /// The models, or the messages, for which it counts; empty for all others.
+    /// The models or messages to which the code applies; empty for all others.
     pub models: &'static str,
-    /// What it raises.
+    /// The alarm that it raises.
     pub raises: Raises,
 }
 
@@ -46,14 +46,14 @@ pub(crate) const fn numbered_step(number: u32, step: SosStep) -> AlarmCode {
 }
 
 impl AlarmCode {
-    /// The same for these models only.
+    /// Restricts the code to these models.
     pub(crate) const fn on(mut self, models: &'static str) -> Self {
         self.models = models;
         self
     }
 }
 
-/// How the codes of a table are written.
+/// Notation of the codes of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notation {
     /// Decimal numbers.
@@ -62,28 +62,28 @@ pub enum Notation {
     Hexadecimal,
     /// Numbers of bits, from 0.
     Bit,
-    /// Words, or a description of what is sent.
+    /// Words, or a description of the value.
     Text,
 }
 
 /// The codes of one field of a protocol's messages.
 #[derive(Clone, Copy, Debug)]
 pub struct AlarmTable {
-    /// Where the code stands.
+    /// The field that contains the code.
     pub field: &'static str,
-    /// How its codes are written.
+    /// Notation of its codes.
     pub notation: Notation,
-    /// Its codes, in the order of the documents.
+    /// The codes, in the order of the maker's documents.
     pub codes: &'static [AlarmCode],
 }
 
 impl AlarmTable {
-    /// The alarm word of a number, for models without codes of their own.
+    /// The alarm name of a number, for models without codes of their own.
     pub(crate) fn word(&self, number: u32) -> Option<&'static str> {
         self.word_on(number, "")
     }
 
-    /// The alarm word of a number for these models; their own codes count before those of all.
+    /// The alarm name of a number for these models; codes of these models take precedence over codes of all models.
     pub(crate) fn word_on(&self, number: u32, models: &str) -> Option<&'static str> {
         let same = |models: &str| {
             self.codes
@@ -96,7 +96,7 @@ impl AlarmTable {
         }
     }
 
-    /// The alarm word of a text.
+    /// The alarm name of a text.
     pub(crate) fn word_of(&self, text: &str) -> Option<&'static str> {
         self.codes.iter().find_map(|code| match code.raises {
             Raises::Alarm(word) if code.text == text => Some(word),
@@ -120,7 +120,7 @@ impl AlarmTable {
         })
     }
 
-    /// The alarm words of the bits that are set.
+    /// The alarm names of the bits that are set.
     pub(crate) fn words_of_bits(&self, bits: u64) -> impl Iterator<Item = &'static str> + use<> {
         self.codes.iter().filter_map(move |code| match code.raises {
             Raises::Alarm(word) if bits >> code.number.min(63) & 1 == 1 => Some(word),
@@ -167,7 +167,7 @@ pub(crate) const WORDS: AlarmTable = AlarmTable {
     ],
 };
 
-/// The alarm word of this text, in any letter case.
+/// The alarm name of this text, in any letter case.
 pub(crate) fn alarm_word(text: &str) -> Option<&'static str> {
     let text = text.trim();
     WORDS.codes.iter().find(|code| code.text.eq_ignore_ascii_case(text)).map(|code| code.text)

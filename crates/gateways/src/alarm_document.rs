@@ -1,4 +1,4 @@
-//! The page of alarm codes in the documentation, made from the tables that decoders use.
+//! The documentation page of alarm codes, generated from the tables that decoders use.
 
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ pub fn alarm_document() -> String {
 }
 
 fn section(page: &mut String, name: &str, title: &str, tables: &[AlarmTable], preset: &[Row]) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` never fails.
     let _ = writeln!(page, "\n### {name}\n\n{title}.");
     if tables.is_empty() && preset.is_empty() {
         page.push_str("\nThis protocol or feed has no alarm codes: the device's settings define its events. Use a rule.\n");
@@ -94,7 +94,7 @@ fn row(notation: Notation, code: &AlarmCode) -> Row {
     Row { code: shown, models: code.models.to_owned(), alert, severity }
 }
 
-/// The alert of an alarm word, and its severity.
+/// The alert of an alarm name, and its severity.
 fn alarm(word: &str) -> (String, &'static str) {
     if word == "sosCancel" {
         return emergency(SosStep::Cancel);

@@ -1,4 +1,4 @@
-//! Commands to devices, before a protocol has written them.
+//! Commands to devices, before they are encoded for a protocol.
 
 use perigee_core::devices::command::CommandKind;
 use perigee_core::time::Timestamp;
@@ -8,38 +8,38 @@ use crate::decoded::Options;
 use crate::notation::hex::parse_hex;
 use crate::protocol::Protocol;
 
-/// A command: what a device shall do.
+/// A command to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What kind, such as `engineStop` or `custom`.
+    /// The type, such as `engineStop` or `custom`.
     pub kind: String,
-    /// Its parameters.
+    /// Values by name, as the API checked them.
     pub values: Map<String, Json>,
 }
 
 /// The device a command is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The name by which the device is known.
+    /// The identifier of the device.
     pub identifier: &'a str,
-    /// Its model, where one is set.
+    /// Its model, if one is set.
     pub model: Option<&'a str>,
-    /// Its settings.
+    /// Decoding settings of the device.
     pub options: &'a Options,
-    /// The present, for commands that set a clock.
+    /// The current time, for commands that set a clock.
     pub now: Timestamp,
 }
 
-/// Why a command cannot be written.
+/// Why a command cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// The protocol does not support the command.
     #[error("the protocol does not support this command")]
     Unsupported,
     /// A parameter is missing.
-    #[error("the value {0} is missing")]
+    #[error("the value \"{0}\" is missing; give it in \"values\"")]
     Missing(&'static str),
-    /// A parameter is not as it must be.
+    /// A parameter has an invalid value.
     #[error("{0}")]
     Invalid(&'static str),
 }
@@ -50,7 +50,7 @@ impl Command {
         Self { kind: kind.to_owned(), values: Map::new() }
     }
 
-    /// The text of a parameter that must be there.
+    /// The text of a required parameter.
     pub fn text(&self, name: &'static str) -> Result<&str, EncodeError> {
         self.optional_text(name).ok_or(EncodeError::Missing(name))
     }
@@ -60,7 +60,7 @@ impl Command {
         self.values.get(name)?.as_str()
     }
 
-    /// The whole number of a parameter, also when it is written as text.
+    /// The whole number of a parameter, which may also be written as text.
     pub fn integer(&self, name: &'static str) -> Result<i64, EncodeError> {
         let value = self.values.get(name).ok_or(EncodeError::Missing(name))?;
         let number = value.as_i64().or_else(|| value.as_str()?.parse().ok());
@@ -73,12 +73,12 @@ impl Command {
     }
 }
 
-/// The encoder of a protocol that takes no commands.
+/// The encoder of a protocol without commands.
 pub fn no_commands(_command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     Err(EncodeError::Unsupported)
 }
 
-/// Writes a command in a protocol. The value `hex` of a custom command is sent as it is.
+/// Encodes a command for a protocol. The value `hex` of a custom command is sent unchanged.
 pub fn encode_command(
     protocol: &Protocol,
     command: &Command,
@@ -90,16 +90,16 @@ pub fn encode_command(
             return Err(EncodeError::Unsupported);
         }
         let bytes = parse_hex(digits).filter(|bytes| !bytes.is_empty());
-        return bytes.ok_or(EncodeError::Invalid("hex must be pairs of hexadecimal digits"));
+        return bytes.ok_or(EncodeError::Invalid("\"hex\" must be pairs of hexadecimal digits"));
     }
-    // Encoders read numbers from text too, but not text from numbers.
+    // Numbers become texts, because encoders read numbers from texts but not texts from numbers.
     let as_text =
         |value: &Json| value.as_i64().map_or_else(|| value.clone(), |number| number.to_string().into());
     let values = command.values.iter().map(|(name, value)| (name.clone(), as_text(value))).collect();
     (protocol.encode)(&Command { kind: command.kind.clone(), values }, target)
 }
 
-/// The kinds of commands that devices of this protocol take.
+/// The types of commands that devices of this protocol support.
 pub fn supported_commands(protocol: &Protocol, target: &Target<'_>) -> Vec<CommandKind> {
     let takes = |kind: &CommandKind| {
         let sample = Command { kind: kind.name().to_owned(), values: kind.sample() };

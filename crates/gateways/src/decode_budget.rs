@@ -1,5 +1,5 @@
-//! What decoding one request may make, in memory and in work: the sender chooses the body, and with a mapping or a template
-//! also what is made of it.
+//! Limits on memory and work for decoding one request, because the sender controls the body and an account controls its
+//! mapping or template.
 
 use std::cell::Cell;
 
@@ -9,15 +9,15 @@ use crate::report::Report;
 use crate::value::{Name, Value};
 
 const KIB: usize = 1024;
-/// Bytes that every request may make.
+/// Bytes that every request may use.
 const LEAST: usize = 512 * KIB;
-/// Bytes that each byte of a body may make: a short JSON value takes far more memory than its text, and a report as much
-/// again.
+/// Bytes that each byte of a body may use: a short JSON value needs far more memory than its text, and the report made
+/// from it needs as much again.
 const FACTOR: usize = 96;
-/// Bytes that no request may exceed.
+/// Maximum bytes of one request.
 const MOST: usize = 64 * KIB * KIB;
 
-/// Memory and work that are left for decoding one request. Decoders take from it before they make something.
+/// The remaining memory and work for decoding one request. Decoders take from it before they allocate.
 #[derive(Debug)]
 pub struct DecodeBudget {
     bytes: Cell<usize>,
@@ -27,14 +27,14 @@ pub struct DecodeBudget {
 }
 
 impl DecodeBudget {
-    /// Values of a JSON or XML document, those in its texts included.
+    /// Maximum number of values of a JSON or XML document, including those of JSON documents inside its texts.
     pub const VALUES_MAX: usize = 500_000;
-    /// Messages of one request.
+    /// Maximum number of messages of one request.
     pub const MESSAGES_MAX: usize = 10_000;
-    /// Places of a body that a mapping looks at.
+    /// Maximum number of values of a body that a mapping examines.
     const STEPS_MAX: usize = 5_000_000;
 
-    /// The budget of a body of so many bytes.
+    /// The budget of a body of this many bytes.
     pub fn for_body(length: usize) -> Self {
         let granted = Self::memory(length);
         Self {
@@ -45,12 +45,12 @@ impl DecodeBudget {
         }
     }
 
-    /// The most memory in bytes that decoding a body of so many bytes takes.
+    /// Maximum memory for decoding a body of this size, in bytes.
     pub fn memory(length: usize) -> usize {
         length.saturating_mul(FACTOR).saturating_add(LEAST).min(MOST)
     }
 
-    /// Bytes that were taken.
+    /// Bytes taken so far.
     pub const fn used(&self) -> usize {
         self.granted.saturating_sub(self.bytes.get())
     }

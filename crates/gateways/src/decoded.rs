@@ -1,4 +1,4 @@
-//! What decoding takes and gives.
+//! The input and output of decoding.
 
 use perigee_core::time::Timestamp;
 use serde_json::{Map, Value as Json};
@@ -6,32 +6,32 @@ use serde_json::{Map, Value as Json};
 use crate::report::Report;
 use crate::value::Value;
 
-/// Bytes that a file of a device may have, as many as are stored.
+/// Maximum size of a file from a device, in bytes: the same as in the store.
 pub(crate) const FILE_MAX: usize = perigee_core::devices::device_file::DeviceFile::BYTES_MAX;
 
-/// Settings of a device that change what its bytes mean.
+/// Decoding settings of a device, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options(Map<String, Json>);
 
 impl Options {
-    /// The options of a JSON object.
+    /// Options from the members of a JSON object.
     pub const fn new(members: Map<String, Json>) -> Self {
         Self(members)
     }
 
-    /// The members, to be changed.
+    /// The members, for changes.
     pub(crate) const fn members_mut(&mut self) -> &mut Map<String, Json> {
         &mut self.0
     }
 
-    /// The same without an option.
+    /// The same options without this one.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.0.remove(name);
         self
     }
 
-    /// The same with these members over its own.
+    /// Adds the options of `over`, which take precedence.
     #[must_use]
     pub fn overlaid(mut self, over: &Self) -> Self {
         self.0.extend(over.0.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -59,20 +59,20 @@ impl Options {
     }
 }
 
-/// What is known beside the bytes of a frame.
+/// Facts about a frame besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// Whether the connection has named its device already.
+    /// Whether an earlier frame of the connection identified the device.
     pub known: bool,
-    /// That name, where there is one.
+    /// The identifier from that frame.
     pub identifier: Option<&'a str>,
-    /// The device's model, where one is set.
+    /// The model that is set for the device.
     pub model: Option<&'a str>,
     /// Settings of the device.
     pub options: &'a Options,
-    /// The frame came by UDP.
+    /// Whether the frame was received by UDP.
     pub datagram: bool,
-    /// The present, for replies that set the device's clock and for times without a date.
+    /// The current time, for replies that set the device's clock and for times without a date.
     pub now: Timestamp,
 }
 
@@ -87,69 +87,71 @@ impl Context<'_> {
         self.options.integer("timeZoneMinutes").filter(|minutes| minutes.abs() <= 14 * 60)
     }
 
-    /// The instant of what a device's clock showed, by its own zone or else the protocol's.
+    /// Converts the local time of a device to UTC, by the zone of the device or else of the protocol.
     pub fn utc(&self, local: Option<Timestamp>, protocol_minutes: i64) -> Option<Timestamp> {
         let minutes = self.zone_minutes().unwrap_or(protocol_minutes);
         local.map(|shown| shown.plus_seconds(-60 * minutes))
     }
 }
 
-/// A photo or another file that a device sent, complete.
+/// A complete photo or other file that a device uploaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UploadedFile {
-    /// What the device called it, or a name made from its kind.
+    /// The name from the device, or one derived from the kind of file.
     pub name: String,
-    /// When it was taken by the device's clock, where the frames tell.
+    /// Time of capture by the device's clock, if the frames contain it.
     pub captured_at: Option<Timestamp>,
-    /// Its bytes.
+    /// Content of the file, all parts together.
     pub bytes: Vec<u8>,
 }
 
-/// What a frame says.
+/// The decoded content of a frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decoded {
-    /// Names of the device in this frame; several are alternatives, tried in order.
+    /// Identifiers of the device in this frame; several are alternatives, tried in order.
     pub identifiers: Vec<String>,
-    /// The network's own dedupe key; the same message delivered again has the same key. None: the protocol has none.
+    /// Deduplication key of the network: the same message delivered again has the same key. None if the protocol has none.
     pub key: Option<String>,
-    /// The model, where the frame tells it.
+    /// The model, if the frame contains it.
     pub model: Option<String>,
-    /// Minutes ahead of UTC by which times of its clock were read. None: the frame has none, or they are instants.
+    /// Offset from UTC, in minutes, with which local times of the frame were read. None if it has none, or if its times are UTC.
     pub zone_minutes: Option<i64>,
-    /// Its records, in order.
+    /// The reports, in the order of the frame.
     pub reports: Vec<Report>,
-    /// What is to be sent back, each a write of its own, once the reports are stored.
+    /// Replies to send once the reports are stored, each in a write of its own.
     pub replies: Vec<Vec<u8>>,
-    /// What the device said to a command, where that is no reading.
+    /// The answer of the device to a command, if it is not a reading.
     pub answer: Option<String>,
     /// Files that this frame completed.
     pub files: Vec<UploadedFile>,
-    /// What is wrong with the frame. With [`DecodeError::Checksum`] the rest is what it would have said.
+    /// The error of the frame. With [`DecodeError::Checksum`] the other members have the content as if the frame were
+    /// intact.
     pub error: Option<DecodeError>,
 }
 
 impl Decoded {
-    /// Whether the checksum of the frame is wrong: nothing of it is stored or answered.
+    /// Whether the checksum of the frame is wrong. The content of such a frame is not stored, and the frame is not
+    /// acknowledged.
     pub fn is_damaged(&self) -> bool {
         matches!(self.error, Some(DecodeError::Checksum { .. }))
     }
 
-    /// A frame that said nothing.
+    /// A frame without content.
     pub fn nothing() -> Self {
         Self::default()
     }
 
-    /// A frame that named its device.
+    /// A frame that only identifies its device.
     pub fn identified(identifier: impl Into<String>) -> Self {
         Self { identifiers: vec![identifier.into()], ..Self::default() }
     }
 
-    /// A frame with one record.
+    /// A frame with one report.
     pub fn one(report: Report) -> Self {
         Self { reports: vec![report], ..Self::default() }
     }
 
-    /// What the device said to a command: of its own, or the reading `result`.
+    /// The answer of the device to a command: `answer`, or the reading `result`.
     pub fn command_answer(&self) -> Option<String> {
         let result = |report: &Report| match report.get("result")? {
             Value::Integer(number) => Some(number.to_string()),
@@ -158,12 +160,12 @@ impl Decoded {
         self.answer.clone().or_else(|| self.reports.iter().find_map(result))
     }
 
-    /// Adds a reply.
+    /// Adds a reply, sent after everything of the message is stored.
     pub fn reply(&mut self, bytes: impl Into<Vec<u8>>) {
         self.replies.push(bytes.into());
     }
 
-    /// Takes the times of reports for what the device's clock showed where its zone is set; they are UTC otherwise.
+    /// Converts the times of reports from the time zone that is set for the device; without one they are UTC.
     #[must_use]
     pub fn in_zone(mut self, context: &Context<'_>) -> Self {
         self.zone_minutes = Some(context.zone_minutes().unwrap_or(0));
@@ -173,7 +175,7 @@ impl Decoded {
         self
     }
 
-    /// Adds a reply.
+    /// The same with a further reply.
     #[must_use]
     pub fn with_reply(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.reply(bytes);
@@ -187,34 +189,37 @@ impl From<Result<Decoded, DecodeError>> for Decoded {
     }
 }
 
-/// Why a frame could not be read, or not be believed.
+/// Why a frame could not be decoded, or was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// It ends before its last field.
     #[error("the message ends before its last field")]
     Short,
-    /// Its checksum is wrong. A listener neither stores nor acknowledges such a frame: the device sends it again.
-    #[error("the checksum of the frame is {sent:#06x}, but that of its bytes is {computed:#06x}")]
+    /// Its checksum is wrong. A listener stores only the raw message of such a frame and does not acknowledge it, so
+    /// that the device sends it again.
+    #[error(
+        "the frame is damaged: its checksum is {sent:#06x}, but {computed:#06x} was computed from its bytes"
+    )]
     Checksum {
-        /// As in the frame.
+        /// The checksum in the frame.
         sent: u16,
-        /// Of the frame's bytes.
+        /// The checksum computed from the bytes of the frame.
         computed: u16,
     },
     /// A part does not conform to the protocol.
     #[error("the message is malformed: {0}")]
     Malformed(&'static str),
-    /// Decoding would take more memory or work than one request may.
+    /// Decoding would use more memory or work than one request is allowed.
     #[error("the request has too much content to be decoded at once; send it in parts")]
     TooLarge,
     /// The protocol has no message of this type, or it is not supported.
     #[error("the message type {0:#x} is unknown")]
     UnknownType(u32),
     /// Neither the message nor the connection identifies a device.
-    #[error("the connection has not identified its device")]
+    #[error("the connection sent data before a login that identifies the device")]
     Unidentified,
-    /// The device has a password, and the connection has not given it. The connection has no device from then on.
-    #[error("the password is not the one in the settings of the device")]
+    /// The device has a password, and the connection did not send it. The connection has no device from then on.
+    #[error("the password differs from \"password\" in the decoding settings of the device")]
     Password,
     /// It is encrypted, and the server has no key. The sender gets this error, and the raw message is stored.
     #[error("the message is encrypted: remove the encryption key in the app, and use HTTPS instead")]
@@ -223,13 +228,13 @@ pub enum DecodeError {
     #[error("a position is invalid: its latitude or longitude is out of range")]
     NotOnEarth,
     /// No protocol was given, and none is recognised from the bytes.
-    #[error("no protocol is recognised from the first bytes; give the protocol")]
+    #[error("the first bytes do not match any protocol; give the protocol")]
     UnknownProtocol,
 }
 
-/// Reads the frames of one connection, or of one sender of datagrams.
+/// Decodes the frames of one connection, or of one sender of datagrams.
 pub trait Decoder: Send {
-    /// Reads one frame as it leaves the framer.
+    /// Decodes one frame from the framer.
     fn decode(&mut self, frame: &[u8], context: &Context<'_>) -> Decoded;
 
     /// Identifiers in the beginning of a frame whose rest has not arrived. None for protocols whose devices log in by a short
@@ -238,11 +243,11 @@ pub trait Decoder: Send {
         Vec::new()
     }
 
-    /// Bytes that it keeps of files and messages whose parts have not all arrived.
+    /// Bytes held for incomplete files and messages.
     fn held_bytes(&self) -> usize {
         0
     }
 
-    /// Forgets these parts. A device that goes on sending them is asked for the rest, or begins again.
+    /// Drops incomplete files and messages. A device that continues one is asked for the missing parts, or starts over.
     fn drop_held(&mut self) {}
 }

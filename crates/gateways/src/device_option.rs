@@ -43,13 +43,14 @@ impl fmt::Display for OptionKind {
     }
 }
 
-/// Bytes of a template as JSON. A request may carry messages of many devices, each with its own.
+/// Maximum size of a template as JSON, in bytes. A request may contain messages of many devices, each with its own
+/// template.
 const TEMPLATE_MAX: usize = 8 * 1024;
 
 /// A setting of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceOption {
-    /// As in the API and in configuration files.
+    /// The name in the API and in configuration files.
     pub name: &'static str,
     /// The values that the option accepts.
     pub kind: OptionKind,
@@ -68,11 +69,11 @@ const fn option(
     DeviceOption { name, kind, protocols, meaning }
 }
 
-/// Protocols whose times are what the device's clock shows; the others send an instant.
+/// Protocols that send the local time of the device; all others send UTC.
 const WITH_ZONE: &[&str] =
     &["gt06", "queclink", "jt808", "h02", "gps103", "tk103", "suntech", "meitrack", "wialon-ips"];
 
-/// The protocol and the feeds that carry payloads: bytes that a device put into its message, in a format of its own.
+/// Protocols and feeds with payloads: bytes in a device-specific format inside a message.
 const WITH_PAYLOAD: &[&str] =
     &["iridium", "garmin", "cloudloop", "rockblock", "globalstar", "myriota", "json"];
 
@@ -182,7 +183,7 @@ pub fn find_option(name: &str) -> Option<&'static DeviceOption> {
 }
 
 impl DeviceOption {
-    /// Reads a value. The error says what is accepted, and has the path of the wrong part.
+    /// Validates a value. The error says what is accepted, and has the path of the invalid part.
     pub fn read(&self, value: &Json) -> Result<DecodingValue, SettingError> {
         let read = match (self.kind, value) {
             (OptionKind::Flag, Json::Bool(flag)) => Some(DecodingValue::Flag(*flag)),
@@ -209,7 +210,7 @@ impl DeviceOption {
     }
 }
 
-/// Reads the settings of a device. A setting that is null is not set. Each error has the path of its value.
+/// Validates the settings of a device. A setting that is null is not set. Each error has the path of its value.
 pub fn read_decoding(members: &Map<String, Json>) -> Result<Decoding, Vec<SettingError>> {
     let (mut decoding, mut errors) = (Decoding::new(), Vec::new());
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
@@ -232,8 +233,9 @@ pub fn read_decoding(members: &Map<String, Json>) -> Result<Decoding, Vec<Settin
     if errors.is_empty() { Ok(decoding) } else { Err(errors) }
 }
 
-/// Puts the settings of a device for which `is_used` holds over others. A template of the device is used unless the
-/// device's own `payload` says otherwise: a kind of payload that is set for all devices does not hide it.
+/// Adds the settings of a device for which `is_used` is true to `members`, where they take precedence. A template of
+/// the device is used unless the `payload` of the device has another value: a `payload` that is set for all devices
+/// does not disable it.
 fn overlay(members: &mut Map<String, Json>, own: &Decoding, is_used: impl Fn(&str) -> bool) {
     if own.contains_key("template") && !own.contains_key("payload") {
         members.insert("payload".to_owned(), "template".into());
@@ -243,7 +245,7 @@ fn overlay(members: &mut Map<String, Json>, own: &Decoding, is_used: impl Fn(&st
     }
 }
 
-/// Whether feeds know an option. Other options are of trackers only: a `password` of a device, for example, would
+/// Whether feeds use an option. Other options are for trackers only: a `password` of a device, for example, would
 /// replace that of a gateway.
 fn is_of_feeds(name: &str) -> bool {
     let is_feed = |name: &&str| crate::feed::find_feed(name).is_some();
@@ -260,7 +262,8 @@ fn json(value: &DecodingValue) -> Json {
 }
 
 impl Options {
-    /// The options of a device: those of its protocol, over them what its model implies, over these its own.
+    /// The effective options of a device: those of its protocol, then those of its model, then its own; later ones take
+    /// precedence.
     #[must_use]
     pub fn for_device(
         of_protocol: Option<&Map<String, Json>>,
@@ -277,14 +280,15 @@ impl Options {
         Self::new(members)
     }
 
-    /// Options of a gateway with those of the device that has this identifier, or of all devices. The device's own options
-    /// go before those of the gateway; a model of the gateway goes before the device's.
+    /// The options of a gateway together with those of the device with this identifier, or of all devices. Options of
+    /// the device take precedence over those of the gateway; a model of the gateway takes precedence over that of the
+    /// device.
     #[must_use]
     pub fn with_device(mut self, identifier: Option<&str>, model: Option<&str>, own: &Decoding) -> Self {
         let members = self.members_mut();
         let settings = match identifier {
             None => {
-                // The gateway has one device, whatever its messages call it.
+                // The gateway has one device, whatever the identifiers in its messages are.
                 let named = members.get_mut("devices").and_then(Json::as_object_mut).into_iter().flatten();
                 for settings in named.filter_map(|(_, settings)| settings.as_object_mut()) {
                     overlay(settings, own, is_of_feeds);
@@ -355,7 +359,7 @@ mod tests {
         let options = Options::for_device(of_protocol.as_object(), suntech, model, &own);
         assert_eq!(options.integer("hbm"), Some(2));
         assert!(options.flag("adc") && options.flag("universal"));
-        // A model of another protocol says nothing about this one.
+        // A model of another protocol implies no options here.
         let gt06 = find_protocol("gt06").unwrap();
         assert!(!Options::for_device(None, gt06, model, &own).flag("universal"));
     }

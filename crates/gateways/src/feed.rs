@@ -1,7 +1,8 @@
-//! Feeds: messages of satellite networks and phones that come by HTTP, or that a poller fetched by HTTP.
+//! Feeds: messages of satellite networks and phones that are received by HTTP, or fetched by a poller.
 //!
-//! A feed is a few pure functions. The caller checks the route's own secret, calls [`Feed::check`], stores the raw request,
-//! answers with [`Feed::reply`], and calls [`Feed::decode`], in this order. Decoding may be repeated at any time.
+//! A feed is a few pure functions. The caller checks the secret of the route, calls [`Feed::check`] and
+//! [`Feed::decode`], stores the raw request with its content, and then answers with [`Feed::reply`]. A stored request
+//! may be decoded again at any time.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,7 +17,7 @@ use crate::feed_option::FeedOption;
 use crate::report::Report;
 use crate::{feeds, secret};
 
-/// An HTTP request of a provider or a phone; of a polled feed the body of its answer.
+/// An HTTP request of a provider or a phone; for a polled feed, the body of the answer.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedRequest<'a> {
     /// The HTTP method in capitals, such as `POST`.
@@ -30,7 +31,7 @@ pub struct FeedRequest<'a> {
 }
 
 impl<'a> FeedRequest<'a> {
-    /// A request with nothing but a body, such as the answer to a poller.
+    /// A request that has only a body, such as the answer to a poller.
     pub const fn of_body(body: &'a [u8]) -> Self {
         Self { method: "POST", query: "", headers: &[], body }
     }
@@ -41,27 +42,27 @@ impl<'a> FeedRequest<'a> {
     }
 }
 
-/// What is known beside the request.
+/// Facts about a request besides its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedContext<'a> {
-    /// The present; when an old message is decoded again, the time at which it was received.
+    /// The current time; for a message that is decoded again, the time at which it was received.
     pub now: Timestamp,
-    /// Settings of the feed. The member `devices` may have settings of single devices by identifier, which win: a caller
-    /// that finds a model or a template with a device adds them there and decodes again.
+    /// Settings of the feed. The member `devices` may have settings of single devices by identifier, which take
+    /// precedence: a caller that finds a model or a template of a device adds them there and decodes again.
     pub options: &'a Options,
-    /// What decoding may make. Whoever gives it has reserved the memory.
+    /// The budget for decoding. The caller has reserved the memory.
     pub budget: &'a DecodeBudget,
 }
 
 impl<'a> FeedContext<'a> {
-    /// A setting of the device that has one of these identifiers, else of the feed.
+    /// The setting of the device with one of these identifiers, or else of the feed.
     pub fn setting(&self, identifiers: &[String], name: &str) -> Option<&'a Json> {
         let devices = self.options.get("devices").and_then(Json::as_object);
         let own = |identifier: &String| devices?.get(identifier)?.get(name);
         identifiers.iter().find_map(own).or_else(|| self.options.get(name))
     }
 
-    /// The model of the device that has one of these identifiers.
+    /// Whether the device with one of these identifiers is of this model, in any letter case.
     pub fn is_model(&self, identifiers: &[String], model: &str) -> bool {
         self.setting(identifiers, "model")
             .and_then(Json::as_str)
@@ -82,33 +83,35 @@ pub enum SosStep {
     Cancel,
 }
 
-/// What one device sent. A request may have many of them.
+/// The content of a request about one device. A request may have several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeedMessage {
-    /// The provider's own dedupe key; the same message sent again has the same key. None: the provider has none.
+    /// Deduplication key of the provider: the same message sent again has the same key. None if the provider has none.
     pub key: Option<String>,
-    /// Names of the device; several are alternatives, tried in order. Empty: the route or its secret names the device.
+    /// Identifiers of the device; several are alternatives, tried in order. Empty if the route or its secret identifies
+    /// the device.
     pub identifiers: Vec<String>,
-    /// What it says, in order.
+    /// The reports, in order.
     pub reports: Vec<Report>,
     /// Set when the message is part of an emergency.
     pub sos: Option<SosStep>,
     /// Text that a person wrote, or the words of a preset message.
     pub text: Option<String>,
-    /// A test of the provider or of the device: shown, but no alert and no place.
+    /// A test by the provider or the device: it is shown, but creates neither an alert nor a location.
     pub test: bool,
-    /// Why this message could not be read, or not in full. Other messages of the request are not affected.
+    /// Why this message could not be decoded completely. Other messages of the request are not affected.
     pub error: Option<DecodeError>,
 }
 
-/// What a request says.
+/// The decoded content of a request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FeedDecoded {
     /// In the order of the body.
     pub messages: Vec<FeedMessage>,
-    /// Where a poller continues, as the provider writes it: a time or an id. None: the provider did not say.
+    /// The cursor for a poller to continue from, in the notation of the provider: a time or an ID. None if the provider
+    /// did not send one.
     pub next: Option<String>,
-    /// The whole body is unreadable.
+    /// Why the body could not be decoded, or not to its end.
     pub error: Option<DecodeError>,
 }
 
@@ -118,7 +121,7 @@ impl FeedDecoded {
         Self { messages: vec![message], ..Self::default() }
     }
 
-    /// The messages of a request, in order. They are made one by one, as far as the budget allows.
+    /// The messages of a request, in order, decoded one by one as far as the budget allows.
     pub fn all(messages: impl IntoIterator<Item = FeedMessage>, budget: &DecodeBudget) -> Self {
         let mut decoded = Self::default();
         for message in messages {
@@ -130,7 +133,7 @@ impl FeedDecoded {
         decoded
     }
 
-    /// Adds a message. Refused when the request has too many, or the budget is used up.
+    /// Adds a message. Fails if the request has too many messages, or the budget is used up.
     pub(crate) fn push(&mut self, message: FeedMessage, budget: &DecodeBudget) -> Result<(), DecodeError> {
         if self.messages.len() >= DecodeBudget::MESSAGES_MAX {
             return Err(DecodeError::TooLarge);
@@ -147,19 +150,19 @@ impl From<Result<FeedDecoded, DecodeError>> for FeedDecoded {
     }
 }
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FeedOutcome {
-    /// The raw message is durable.
+    /// The raw message is stored durably.
     Stored,
-    /// It could not be stored; the provider is to send it again.
+    /// The raw message could not be stored; the provider must send it again.
     Failed,
 }
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FeedReply {
-    /// HTTP status. Some providers take anything but 200 for a failure.
+    /// HTTP status. Some providers treat every status but 200 as a failure.
     pub status: u16,
     /// The media type that the provider expects.
     pub content_type: &'static str,
@@ -168,12 +171,12 @@ pub struct FeedReply {
 }
 
 impl FeedReply {
-    /// 200 without a body when stored, else 503, after which every provider here sends again.
+    /// 200 without a body if stored, otherwise 503, after which every provider here retries.
     pub fn plain(_request: &FeedRequest<'_>, _context: &FeedContext<'_>, outcome: &FeedOutcome) -> Self {
         Self::of(outcome, "text/plain", "")
     }
 
-    /// 200 with this body when stored, else 503 without one.
+    /// 200 with this body if stored, otherwise 503 without one.
     pub fn of(outcome: &FeedOutcome, content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
         match outcome {
             FeedOutcome::Stored => Self { status: 200, content_type, body: body.into() },
@@ -195,11 +198,11 @@ pub enum Refused {
     #[error("the user and password (HTTP Basic) are {0}")]
     Basic(&'static str),
     /// An option of the gateway is not usable; a user has to correct it.
-    #[error("the option {0} of the gateway is invalid")]
+    #[error("the option \"{0}\" of the gateway is invalid")]
     Setting(&'static str),
 }
 
-/// How messages get here.
+/// How messages arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
     /// The provider or the phone sends a request: the feed has a route.
@@ -208,32 +211,32 @@ pub enum Delivery {
     Poll,
 }
 
-/// A provider's or a phone's way to send messages.
+/// A feed: the interface by which a provider or a phone app sends messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Feed {
-    /// Its name in settings and in the path of its route.
+    /// The name in settings and in the path of the route.
     pub name: &'static str,
-    /// Its name for people, as the provider writes it.
+    /// The name for people, as the provider writes it.
     pub title: &'static str,
-    /// How messages get here.
+    /// How messages arrive.
     pub delivery: Delivery,
-    /// Bytes a body may have.
+    /// Maximum size of a body, in bytes.
     pub max_body: usize,
     /// The settings that its gateways can have, in groups that feeds share.
     pub options: &'static [&'static [FeedOption]],
-    /// Reads a request. Pure: the same request with the same context gives the same messages.
+    /// Decodes a request. Pure: the same request with the same context gives the same messages.
     pub decode: fn(&FeedRequest<'_>, &FeedContext<'_>) -> FeedDecoded,
     /// Writes the answer, once the raw message is stored or could not be.
     pub reply: fn(&FeedRequest<'_>, &FeedContext<'_>, &FeedOutcome) -> FeedReply,
-    /// Checks what authenticates a request beyond the route's own secret: a signature, or a token header.
+    /// Verifies the authentication of a request beyond the secret in the route: a signature, or a token header.
     pub check: fn(&FeedRequest<'_>, &FeedContext<'_>) -> Result<(), Refused>,
-    /// Its alarm codes, by the field in which they stand. Those of presets are in their mappings.
+    /// The alarm codes, by the field that contains them. Those of presets are in their mappings.
     pub alarms: &'static [AlarmTable],
 }
 
 impl Feed {
-    /// When locations of the feed count as stored. The same fix comes by several feeds of some providers, with other
-    /// readings in each.
+    /// When locations of the feed count as duplicates. Some providers deliver the same fix by several feeds, with
+    /// different readings.
     pub fn duplicate_rule(&self) -> DuplicateRule {
         let providers = ["garmin", "spot"];
         let is_of = |provider: &str| {
@@ -243,7 +246,7 @@ impl Feed {
     }
 }
 
-/// HTTP Basic with the settings `user` and `password`, where both are set; the check of providers that can send it.
+/// Checks HTTP Basic with the settings `user` and `password`, if both are set.
 pub fn basic_check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<(), Refused> {
     let (Some(user), Some(password)) = (context.options.text("user"), context.options.text("password"))
     else {

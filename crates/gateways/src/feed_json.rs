@@ -1,12 +1,12 @@
-//! What a request of a feed says, in the JSON form of `perigee decode`.
+//! The decoded content of a request, in the JSON form of `perigee decode`.
 
 use serde_json::{Value as Json, json};
 
 use crate::feed::{Feed, FeedDecoded, FeedMessage, SosStep};
 use crate::location::report_json;
 
-/// Each message of a request as a JSON object, and one with the error if the request could not be read. At most `most`
-/// messages, and as many reports of each.
+/// Each message of a request as a JSON object, and an object with the error if the request could not be decoded. At
+/// most `most` messages, with at most `most` reports each.
 pub fn feed_json(feed: &Feed, decoded: &FeedDecoded, most: usize) -> Vec<Json> {
     let mut messages: Vec<Json> =
         decoded.messages.iter().take(most).map(|message| message_json(feed, message, most)).collect();

@@ -9,11 +9,11 @@ use crate::payload::{PAYLOAD_KINDS, is_format};
 use crate::setting::{SettingError, member_path};
 use crate::template::Template;
 
-/// Characters of a text.
+/// Maximum characters of a text.
 const TEXT_MAX: usize = 500;
-/// Characters of a public key; one of 8192 bits in PEM has about 1,500.
+/// Maximum characters of a public key; one of 8192 bits in PEM has about 1,500.
 const KEY_MAX: usize = 4_000;
-/// Devices whose history one gateway fetches.
+/// Maximum number of devices whose history one gateway fetches.
 const IMEIS_MAX: usize = 500;
 
 /// The values that an option accepts.
@@ -23,7 +23,7 @@ pub enum FeedOptionKind {
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// A text that passes a check, and what is accepted, for the error.
+    /// A text that passes a check, with a description of the accepted texts for the error.
     Checked(fn(&str) -> bool, &'static str),
     /// A list of IMEIs.
     Imeis,
@@ -38,7 +38,7 @@ pub enum FeedOptionKind {
 /// An option that a gateway of a feed can have.
 #[derive(Clone, Copy, Debug)]
 pub struct FeedOption {
-    /// As in `options` of a gateway.
+    /// The name in `options` of a gateway.
     pub name: &'static str,
     /// The values that the option accepts.
     pub kind: FeedOptionKind,
@@ -136,7 +136,8 @@ fn check_devices(value: &Json, path: &str, feed: &Feed) -> Vec<SettingError> {
     errors
 }
 
-/// Checks members of an object that may have the options for which `is_known` holds. Null is the same as missing.
+/// Validates the members of an object that may have the options for which `is_known` is true. Null is the same as
+/// missing.
 fn check_members(
     feed: &Feed,
     members: &Map<String, Json>,
@@ -146,10 +147,10 @@ fn check_members(
     let known = || feed.options.iter().copied().flatten().filter(|option| is_known(option));
     let mut errors = Vec::new();
     for (name, value) in members.iter().filter(|(_, value)| !value.is_null()) {
-        let place = member_path(path, name);
+        let member = member_path(path, name);
         match known().find(|option| option.name == name) {
-            Some(option) => errors.extend(option.check(value, &place, feed)),
-            None => errors.push(SettingError::new(place, unknown(feed, known().map(|option| option.name)))),
+            Some(option) => errors.extend(option.check(value, &member, feed)),
+            None => errors.push(SettingError::new(member, unknown(feed, known().map(|option| option.name)))),
         }
     }
     let has = |name: &str| members.get(name).is_some_and(|value| !value.is_null());
@@ -170,13 +171,13 @@ fn unknown<'n>(feed: &Feed, known: impl Iterator<Item = &'n str>) -> String {
     format!("is not an option of the feed {}; the options are {}", feed.name, known.join(", "))
 }
 
-/// Checks options for a feed, of which some may be missing.
+/// Checks options of a feed. Required options may be missing.
 pub fn check_given_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingError> {
     check_members(feed, options, "", |_| true)
 }
 
 /// Checks the options of a gateway of this feed. Each error has the path of its value. The options are usable if there
-/// is none.
+/// is no error.
 pub fn check_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingError> {
     let mut errors = check_given_options(feed, options);
     let has = |name: &str| options.get(name).is_some_and(|value| !value.is_null());
@@ -202,18 +203,18 @@ pub fn check_options(feed: &Feed, options: &Map<String, Json>) -> Vec<SettingErr
 pub(crate) const BASIC: &[FeedOption] =
     &[option("user", FeedOptionKind::Text), option("password", FeedOptionKind::Text)];
 
-/// The model of a device, where no model is set with the device itself.
+/// The model of a device that has none in its own settings.
 pub(crate) const MODEL: &[FeedOption] =
     &[option("model", FeedOptionKind::Text).per_device(), option("devices", FeedOptionKind::Devices)];
 
-/// How payloads are read, of feeds that carry bytes of devices.
+/// Options for decoding payloads, for feeds whose messages contain payloads.
 pub(crate) const PAYLOAD: &[FeedOption] = &[
     option("payload", FeedOptionKind::Word(PAYLOAD_KINDS)).per_device(),
     option("format", FeedOptionKind::Checked(is_format, FORMAT_FORM)).per_device(),
     option("template", FeedOptionKind::Template).per_device(),
 ];
 
-/// What the option `format` accepts.
+/// The pattern of the option `format`.
 pub(crate) const FORMAT_FORM: &str = "a list of hexadecimal parameters such as 01,02,03,04,05";
 
 pub(crate) const MAPPING: &[FeedOption] = &[option("mapping", FeedOptionKind::Mapping)];

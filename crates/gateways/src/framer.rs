@@ -1,15 +1,15 @@
-//! Finding frames in a stream.
+//! Splits a stream into frames.
 
 use std::borrow::Cow;
 
-/// What a framer sees at the front of the bytes that have arrived.
+/// The result of a framer on the bytes that have arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// The front may become a frame when more arrives.
+    /// The bytes may become a frame when more arrive.
     Wait,
-    /// This many bytes are no part of a frame. At least one.
+    /// This many bytes are not part of a frame. At least one.
     Skip(usize),
-    /// A frame.
+    /// A complete frame.
     Frame {
         /// Bytes of the stream it took, with its delimiters. At least one.
         consumed: usize,
@@ -19,12 +19,12 @@ pub enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// A frame that is the bytes as they came.
+    /// A frame that consists of all consumed bytes.
     pub fn whole(bytes: &'a [u8], length: usize) -> Self {
         Self::within(bytes, length, 0, length)
     }
 
-    /// A frame that is a part of the bytes it consumes.
+    /// A frame that is a part of the consumed bytes.
     pub fn within(bytes: &'a [u8], consumed: usize, from: usize, to: usize) -> Self {
         bytes
             .get(from..to)
@@ -33,26 +33,26 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Cuts a stream into frames.
+/// Splits a stream into frames.
 ///
-/// The same stream gives the same frames however it is split: a decision depends on the bytes before it alone, never on
-/// where what has arrived ends.
+/// The same stream gives the same frames however it is split: a decision depends only on the bytes before it, never on
+/// how many bytes have arrived.
 pub trait Framer: Send {
-    /// Looks at the bytes that have arrived and are not consumed.
+    /// Examines the bytes that have arrived and are not consumed.
     fn step<'a>(&mut self, bytes: &'a [u8]) -> Step<'a>;
 
-    /// The length of the frame that the bytes for which [`Framer::step`] waits are, if nothing follows them. For protocols
-    /// in which the next frame tells where one ends.
+    /// The length of the frame that the waiting bytes form if nothing follows them. For protocols in which only the
+    /// next frame shows where a frame ends.
     fn end(&self, _bytes: &[u8]) -> Option<usize> {
         None
     }
 }
 
-/// Frames that end with a line's end, which is not part of them: carriage return, line feed, or both. Blank lines are no
+/// Frames that end with a line end, which is not part of them: carriage return, line feed, or both. Blank lines are not
 /// frames.
 #[derive(Clone, Copy, Debug)]
 pub struct LineFramer {
-    /// Bytes a line may have; of a longer one the whole is passed over.
+    /// Maximum length of a line, in bytes. Of a longer line, this many bytes at a time are skipped until the rest fits.
     pub max: usize,
 }
 
@@ -62,7 +62,7 @@ impl Framer for LineFramer {
     }
 }
 
-/// The frame up to a delimiter, without it; more delimiters in front are passed over.
+/// The frame up to a delimiter, without it; further delimiters before it are skipped.
 pub fn delimited(bytes: &[u8], max: usize, is_end: impl Fn(u8) -> bool) -> Step<'_> {
     let leading = bytes.iter().take_while(|byte| is_end(**byte)).count();
     if leading > 0 {
@@ -75,7 +75,7 @@ pub fn delimited(bytes: &[u8], max: usize, is_end: impl Fn(u8) -> bool) -> Step<
     }
 }
 
-/// The framer of a protocol of datagrams alone: what arrives by a stream is no frame.
+/// The framer of a protocol that uses only datagrams: bytes of a stream are not a frame.
 #[derive(Clone, Copy, Debug)]
 pub struct NoStream;
 
@@ -85,7 +85,7 @@ impl Framer for NoStream {
     }
 }
 
-/// Passes over everything before the next byte that may begin a frame.
+/// Skips everything before the next byte that may begin a frame.
 pub fn skip_to(bytes: &[u8], begins: impl Fn(u8) -> bool) -> Step<'_> {
     match bytes.iter().skip(1).position(|byte| begins(*byte)) {
         Some(before) => Step::Skip(before + 1),
@@ -94,7 +94,7 @@ pub fn skip_to(bytes: &[u8], begins: impl Fn(u8) -> bool) -> Step<'_> {
     }
 }
 
-/// Where a sequence of bytes begins.
+/// The index at which a sequence of bytes begins.
 pub fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len().max(1)).position(|window| window == wanted)
+    memchr::memmem::find(bytes, wanted)
 }

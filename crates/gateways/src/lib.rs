@@ -1,7 +1,7 @@
 //! Tracker and satellite protocols: bytes to reports and commands to bytes.
 //!
-//! Nothing here reads a clock, a socket or a store. A [`Framer`] cuts a stream into frames, a [`Decoder`] reads one frame,
-//! [`PROTOCOLS`] lists what is spoken. How to add a protocol is written in this crate's README.
+//! Nothing here reads a clock, a socket or a store. A [`Framer`] splits a stream into frames, a [`Decoder`] decodes one
+//! frame, [`PROTOCOLS`] lists the supported protocols. The README of this crate describes how to add a protocol.
 #![cfg_attr(
     not(test),
     deny(
@@ -23,6 +23,7 @@ mod feed;
 mod feed_json;
 mod feed_option;
 pub mod feeds;
+mod file_parts;
 mod framer;
 mod line;
 mod location;
@@ -56,7 +57,7 @@ pub use feed_json::feed_json;
 pub use feed_option::{FeedOption, FeedOptionKind, check_given_options, check_options};
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults, decoded_json};
-pub use location::{alert_name, place_error, report_json, to_location, to_readings};
+pub use location::{alert_name, position_error, report_json, to_location, to_readings};
 pub use model::{MODELS, Model, find_model};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};

@@ -1,4 +1,4 @@
-//! `perigee decode`, line by line: a frame in, what it says out.
+//! `perigee decode`, line by line: decodes a frame and writes its content.
 
 use std::collections::BTreeMap;
 
@@ -14,26 +14,26 @@ use crate::notation::reader::hex_digits;
 use crate::protocol::{Protocol, find_protocol};
 use crate::sniff::sniff;
 
-/// What holds for lines that do not say it themselves.
+/// Defaults for lines that do not set them.
 #[derive(Clone, Debug, Default)]
 pub struct LineDefaults {
-    /// The protocol; guessed from the bytes when there is none.
+    /// The protocol; recognised from the bytes if none is given.
     pub protocol: Option<String>,
-    /// The device's model.
+    /// Model of the device; `None` to use the one that it reports.
     pub model: Option<String>,
-    /// Keep what a connection knows from line to line.
+    /// Whether to keep the state of the connection from line to line.
     pub session: bool,
-    /// Settings of the device, under those of a line.
+    /// Settings of the device. Those of a line take precedence.
     pub options: Options,
 }
 
-/// Decodes lines.
+/// Decodes frames that are given as lines of text.
 pub struct LineDecoder {
     defaults: LineDefaults,
     sessions: BTreeMap<&'static str, Session>,
 }
 
-/// What a connection knows after some lines.
+/// The state of a connection after some lines.
 struct Session {
     decoder: Box<dyn Decoder>,
     identifier: Option<String>,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for LineDecoder {
     }
 }
 
-/// A line as it was read.
+/// A line of the input.
 struct Line {
     protocol: Option<String>,
     bytes: Vec<u8>,
@@ -57,7 +57,7 @@ struct Line {
 }
 
 impl LineDecoder {
-    /// A decoder that has seen no line.
+    /// A decoder that has not read a line yet.
     pub const fn new(defaults: LineDefaults) -> Self {
         Self { defaults, sessions: BTreeMap::new() }
     }
@@ -138,7 +138,7 @@ fn parse_line(line: &str) -> Result<Line, String> {
     Ok(Line { protocol, bytes, model, options, known, datagram })
 }
 
-/// What a frame says as `perigee decode` writes it.
+/// The decoded content of a frame, as `perigee decode` writes it.
 pub fn decoded_json(protocol: &Protocol, decoded: &Decoded) -> Json {
     let replies: Vec<Json> = decoded.replies.iter().map(|bytes| json!({"hex": hex_digits(bytes)})).collect();
     let mut object = json!({

@@ -1,4 +1,4 @@
-//! From a report to a location of the service: the readings that have a member of their own get it, the rest become
+//! Converts a report to a location: readings that have a member of their own are stored in it, all others become
 //! attributes.
 
 use perigee_core::locations::location::{
@@ -12,10 +12,11 @@ use crate::notation::number::whole;
 use crate::report::{Position, Report};
 use crate::value::Value;
 
-/// Attributes taken from values; the rest of what the service allows is for a raw place, cells and wireless networks.
+/// Maximum number of attributes from values; the rest of the allowed number is for a raw position, cells and wireless
+/// networks.
 const ATTRIBUTES_MAX: usize = Location::ATTRIBUTES_MAX - 4;
 
-/// The alert of an alarm word: a name the service knows, or the word with its first letter raised.
+/// The alert of an alarm name: a name that the service knows, or the alarm name with an upper-case first letter.
 pub fn alert_name(word: &str) -> String {
     let known = match word {
         "sos" => "SOSButton",
@@ -37,27 +38,26 @@ pub fn alert_name(word: &str) -> String {
     known.to_owned()
 }
 
-/// The place, if it is on Earth.
-fn place(report: &Report) -> Option<(Latitude, Longitude)> {
-    let place = report.place?;
-    Some((Latitude::from_degrees(place.latitude).ok()?, Longitude::from_degrees(place.longitude).ok()?))
+/// The position, if it is in range.
+fn position_on_earth(report: &Report) -> Option<(Latitude, Longitude)> {
+    let position = report.position?;
+    Some((Latitude::from_degrees(position.latitude).ok()?, Longitude::from_degrees(position.longitude).ok()?))
 }
 
-/// The location of a report that has a place on Earth; its time is that of arrival when it has none.
+/// The location of a report that has a valid position. A report without a time gets the time of arrival.
 pub fn to_location(report: &Report, arrival: perigee_core::time::Timestamp) -> Option<Location> {
-    let (latitude, longitude) = place(report)?;
-    Some(Location {
-        time: report.time.unwrap_or(arrival),
-        latitude,
-        longitude,
-        readings: to_readings(report),
-    })
+    let (latitude, longitude) = position_on_earth(report)?;
+    let mut readings = to_readings(report);
+    // A tracker that got no acknowledgement sends the same record again from its memory. How it was sent is no part of
+    // it, or it would be stored twice.
+    readings.attributes.remove("archive");
+    Some(Location { time: report.time.unwrap_or(arrival), latitude, longitude, readings })
 }
 
-/// Everything of a report but its time and place. A value that does not fit its member becomes an attribute; a place that
-/// is not on Earth becomes the attributes `rawLatitude` and `rawLongitude`.
+/// All parts of a report except its time and position. A value that does not fit its member becomes an attribute; a
+/// position out of range becomes the attributes `rawLatitude` and `rawLongitude`.
 pub fn to_readings(report: &Report) -> Readings {
-    let nowhere = place(report).is_none();
+    let nowhere = position_on_earth(report).is_none();
     let mut readings = Readings {
         altitude: measure(report.altitude_m),
         speed: measure(report.speed_kmh).filter(|speed| speed.as_thousandths() >= 0),
@@ -83,7 +83,7 @@ pub fn to_readings(report: &Report) -> Readings {
             readings.attributes.insert(name, attribute);
         }
     }
-    if let (true, Some(Position { latitude, longitude })) = (nowhere, report.place) {
+    if let (true, Some(Position { latitude, longitude })) = (nowhere, report.position) {
         for (name, degrees) in [("rawLatitude", latitude), ("rawLongitude", longitude)] {
             if let Some(attribute) = attribute(&Value::Real(degrees)) {
                 readings.attributes.insert(name.to_owned(), attribute);
@@ -100,22 +100,23 @@ fn alarm_texts(report: &Report) -> Option<Vec<String>> {
     (!report.alarms.is_empty()).then(|| vec![text; report.alarms.len()])
 }
 
-/// [`DecodeError::NotOnEarth`] if a report has a place that no location can have.
-pub fn place_error(reports: &[Report]) -> Option<DecodeError> {
-    let is_nowhere = |report: &Report| report.place.is_some() && place(report).is_none();
+/// [`DecodeError::NotOnEarth`] if a report has a position that no location can have.
+pub fn position_error(reports: &[Report]) -> Option<DecodeError> {
+    let is_nowhere = |report: &Report| report.position.is_some() && position_on_earth(report).is_none();
     reports.iter().any(is_nowhere).then_some(DecodeError::NotOnEarth)
 }
 
-/// Receivers without a fix send 0, 0 and often call it valid: their flag is not passed on for it.
+/// Receivers without a fix often send 0, 0 and mark it as valid: their flag is ignored.
 fn at_null_island(report: &Report) -> bool {
-    place(report).is_some_and(|(latitude, longitude)| latitude.as_e7() == 0 && longitude.as_e7() == 0)
+    position_on_earth(report)
+        .is_some_and(|(latitude, longitude)| latitude.as_e7() == 0 && longitude.as_e7() == 0)
 }
 
 fn measure(number: Option<f64>) -> Option<Milli> {
     Milli::from_f64(number?).ok()
 }
 
-/// Sets the member that this value has; false when it has none or the value does not fit.
+/// Sets the member for this value; false if there is no such member or the value does not fit.
 fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
     let number = number_of(value);
     let accept = |field: Field| number.and_then(|number| field.bounds().accept(number).ok());
@@ -146,12 +147,12 @@ fn set_member(readings: &mut Readings, name: &str, value: &Value) -> bool {
     number.is_some()
 }
 
-/// The number of a value, also when it came as text: forms and many webhooks have nothing else.
+/// The number of a value, which may also be a text: forms and many webhooks send only texts.
 fn number_of(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| crate::notation::fields::real(value.as_str()?.trim()))
 }
 
-/// Yes or no, also when it came as text.
+/// A boolean, which may also be a text.
 fn flag_of(value: &Value) -> Option<bool> {
     match value {
         Value::Flag(on) => Some(*on),
@@ -172,13 +173,13 @@ fn attribute(value: &Value) -> Option<Attribute> {
     })
 }
 
-/// Without the noise of binary fractions: 0.30000000000000004 is 0.3.
+/// Rounds binary fractions: 0.30000000000000004 becomes 0.3.
 fn tidy(number: f64) -> f64 {
     let scaled = (number * 1e9).round();
     if scaled.abs() < 1e15 { scaled / 1e9 } else { number }
 }
 
-/// Cells as `mcc-mnc-lac-cell`, networks as their address, both with `@signal` where one was sent.
+/// Cells as `mcc-mnc-lac-cell`, networks as their address, both with `@signal` if one was sent.
 fn add_network(readings: &mut Readings, report: &Report) {
     let signal = |signal: Option<i32>| signal.map_or_else(String::new, |signal| format!("@{signal}"));
     let cells = report.cells.iter().map(|tower| {
@@ -198,12 +199,12 @@ fn add_network(readings: &mut Readings, report: &Report) {
 /// A report as `perigee decode` writes it: the members of a location in the API, and `located`.
 pub fn report_json(report: &Report) -> Json {
     let mut members = Map::new();
-    let place = place(report);
-    members.insert("located".to_owned(), json!(place.is_some()));
+    let position = position_on_earth(report);
+    members.insert("located".to_owned(), json!(position.is_some()));
     if let Some(time) = report.time {
         members.insert(Field::DateTime.name().to_owned(), json!(time.to_string()));
     }
-    if let Some((latitude, longitude)) = place {
+    if let Some((latitude, longitude)) = position {
         members.insert(Field::Latitude.name().to_owned(), json!(Degrees::from(latitude)));
         members.insert(Field::Longitude.name().to_owned(), json!(Degrees::from(longitude)));
     }
@@ -228,7 +229,7 @@ macro_rules! define {
 
 reading_fields!(define);
 
-/// A reading as the API writes it; `None` when it was not sent.
+/// A reading as the API writes it; `None` if it was not sent.
 trait IntoJson {
     fn into_json(self) -> Option<Json>;
 }
@@ -319,6 +320,16 @@ mod tests {
     }
 
     #[test]
+    fn a_record_from_memory_is_the_one_that_was_sent_live() {
+        let mut report = Report::default();
+        report.locate(1.5, -2.25);
+        report.set("rssi", 4_u8);
+        let live = to_location(&report, perigee_core::time::Timestamp::MIN);
+        report.set("archive", true);
+        assert_eq!(to_location(&report, perigee_core::time::Timestamp::MIN), live);
+    }
+
+    #[test]
     fn numbers_that_came_as_text_get_their_members() {
         let mut report = Report::default();
         for (name, text) in [
@@ -342,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_on_earth_is_no_place() {
+    fn impossible_coordinates_are_not_a_position() {
         let mut report = Report { valid: Some(true), ..Report::default() };
         report.locate(91.0, 200.0);
         let expect = json!({"located": false, "attributes": {"rawLatitude": 91.0, "rawLongitude": 200.0}});

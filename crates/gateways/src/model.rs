@@ -1,17 +1,17 @@
-//! The models of trackers that are known: who makes them, what they speak, and what that means for decoding.
+//! The known models of trackers: their makers, protocols and decoding settings.
 
 /// A model of tracker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Model {
-    /// Who makes or sells it.
+    /// The maker or seller.
     pub maker: &'static str,
     /// As the maker writes it; unique among all models, in any letter case.
     pub name: &'static str,
-    /// The protocol that it speaks.
+    /// The protocol that it uses.
     pub protocol: &'static str,
-    /// The options that it implies.
+    /// The decoding settings that it implies.
     pub options: &'static [(&'static str, bool)],
-    /// The name that decoders know, where several models are read the same.
+    /// The name that decoders use, if several models are decoded alike.
     pub read_as: &'static str,
 }
 
@@ -46,7 +46,7 @@ pub fn find_model(text: &str) -> Option<&'static Model> {
     MODELS.iter().find(|model| model.is_named(text))
 }
 
-/// Every model that is known, by protocol. Others of a protocol are read as the usual model of it.
+/// All known models, by protocol. Other models of a protocol are decoded like its usual model.
 #[rustfmt::skip]
 pub const MODELS: &[Model] = &[
     model("Teltonika", "FMB001", "teltonika"),

@@ -1,6 +1,6 @@
 //! Digital inputs or outputs, up to 32 of them.
 
-/// Which pins a frame named, and which of them are on. Pins count from 1.
+/// The pins that a frame contains, and which of them are on. Pins count from 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pins {
     sent: u32,
@@ -11,7 +11,7 @@ impl Pins {
     /// Pins 1 to 32.
     pub const MAX: u32 = 32;
 
-    /// Records a pin; false when there is no such pin.
+    /// Records a pin; false if there is no such pin.
     pub fn set(&mut self, pin: u32, on: bool) -> bool {
         let Some(mask) = pin.checked_sub(1).and_then(|index| 1_u32.checked_shl(index)) else {
             return false;
@@ -27,7 +27,7 @@ impl Pins {
         (self.sent & mask != 0).then_some(self.on & mask != 0)
     }
 
-    /// All pins up to the last one sent; what was not sent before it is off. None when none was sent.
+    /// All pins up to the last one that was sent; missing ones before it are off. None if none was sent.
     pub fn list(self) -> Option<Vec<bool>> {
         let count = u32::BITS - self.sent.leading_zeros();
         (count > 0).then(|| (1..=count).map(|pin| self.get(pin).unwrap_or(false)).collect())

@@ -7,10 +7,10 @@ use crate::framer::Framer;
 use crate::protocols;
 use crate::sniff::Sniff;
 
-/// How a protocol is carried.
+/// The transport of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A stream.
+    /// A stream, which a framer splits.
     Tcp,
     /// Datagrams, each a frame.
     Udp,
@@ -18,34 +18,34 @@ pub enum Transport {
     Tls,
 }
 
-/// A protocol and how it is spoken.
+/// A protocol: its framer, decoder and encoder.
 #[derive(Clone, Copy, Debug)]
 pub struct Protocol {
     /// Its name in settings and on the command line.
     pub name: &'static str,
-    /// Who makes devices that speak it.
+    /// Makers of devices that use it.
     pub makers: &'static str,
-    /// The port that menus of such trackers usually name.
+    /// The port that is usual for such trackers.
     pub port: u16,
-    /// How it is carried.
+    /// Transports over which its trackers connect.
     pub transports: &'static [Transport],
     /// Whether commands can be sent in datagrams as they are in a stream.
     pub commands_by_udp: bool,
-    /// Bytes a frame may have; longer ones are passed over.
+    /// Maximum size of a frame, in bytes; longer frames are skipped.
     pub max_frame: usize,
     /// Makes a framer for a new connection.
     pub framer: fn() -> Box<dyn Framer>,
     /// Makes a decoder for a new connection.
     pub decoder: fn() -> Box<dyn Decoder>,
-    /// Writes a command.
+    /// Encodes a command, or says why that is not possible.
     pub encode: fn(&Command, &Target<'_>) -> Result<Vec<u8>, EncodeError>,
-    /// Its alarm codes, by the field in which they stand.
+    /// Its alarm codes, by the field that contains them.
     pub alarms: &'static [AlarmTable],
-    /// Judges the first bytes of a connection.
+    /// Recognises the protocol by the first bytes of a connection.
     pub sniff: fn(&[u8]) -> Sniff,
 }
 
-/// Every protocol, in the order in which first bytes are judged: what is sure by a fixed prefix comes first.
+/// All protocols, in the order in which first bytes are examined: those with a fixed prefix come first.
 pub const PROTOCOLS: &[Protocol] = &[
     protocols::gt06::PROTOCOL,
     protocols::teltonika::PROTOCOL,

@@ -1,4 +1,4 @@
-//! What one record of a frame says.
+//! A report: the decoded content of one record of a frame.
 
 use std::fmt::Write as _;
 
@@ -11,9 +11,9 @@ use crate::value::{Name, Value};
 /// Degrees north and east as they were sent, not yet checked for their range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Position {
-    /// Degrees north.
+    /// Degrees north (WGS 84).
     pub latitude: f64,
-    /// Degrees east.
+    /// Degrees east (WGS 84).
     pub longitude: f64,
 }
 
@@ -28,7 +28,7 @@ pub struct CellTower {
     pub lac: u32,
     /// Cell identity.
     pub cell: u64,
-    /// Signal strength as sent, dBm or the device's own scale.
+    /// Signal strength as sent: in dBm, or in the device's own scale.
     pub signal: Option<i32>,
 }
 
@@ -37,70 +37,70 @@ pub struct CellTower {
 pub struct AccessPoint {
     /// Hardware address, lower case with colons.
     pub mac: String,
-    /// Signal strength as sent, dBm or the device's own scale.
+    /// Signal strength as sent: in dBm, or in the device's own scale.
     pub signal: Option<i32>,
 }
 
-/// One record: a position, or readings without one.
+/// A report: a position, or readings without one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// None: readings only, at `time` or on arrival.
-    pub place: Option<Position>,
-    /// None: the frame has no time, or one that does not exist.
+    /// None if the report has only readings, at `time` or on arrival.
+    pub position: Option<Position>,
+    /// None if the frame has no time, or an invalid one.
     pub time: Option<Timestamp>,
-    /// The sender's own fix flag; none where the protocol has no such flag.
+    /// The fix flag of the sender; none if the protocol has no such flag.
     pub valid: Option<bool>,
-    /// Metres.
+    /// Altitude in metres.
     pub altitude_m: Option<f64>,
-    /// Kilometres an hour.
+    /// Speed over ground.
     pub speed_kmh: Option<f64>,
-    /// Degrees from true north.
+    /// Course in degrees clockwise from true north.
     pub course: Option<f64>,
-    /// Metres.
+    /// Accuracy in metres.
     pub accuracy_m: Option<f64>,
-    /// How the place was found; none where the protocol does not say.
+    /// How the position was determined; none if the protocol does not report it.
     pub source: Option<FixSource>,
     /// Cells of the mobile network.
     pub cells: Vec<CellTower>,
-    /// Wireless networks.
+    /// Wireless networks in reach, with their signal strength.
     pub wifi: Vec<AccessPoint>,
-    /// Everything else; of two values with one name the later counts.
+    /// All other readings; the later of two values with one name is used.
     pub values: Vec<(Name, Value)>,
-    /// Alarm words such as `powerCut`, each at most once.
+    /// Alarm names such as `powerCut`, each at most once.
     pub alarms: Vec<&'static str>,
-    /// What people read with these alarms, such as the name of a region.
+    /// Text for people that belongs to these alarms, such as the name of a region.
     pub alarm_text: Option<String>,
-    /// Digital inputs.
+    /// States of the digital inputs, counted from 1.
     pub inputs: Pins,
-    /// Digital outputs.
+    /// States of the digital outputs, counted from 1.
     pub outputs: Pins,
 }
 
-/// Kilometres an hour in a knot.
+/// Factor from knots to km/h.
 pub const KNOT_KMH: f64 = 1.852;
-/// Kilometres an hour in a mile an hour.
+/// Factor from miles per hour to km/h.
 pub const MILE_KMH: f64 = 1.609_344;
 
 impl Report {
-    /// Sets the place.
+    /// Sets the position, in degrees.
     pub const fn locate(&mut self, latitude: f64, longitude: f64) {
-        self.place = Some(Position { latitude, longitude });
+        self.position = Some(Position { latitude, longitude });
     }
 
-    /// Sets a place that the device found by satellite navigation.
+    /// Sets a position that the device found by satellite navigation.
     pub const fn fix(&mut self, latitude: f64, longitude: f64) {
         self.locate(latitude, longitude);
         self.source = Some(FixSource::Gnss);
     }
 
-    /// Sets a place that the network estimated, with the radius of its error in metres.
+    /// Sets a position that the network estimated, with the radius of its error in metres.
     pub const fn estimate(&mut self, latitude: f64, longitude: f64, accuracy_m: Option<f64>) {
         self.locate(latitude, longitude);
         self.accuracy_m = accuracy_m;
         self.source = Some(FixSource::Network);
     }
 
-    /// Adds a reading.
+    /// Adds a reading. It takes precedence over an earlier one of this name.
     pub fn set(&mut self, name: impl Into<Name>, value: impl Into<Value>) {
         self.values.push((name.into(), value.into()));
     }
@@ -129,14 +129,14 @@ impl Report {
         self.values.iter().rev().find(|(known, _)| same(known)).map(|(_, value)| value)
     }
 
-    /// Adds an alarm word once.
+    /// Adds an alarm name once.
     pub fn alarm(&mut self, word: &'static str) {
         if !self.alarms.contains(&word) {
             self.alarms.push(word);
         }
     }
 
-    /// Adds an alarm word if there is one.
+    /// Adds an alarm name if there is one.
     pub fn alarm_some(&mut self, word: Option<&'static str>) {
         if let Some(word) = word {
             self.alarm(word);
@@ -162,19 +162,31 @@ impl Report {
         self.cells.push(CellTower { mcc, mnc, lac: lac.into(), cell: cell.into(), signal: None });
     }
 
+    /// Adds a cell of the mobile network with its signal strength.
+    pub fn cell_with_signal(
+        &mut self,
+        (mcc, mnc): (u16, u16),
+        lac: impl Into<u32>,
+        cell: impl Into<u64>,
+        signal: impl Into<i32>,
+    ) {
+        let signal = Some(signal.into());
+        self.cells.push(CellTower { mcc, mnc, lac: lac.into(), cell: cell.into(), signal });
+    }
+
     /// Adds a wireless network by the six bytes of its address.
     pub fn access_point(&mut self, mac: [u8; 6], signal: Option<i32>) {
         let mut text = String::with_capacity(17);
         for (index, byte) in mac.iter().enumerate() {
-            // Writing to a String cannot fail.
+            // Writing to a `String` never fails.
             let _ = write!(text, "{}{byte:02x}", if index == 0 { "" } else { ":" });
         }
         self.wifi.push(AccessPoint { mac: text, signal });
     }
 
-    /// Whether the frame said nothing beyond its time.
+    /// Whether the report contains nothing besides its time.
     pub fn is_bare(&self) -> bool {
-        self.place.is_none()
+        self.position.is_none()
             && self.cells.is_empty()
             && self.wifi.is_empty()
             && self.values.is_empty()

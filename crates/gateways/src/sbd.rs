@@ -1,4 +1,4 @@
-//! Short burst data of Iridium: one message of a modem, however the provider delivered it.
+//! Short burst data (SBD) of Iridium: one message of a modem, however the provider delivered it.
 
 use perigee_core::time::Timestamp;
 
@@ -7,10 +7,10 @@ use crate::payload::{PayloadSettings, decode_payload};
 use crate::report::Report;
 use crate::value::Value;
 
-/// Metres in the kilometre that an estimate's radius is counted in.
+/// Metres per kilometre, the unit of an estimate's radius.
 const KILOMETRE_M: f64 = 1000.0;
 
-/// The network's own estimate of where a modem is.
+/// The estimate of the network for the position of a modem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Estimate {
     /// Degrees north, to a thousandth of a minute.
@@ -24,21 +24,22 @@ pub(crate) struct Estimate {
 /// A session of a modem with the network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Session {
-    /// The provider's dedupe key.
+    /// The provider's deduplication key.
     pub key: Option<String>,
-    /// IMEI first, then other names of the device.
+    /// The IMEI, then other identifiers of the device.
     pub identifiers: Vec<String>,
-    /// When the network got the message.
+    /// Time at which the network received the message.
     pub time: Option<Timestamp>,
-    /// Where the network thinks the modem is.
+    /// The position of the modem as estimated by the network.
     pub estimate: Option<Estimate>,
     /// Counters and states of the session, such as `momsn`.
     pub values: Vec<(&'static str, Value)>,
 }
 
 impl Session {
-    /// The message of this session. Fixes of the payload come first, then the network's estimate, which also carries the
-    /// session's values. A session without either becomes readings at the session's time.
+    /// The message of this session: the reports of the payload, then the estimate of the network. The values of the
+    /// session are part of the estimate or, without an estimate, of the first report. A session that has neither
+    /// becomes readings at its time.
     pub(crate) fn message(self, payload: &[u8], settings: &PayloadSettings<'_>) -> FeedMessage {
         let read = decode_payload(payload, settings);
         let mut reports = read.reports;

@@ -1,10 +1,10 @@
-//! Comparing secrets, and short names made of longer texts.
+//! Comparison of secrets, and short hashes of texts.
 
 use ring::digest::{SHA256, digest};
 
 use crate::notation::reader::hex_digits;
 
-/// Whether two secrets are the same. Digests are compared, so that the time tells nothing about the secret.
+/// Whether two secrets are the same. Digests are compared, so that the duration reveals nothing about the secret.
 pub(crate) fn same(one: &str, other: &str) -> bool {
     digest(&SHA256, one.as_bytes()).as_ref() == digest(&SHA256, other.as_bytes()).as_ref()
 }

@@ -1,4 +1,4 @@
-//! Settings that a person writes as JSON, read with errors that name the member.
+//! Settings in JSON, read with errors that contain the path of the member.
 
 use serde_json::{Map, Value as Json};
 
@@ -8,17 +8,17 @@ use serde_json::{Map, Value as Json};
 pub struct SettingError {
     /// JSON pointer (RFC 6901) of the member within the setting, such as `/fields/2/width`; empty for the whole setting.
     pub path: String,
-    /// Such as `must be 1 to 8`.
+    /// The problem, such as `must be 1 to 8`.
     pub problem: String,
 }
 
 impl SettingError {
-    /// A problem with the member of this path.
+    /// A problem of the member at this path.
     pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
         Self { path: path.into(), problem: problem.into() }
     }
 
-    /// The same for a setting that is the member of this path in a larger one.
+    /// The same problem, if the setting is the member of this path in a larger one.
     #[must_use]
     pub fn below(self, path: &str) -> Self {
         Self { path: format!("{path}{}", self.path), ..self }
@@ -30,7 +30,7 @@ pub fn member_path(path: &str, name: &str) -> String {
     format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// The members of an object, taken one by one; what is left over at the end is an error.
+/// The members of an object, taken one by one; remaining members at the end are an error.
 #[derive(Debug)]
 pub struct Members<'a> {
     object: &'a Map<String, Json>,
@@ -58,20 +58,20 @@ impl<'a> Members<'a> {
         SettingError::new(self.path(name), problem)
     }
 
-    /// A member that may be missing; `null` is the same as missing.
+    /// An optional member; `null` is the same as missing.
     pub fn take(&mut self, name: &'static str) -> Option<&'a Json> {
         self.taken.push(name);
         self.object.get(name).filter(|value| !value.is_null())
     }
 
-    /// The text of a member, if it is there.
+    /// The text of a member, if it is present.
     pub fn text(&mut self, name: &'static str) -> Result<Option<&'a str>, SettingError> {
         self.take(name)
             .map(|value| value.as_str().ok_or_else(|| self.wrong(name, "must be a string")))
             .transpose()
     }
 
-    /// A number, finite as every number in JSON.
+    /// A number, which in JSON is always finite.
     pub fn number(&mut self, name: &'static str) -> Result<Option<f64>, SettingError> {
         self.take(name)
             .map(|value| value.as_f64().ok_or_else(|| self.wrong(name, "must be a number")))
@@ -138,7 +138,7 @@ impl<'a> Members<'a> {
         self.object
     }
 
-    /// Refuses members that were not read, so that a typing error is found.
+    /// Refuses members that were not read, so that misspelt names are found.
     pub fn end(self) -> Result<(), SettingError> {
         match self.object.keys().find(|name| !self.taken.contains(&name.as_str())) {
             Some(unknown) => {

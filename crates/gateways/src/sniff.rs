@@ -1,20 +1,20 @@
-//! Telling a protocol by the first bytes of a connection.
+//! Recognises a protocol by the first bytes of a connection.
 
 use crate::protocol::{PROTOCOLS, Protocol};
 
-/// What first bytes say about one protocol.
+/// Whether the first bytes match a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sniff {
-    /// It is this one.
+    /// The bytes are of this protocol.
     Yes,
-    /// It may be; more bytes tell.
+    /// They may be; more bytes are needed to decide.
     More,
-    /// It is another.
+    /// They are not.
     No,
 }
 
 impl Sniff {
-    /// Whether the bytes begin with this; what has arrived may be shorter.
+    /// Whether the bytes begin with this prefix; they may still be incomplete.
     pub fn prefix(bytes: &[u8], wanted: &[u8]) -> Self {
         if bytes.starts_with(wanted) {
             Self::Yes
@@ -25,7 +25,7 @@ impl Sniff {
         }
     }
 
-    /// The better of two.
+    /// The more certain of two results.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         match (self, other) {
@@ -36,9 +36,10 @@ impl Sniff {
     }
 }
 
-/// The protocol of a connection's first bytes: the first of the table that is sure, once none before it may still be.
+/// The protocol of a connection's first bytes: the first in the table that matches, once no earlier one may still
+/// match.
 ///
-/// `None` with `more` true asks for more bytes.
+/// The boolean is true if more bytes are needed to decide.
 pub fn sniff(bytes: &[u8]) -> (Option<&'static Protocol>, bool) {
     for protocol in PROTOCOLS {
         match (protocol.sniff)(bytes) {

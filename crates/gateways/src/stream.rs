@@ -1,10 +1,10 @@
-//! The bytes of a connection that are not a frame yet.
+//! The bytes of a connection that do not form a frame yet.
 
 use std::borrow::Cow;
 
 use crate::framer::{Framer, Step};
 
-/// Collects what arrives and gives frames. Keeps at most one unfinished frame.
+/// Collects received bytes and returns frames. Keeps at most one incomplete frame.
 pub struct FrameBuffer {
     framer: Box<dyn Framer>,
     bytes: Vec<u8>,
@@ -19,12 +19,12 @@ impl std::fmt::Debug for FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// An empty buffer. `max_frame` bounds what is kept while a frame is unfinished.
+    /// An empty buffer. `max_frame` limits the bytes that are kept for an incomplete frame.
     pub const fn new(framer: Box<dyn Framer>, max_frame: usize) -> Self {
         Self { framer, bytes: Vec::new(), max_frame, skipped: 0 }
     }
 
-    /// Adds what arrived and hands over each frame it completes.
+    /// Adds received bytes and passes on each frame that they complete.
     pub fn push(&mut self, arrived: &[u8], mut take: impl FnMut(&[u8])) {
         self.bytes.extend_from_slice(arrived);
         let mut done = 0;
@@ -42,7 +42,7 @@ impl FrameBuffer {
                     self.skipped += u64::try_from(count).unwrap_or(u64::MAX);
                     done += count;
                 }
-                // A framer that waits for more than any frame has is wrong about the front.
+                // If a framer waits for more bytes than a frame may have, the first byte is not the start of a frame.
                 Step::Wait if rest.len() > self.max_frame => {
                     self.skipped += 1;
                     done += 1;
@@ -52,18 +52,18 @@ impl FrameBuffer {
         }
         self.bytes.drain(..done.min(self.bytes.len()));
         if self.bytes.is_empty() {
-            // Idle connections keep no memory.
+            // Idle connections use no memory.
             self.bytes = Vec::new();
         }
     }
 
-    /// Whether what waits is a whole frame if nothing follows it.
+    /// Whether the waiting bytes form a complete frame if nothing follows them.
     pub fn may_end(&self) -> bool {
         self.framer.end(&self.bytes).is_some()
     }
 
-    /// Hands over what waits as a frame, if it is a whole one. To be called when nothing more comes: at the end of a
-    /// stream, or after a pause that no sender makes within a frame.
+    /// Passes on the waiting bytes as a frame, if they form a complete one. Call it if no more bytes are expected: at
+    /// the end of a stream, or after a longer pause than a sender makes within a frame.
     pub fn end(&mut self, mut take: impl FnMut(&[u8])) {
         let Some(frame) = self.framer.end(&self.bytes).and_then(|length| self.bytes.get(..length)) else {
             return;
@@ -78,7 +78,7 @@ impl FrameBuffer {
         &self.bytes
     }
 
-    /// Bytes that were part of no frame so far.
+    /// Bytes that were not part of a frame so far.
     pub const fn skipped(&self) -> u64 {
         self.skipped
     }

@@ -1,4 +1,4 @@
-//! Names and values of readings, cheap to make: most names are constants and most values are numbers.
+//! Names and values of readings, cheap to create: most names are constants and most values are numbers.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ pub enum Name {
     Sent(Box<str>),
 }
 
-/// A reading.
+/// The value of a reading.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// Yes or no.
     Flag(bool),
     /// A whole number.
     Integer(i64),
-    /// A number with a fraction. Infinite ones and NaN are dropped when a location is made.
+    /// A number with a fraction. Infinite values and NaN are dropped when a location is created.
     Real(f64),
     /// A text that is a constant of the protocol.
     Word(&'static str),
@@ -106,7 +106,7 @@ macro_rules! whole {
 whole!(u8 i8 u16 i16 u32 i32 i64);
 
 impl From<u64> for Value {
-    /// What does not fit becomes a float.
+    /// A number that does not fit becomes a float.
     fn from(number: u64) -> Self {
         i64::try_from(number)
             .map_or_else(|_large| Self::Real(crate::notation::number::real_u64(number)), Self::Integer)

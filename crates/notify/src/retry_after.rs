@@ -4,7 +4,7 @@ use http::HeaderMap;
 use http::header::{DATE, RETRY_AFTER};
 
 /// The longest wait that a server can ask for, in seconds.
-const REST_MAX_S: i64 = 24 * 60 * 60;
+const WAIT_MAX_S: i64 = 24 * 60 * 60;
 
 /// Seconds that `Retry-After` asks for, a day at most. It is a number, or an instant that is compared with the header
 /// `Date` of the same server.
@@ -12,11 +12,11 @@ pub fn asked_rest_s(headers: &HeaderMap) -> Option<u32> {
     let text = |name| Some(headers.get(name)?.to_str().ok()?.trim());
     let instant = |text: &str| Some(jiff::fmt::rfc2822::parse(text).ok()?.timestamp().as_second());
     let asked = text(RETRY_AFTER)?;
-    let rest = match asked.parse::<u32>() {
+    let wait = match asked.parse::<u32>() {
         Ok(seconds) => i64::from(seconds),
         Err(_no_number) => instant(asked)?.saturating_sub(instant(text(DATE)?)?),
     };
-    u32::try_from(rest.clamp(0, REST_MAX_S)).ok()
+    u32::try_from(wait.clamp(0, WAIT_MAX_S)).ok()
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn rest_is_asked_for_in_seconds_or_by_date() {
+    fn the_wait_is_in_seconds_or_until_a_date() {
         let now = Some("Thu, 01 Jan 2026 00:00:00 GMT");
         assert_eq!(asked("120", None), Some(120));
         assert_eq!(asked(" 0 ", now), Some(0));

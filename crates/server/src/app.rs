@@ -1,5 +1,9 @@
 //! The parts of the service, built from configuration. Tests build the same. No part imports this module.
 
+mod parts;
+
+pub use parts::{Access, Counters, Health, Maps, Parts, SharedLive, Tasks};
+
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -8,13 +12,10 @@ use perigee_core::error::StoreError;
 use perigee_core::id::UserId;
 use perigee_core::notifications::notification::Channel;
 use perigee_core::store::Store;
-use perigee_core::time::{Clock, Monotonic, Timestamp};
-use tokio::runtime::Handle;
-use tokio_util::task::TaskTracker;
+use perigee_core::time::{Clock, Timestamp};
 
 use crate::access::{
-    Authenticator, CodeBackoff, HourlyCalls, Identities, KnownNetworks, RateLimits, RefusalCounter,
-    RunningKeys, ShareViewCounter, UsageCounter, read_keys,
+    Authenticator, CodeBackoff, Identities, KnownNetworks, RateLimits, RunningKeys, read_keys,
 };
 use crate::auth::mail_link::MailLinks;
 use crate::auth::password::Passwords;
@@ -22,103 +23,18 @@ use crate::auth::signing::{self, SigningKeyError, SigningKeys};
 use crate::auth::{AlertLinks, Secret, link};
 use crate::budget::Budget;
 use crate::bundled_map;
-use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config, ConfigError};
-use crate::disk::DiskWarning;
 use crate::event_format::EventFormat;
-use crate::ingest::{Ingest, IngestSettings, RawLimits};
-use crate::live::{EventPollKey, FeedPollKey, Live, LiveParts, PollAnswer, ShareCache, SharedReads};
-use crate::map_layers::{Layers, Proxy};
+use crate::ingest::{Ingest, IngestSettings, RawLimits, Reprocessing};
+use crate::live::{Live, LiveParts, ShareCache, SharedReads};
+use crate::map_layers::Layers;
 use crate::poll::Poller;
-use crate::readiness::Readiness;
-use crate::serve::OpenConnections;
-use crate::signals::Signals;
 use crate::tiles::Tiles;
 use crate::webhook::{ClientError, WebhookParts, Webhooks};
 
 /// The service. Clones share its parts.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
-
-/// The parts of the service.
-pub struct Parts {
-    /// The database of every account.
-    pub store: Arc<dyn Store>,
-    /// The source of time.
-    pub clock: Arc<dyn Clock>,
-    /// When the service was built.
-    pub started: Timestamp,
-    /// The same on the monotonic clock, for the uptime.
-    pub started_monotonic: Monotonic,
-    /// What compaction has done since the start.
-    pub compaction: CompactionStatus,
-    /// The last probe of the store.
-    pub readiness: Readiness,
-    /// When the last warning of a full disk was logged.
-    pub disk_warning: DiskWarning,
-    /// Count of open connections.
-    pub connections: OpenConnections,
-    /// The settings of the operator.
-    pub config: Config,
-    /// The address clients use.
-    pub base_url: BaseUrl,
-    /// Issues and checks tokens, and checks sessions.
-    pub authenticator: Authenticator,
-    /// Cache of users and sessions.
-    pub identities: Arc<Identities>,
-    /// Signs links with which recipients unsubscribe or confirm.
-    pub mail_links: MailLinks,
-    /// Signs links with which recipients acknowledge alerts.
-    pub alert_links: AlertLinks,
-    /// Hashes passwords off the connection threads.
-    pub passwords: Passwords,
-    /// The tiles of the bundled map, if it was found.
-    pub bundled_map: Option<Tiles>,
-    /// The operator's map tiles, if configured.
-    pub tiles: Option<Tiles>,
-    /// Further maps and overlays of the operator's.
-    pub layers: Layers,
-    /// Fetches tiles of layers whose servers browsers do not ask; none without such layers.
-    pub tile_proxy: Option<Proxy>,
-    /// Rate limits by account and address.
-    pub rates: Arc<RateLimits>,
-    /// Memory and work that requests may use.
-    pub budget: Budget,
-    /// Back-off after wrong codes of the second factor.
-    pub code_backoff: CodeBackoff,
-    /// Networks that users signed in from.
-    pub known_networks: KnownNetworks,
-    /// Calls by account, not yet saved.
-    pub usage: UsageCounter,
-    /// Calls by user and hour, not yet saved.
-    pub hours: HourlyCalls,
-    /// Openings of share links, not yet saved.
-    pub views: ShareViewCounter,
-    /// Refusals for the audit log, not yet saved.
-    pub refusals: RefusalCounter,
-    /// Idempotency keys of requests that are running.
-    pub running_keys: RunningKeys,
-    /// Announces commits and the end of the service.
-    pub signals: Arc<Signals>,
-    /// Stores what gateways receive.
-    pub ingest: Arc<Ingest>,
-    /// Streams and waiting polls.
-    pub live: Arc<Live>,
-    /// Answers to polls for events, shared by callers that waited for the same.
-    pub event_polls: SharedReads<EventPollKey, PollAnswer>,
-    /// Answers to polls for locations, shared in the same way.
-    pub feed_polls: SharedReads<FeedPollKey, PollAnswer>,
-    /// Cached pages of share links.
-    pub share_cache: ShareCache,
-    /// State of sending to webhooks.
-    pub webhooks: Arc<Webhooks>,
-    /// Fetches messages of polled gateways.
-    pub poller: Arc<Poller>,
-    /// Work that outlives its request; awaited when the service stops.
-    pub background: TaskTracker,
-    /// Runtime for work that belongs to no request.
-    pub runtime: Handle,
-}
 
 impl App {
     /// A new link with which a user sets their password, and its secret.
@@ -135,7 +51,7 @@ impl App {
 
     /// Whether this server sends e-mail.
     pub fn sends_email(&self) -> bool {
-        self.config.notifications.is_on(Channel::Email) && !self.config.email.host.is_empty()
+        self.config.sends(Channel::EMAIL)
     }
 }
 
@@ -158,35 +74,14 @@ impl App {
         format: EventFormat,
     ) -> Result<Self, BuildError> {
         let budget = Budget::new(&config.budget);
-        let passwords = passwords.in_queue(Arc::clone(&budget.hashes));
-        let identities = Arc::new(Identities::new(Arc::clone(&clock)));
-        let rates = Arc::new(RateLimits::new(&config.limits, Arc::clone(&clock)));
-        let authenticator = Authenticator::new(
-            signing_keys(&*store, clock.now()).await?,
-            config.auth.token_seconds,
-            Arc::clone(&store),
-            Arc::clone(&identities),
-            Arc::clone(&rates),
-        );
-        let link_key = store.mail_link_key(rand::random()).await?;
-        let (mail_links, alert_links) = (MailLinks::new(&link_key), AlertLinks::new(&link_key));
-        let (signals, tasks, runtime) = (Arc::<Signals>::default(), TaskTracker::new(), Handle::current());
+        let access = access(&config, &store, &clock, passwords.in_queue(Arc::clone(&budget.hashes))).await?;
+        let tasks = Tasks::new();
         let ingest = Arc::new(Ingest::new(
             Arc::clone(&store),
             Arc::clone(&clock),
             budget.clone(),
-            Arc::clone(&rates),
-            Arc::clone(&signals),
-            IngestSettings {
-                counted_claims: config.gateways.claims.into(),
-                engine_stop_max_kmh: config.gateways.engine_stop_max_kmh,
-                protocol_options: config.gateways.options.clone(),
-                raw_limits: RawLimits {
-                    device_mib: config.gateways.raw_mib_per_device,
-                    gateway_mib: config.gateways.raw_mib_per_gateway,
-                    account_mib: config.gateways.raw_mib_per_account,
-                },
-            },
+            Arc::clone(&access.rates),
+            ingest_settings(&config),
         ));
         let poller = Poller::new(
             Arc::clone(&store),
@@ -198,60 +93,95 @@ impl App {
         let live = LiveParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
-            signals: Arc::clone(&signals),
+            stopping: tasks.stopping.clone(),
             format,
-            tasks: tasks.clone(),
-            runtime: runtime.clone(),
+            tasks: tasks.background.clone(),
+            runtime: tasks.runtime.clone(),
         };
         let webhooks = WebhookParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
-            signals: Arc::clone(&signals),
+            stopping: tasks.stopping.clone(),
             format,
-            tasks: tasks.clone(),
+            tasks: tasks.background.clone(),
         };
-        let layers = Layers::open(&config.map, &config.store.data)?;
         Ok(Self(Arc::new(Parts {
-            mail_links,
+            access,
+            counters: Counters::default(),
+            maps: maps(&config)?,
+            live: SharedLive {
+                streams: Arc::new(Live::new(live, &config.events)),
+                event_polls: SharedReads::default(),
+                feed_polls: SharedReads::default(),
+                share_cache: ShareCache::new(&budget),
+            },
+            health: Health::new(&*clock),
+            tasks,
+            reprocessing: Reprocessing::new(Arc::clone(&ingest)),
             ingest,
             poller: Arc::new(poller),
-            alert_links,
-            rates,
-            live: Arc::new(Live::new(live, &config.events)),
-            event_polls: SharedReads::default(),
-            feed_polls: SharedReads::default(),
-            share_cache: ShareCache::new(&budget),
-            started: clock.now(),
-            started_monotonic: clock.monotonic(),
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
-            bundled_map: bundled_map::find(&config.map)?,
-            tiles: Tiles::open(&config.map)?,
-            tile_proxy: layers.proxy(&config.map, &config.store.data)?,
-            layers,
             store,
+            clock,
             config,
             base_url,
             budget,
-            authenticator,
-            identities,
-            clock,
-            passwords,
-            code_backoff: CodeBackoff::default(),
-            known_networks: KnownNetworks::default(),
-            usage: UsageCounter::default(),
-            hours: HourlyCalls::default(),
-            views: ShareViewCounter::default(),
-            refusals: RefusalCounter::default(),
-            compaction: CompactionStatus::default(),
-            readiness: Readiness::default(),
-            disk_warning: DiskWarning::default(),
-            connections: OpenConnections::default(),
-            running_keys: RunningKeys::default(),
-            signals,
-            background: tasks,
-            runtime,
         })))
     }
+}
+
+async fn access(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    passwords: Passwords,
+) -> Result<Access, BuildError> {
+    let identities = Arc::new(Identities::new(Arc::clone(clock)));
+    let rates = Arc::new(RateLimits::new(&config.limits, Arc::clone(clock)));
+    let authenticator = Authenticator::new(
+        signing_keys(&**store, clock.now()).await?,
+        config.auth.token_seconds,
+        Arc::clone(store),
+        Arc::clone(&identities),
+        Arc::clone(&rates),
+    );
+    let known_networks = KnownNetworks::of_sessions(&**store).await?;
+    let link_key = store.mail_link_key(rand::random()).await?;
+    Ok(Access {
+        authenticator,
+        identities,
+        passwords,
+        mail_links: MailLinks::new(&link_key),
+        alert_links: AlertLinks::new(&link_key),
+        rates,
+        code_backoff: CodeBackoff::default(),
+        known_networks,
+        running_keys: RunningKeys::default(),
+    })
+}
+
+fn ingest_settings(config: &Config) -> IngestSettings {
+    let gateways = &config.gateways;
+    IngestSettings {
+        counted_claims: gateways.claims.into(),
+        engine_stop_max_kmh: gateways.engine_stop_max_kmh,
+        protocol_options: gateways.options.clone(),
+        raw_limits: RawLimits {
+            device_mib: gateways.raw_mib_per_device,
+            gateway_mib: gateways.raw_mib_per_gateway,
+            account_mib: gateways.raw_mib_per_account,
+        },
+    }
+}
+
+fn maps(config: &Config) -> Result<Maps, ConfigError> {
+    let layers = Layers::open(&config.map, &config.store.data)?;
+    Ok(Maps {
+        bundled: bundled_map::find(&config.map)?,
+        tiles: Tiles::open(&config.map)?,
+        proxy: layers.proxy(&config.map, &config.store.data)?,
+        layers,
+    })
 }
 
 /// The signing keys of the store; one is created if there is none.
@@ -264,10 +194,10 @@ async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, 
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The store could not be read.
-    #[error("cannot read the keys that sign tokens")]
+    #[error("cannot read the initial state of the service from the store")]
     Store(#[from] StoreError),
     /// The client of webhooks cannot be set up.
-    #[error("cannot set up what webhooks are sent with")]
+    #[error("cannot set up the HTTP client for webhooks")]
     Webhooks(#[from] ClientError),
     /// The file of map tiles or the folder of the bundled map cannot be read.
     #[error(transparent)]

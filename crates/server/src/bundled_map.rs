@@ -9,7 +9,7 @@ use crate::tiles::Tiles;
 /// A folder with this file is a bundled map.
 const TILES: &str = "world.pmtiles";
 
-/// The map in the folder the operator named, else in the first of the usual ones that has one, else none.
+/// The map in the configured folder. If none is configured, the map in the first of the usual folders that has one.
 pub fn find(map: &Map) -> Result<Option<Tiles>, ConfigError> {
     let named = &map.folder;
     if !named.as_os_str().is_empty() {
@@ -20,7 +20,7 @@ pub fn find(map: &Map) -> Result<Option<Tiles>, ConfigError> {
     let Some(file) = folders.iter().map(|folder| folder.join(TILES)).find(|file| file.is_file()) else {
         return Ok(None);
     };
-    // Nobody asked for this file, so a damaged one does not keep the service from starting.
+    // The file was not configured, so a damaged one does not prevent the start.
     let opened = Tiles::of_file(&file);
     if let Err(problem) = &opened {
         tracing::warn!(%problem, "cannot read the bundled map");
@@ -28,8 +28,8 @@ pub fn find(map: &Map) -> Result<Option<Tiles>, ConfigError> {
     Ok(opened.ok())
 }
 
-/// Where the map is when no setting says so, for a program at this path: beside it, where packages put it, in the
-/// folder the service was started in, and in the clone that the program was built in (`target/release/perigee`).
+/// The usual folders of the map, for a program at this path: beside it, the folder of packages, the working directory,
+/// and the clone in which the program was built (`target/release/perigee`).
 fn usual_folders(program: Option<&Path>) -> Vec<PathBuf> {
     let beside = program.and_then(Path::parent);
     let installed = beside.map(|folder| [folder.join("map"), folder.join("../share/perigee/map")]);

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::time::Monotonic;
 
 /// A map of limited size. When it is full, stale entries are removed, then the oldest eighth.
@@ -27,7 +27,7 @@ impl<K: Eq + Hash + Clone, V> BoundedMap<K, V> {
         self.entries.get(key)
     }
 
-    /// Inserts or replaces a value. `is_fresh` tells which entries are worth keeping when the map is full.
+    /// Inserts or replaces a value. `is_fresh` decides which entries are kept when the map is full.
     pub fn insert(&mut self, key: K, value: V, is_fresh: impl Fn(&V) -> bool) {
         if self.entries.insert(key.clone(), value).is_some() {
             return;
@@ -57,7 +57,7 @@ impl<K: Eq + Hash + Clone, V> BoundedMap<K, V> {
         removed
     }
 
-    /// Removes every entry that `keep` does not keep.
+    /// Removes every entry for which `keep` is false.
     pub fn retain(&mut self, keep: impl Fn(&K, &V) -> bool) {
         self.entries.retain(|key, value| keep(key, value));
         self.order.retain(|key| self.entries.contains_key(key));
@@ -96,20 +96,20 @@ impl<K: Eq + Hash + Clone, V: Clone> TtlCache<K, V> {
 
     /// The value of a key, unless it is expired.
     pub fn get(&self, key: &K, now: Monotonic) -> Option<V> {
-        let entries = self.lock();
+        let entries = self.entries.lock();
         let (inserted_at, value) = entries.get(key)?;
         (now.since(*inserted_at) < self.ttl).then(|| value.clone())
     }
 
     /// Inserts or replaces a value that was read at `now`.
     pub fn insert(&self, key: K, value: V, now: Monotonic) {
-        self.lock().insert(key, (now, value), |(inserted_at, _)| now.since(*inserted_at) < self.ttl);
+        self.entries.lock().insert(key, (now, value), |(inserted_at, _)| now.since(*inserted_at) < self.ttl);
     }
 
-    /// Replaces the value of a key, or removes it when there is none or `is_current` says no. The condition is checked
-    /// under the lock: an entry that is removed after the condition changed does not come back.
+    /// Replaces the value of a key, or removes it if there is none or `is_current` is false. The condition is checked
+    /// under the lock: an entry that is removed after the condition changed is not inserted again.
     pub fn replace_if(&self, key: K, value: Option<V>, now: Monotonic, is_current: impl Fn() -> bool) {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         match value.filter(|_| is_current()) {
             Some(value) => {
                 entries.insert(key, (now, value), |(inserted_at, _)| now.since(*inserted_at) < self.ttl);
@@ -120,21 +120,17 @@ impl<K: Eq + Hash + Clone, V: Clone> TtlCache<K, V> {
 
     /// Removes the entry of a key.
     pub fn remove(&self, key: &K) {
-        self.lock().remove(key);
+        self.entries.lock().remove(key);
     }
 
-    /// Removes every entry whose value `keep` does not keep.
+    /// Removes every entry for whose value `keep` is false.
     pub fn retain(&self, keep: impl Fn(&V) -> bool) {
-        self.lock().retain(|_, (_, value)| keep(value));
+        self.entries.lock().retain(|_, (_, value)| keep(value));
     }
 
     /// Removes every entry, fresh or not.
     pub fn clear(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BoundedMap<K, (Monotonic, V)>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().clear();
     }
 }
 

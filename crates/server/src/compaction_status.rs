@@ -1,4 +1,4 @@
-//! What compaction of the location log has done since the start, for health and metrics.
+//! The work of the compaction of the location log since the start, for health and metrics.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -1,7 +1,8 @@
-//! What an operator can set. The defaults and their explanation stand in `config.default.toml`.
+//! The settings of the server. The defaults and their explanation are in `config.default.toml`.
 
 mod base_url;
 mod budget;
+mod channels;
 mod check;
 mod email;
 mod gateways;
@@ -13,13 +14,14 @@ mod sms;
 
 pub use base_url::BaseUrl;
 pub use budget::Budget as BudgetSection;
+pub use channels::ChannelSection;
 pub use email::{Email as EmailSection, EmailSecurity};
 pub use gateways::{ANY_PROTOCOL, ClaimRule, Gateways as GatewaysSection};
 pub use map::Map;
 pub use map_layer::{LayerSource, MapLayer};
 pub use sms::{Sms, SmsGateway};
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -30,7 +32,7 @@ use perigee_core::zone::Zone;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
-/// Everything an operator can set.
+/// All settings of the server.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
@@ -56,15 +58,18 @@ pub struct Config {
     pub email: EmailSection,
     /// How SMS are sent.
     pub sms: Sms,
-    /// What is sent to webhooks.
+    /// The other channels that are set up, by their names.
+    #[serde(default)]
+    pub channels: BTreeMap<Channel, ChannelSection>,
+    /// Section `[webhooks]`.
     pub webhooks: Webhooks,
-    /// Where trackers are heard.
+    /// Section `[gateways]`: ports to which trackers connect.
     pub gateways: GatewaysSection,
     /// Maps the console shows.
     pub map: Map,
-    /// Who may read `/metrics`.
+    /// Section `[metrics]`: who may read `/metrics`.
     pub metrics: Metrics,
-    /// What is logged, and how.
+    /// Settings of the log.
     pub log: Log,
 }
 
@@ -80,7 +85,7 @@ pub struct Server {
     pub tls_certificate: Option<PathBuf>,
     /// Its private key in PEM.
     pub tls_key: Option<PathBuf>,
-    /// Addresses or networks whose forwarding headers are believed.
+    /// Addresses or networks whose forwarding headers are trusted.
     pub trusted_proxies: Vec<String>,
     /// The header those proxies write.
     pub forwarded_header: ForwardedBy,
@@ -94,7 +99,7 @@ pub struct Server {
     pub shutdown_seconds: u64,
 }
 
-/// The header in which trusted proxies say who the client is.
+/// The header in which trusted proxies report the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ForwardedBy {
@@ -122,12 +127,14 @@ pub struct Store {
     pub connections: usize,
     /// Seconds to wait at the start for a PostgreSQL that cannot be reached; 0 not to wait.
     pub wait_seconds: u64,
-    /// Values of PostgreSQL's `synchronous_commit` that are taken although they can lose what was acknowledged.
+    /// Values of PostgreSQL's `synchronous_commit` that are accepted although they can lose acknowledged data.
     pub allow_synchronous_commit: Vec<String>,
     /// MiB free on the disk of the embedded store below which the operator is warned; 0 for never.
     pub warn_free_mib: u64,
     /// The same as a share of the disk in per cent.
     pub warn_free_percent: u8,
+    /// Size that the database may have, in MiB; from 90 % of it on, raw messages are not kept. 0: no limit.
+    pub size_limit_mib: u64,
 }
 
 /// The account that the first start creates.
@@ -140,7 +147,7 @@ pub struct FirstStart {
     pub owner_email: Email,
     /// Devices the account may have active.
     pub licenses: u32,
-    /// Time zone that begins the account's days.
+    /// Time zone of the account's days.
     pub time_zone: Zone,
 }
 
@@ -192,7 +199,7 @@ pub struct AccountLimit {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Events {
-    /// Hours that events, and locations in the feed, can be read after they happened.
+    /// Retention of events and of the location feed, in hours.
     pub retention_hours: u32,
     /// Streams one user may have open on a node.
     pub streams_per_user: usize,
@@ -214,7 +221,7 @@ pub struct Retention {
     pub alert_days: u32,
     /// Episodes of rules, from when they ended.
     pub rule_occurrence_days: u32,
-    /// Messages of trackers and satellite networks as they came, from when they were received.
+    /// Raw messages of trackers and satellite networks, from when they were received.
     pub raw_message_days: u32,
     /// The same for messages that stored nothing new.
     pub unused_message_days: u32,
@@ -236,13 +243,13 @@ pub struct Notifications {
     pub email_daily: u32,
     /// E-mails of critical alerts each account may send a day beyond the other caps; 0 for no cap.
     pub email_critical_daily: u32,
-    /// E-mails each account may send a day in all, critical alerts too; 0 for no ceiling.
+    /// E-mails each account may send a day in total, critical alerts too; 0 for no ceiling.
     pub email_ceiling_daily: u32,
     /// E-mails each account may send one recipient an hour; 0 for no cap.
     pub email_recipient_hourly: u32,
-    /// Whether recipients who are no users of the account get e-mail only after they confirmed once by a link.
+    /// Whether recipients who are not users of the account get e-mail only after they confirmed once by a link.
     pub confirm_recipients: bool,
-    /// Recipients of each account who are no users and get e-mail without that; 0 for no limit.
+    /// Recipients of each account who are not users and get e-mail without that; 0 for no limit.
     pub unconfirmed_recipients: u32,
     /// Messages of one channel that are sent at the same time.
     pub concurrency: usize,
@@ -251,7 +258,7 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// Which recipients must confirm before they get e-mail.
+    /// Which recipients must confirm before they receive e-mail.
     pub fn confirmation(&self) -> ConfirmationPolicy {
         let most = self.unconfirmed_recipients;
         ConfirmationPolicy { all: self.confirm_recipients, free: (most > 0).then_some(most) }
@@ -260,13 +267,14 @@ impl Notifications {
     /// Whether messages are sent by this channel at all.
     pub const fn is_on(&self, channel: Channel) -> bool {
         match channel {
-            Channel::Email => self.email,
-            Channel::Sms => self.sms,
+            Channel::EMAIL => self.email,
+            Channel::SMS => self.sms,
+            _ => true,
         }
     }
 }
 
-/// What is sent to webhooks.
+/// Settings of webhooks.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Webhooks {
@@ -274,7 +282,7 @@ pub struct Webhooks {
     pub allow_http: bool,
     /// Whether addresses of private and special networks may be sent to.
     pub allow_private: bool,
-    /// Addresses or networks that may be sent to whatever they are.
+    /// Addresses or networks that webhooks may always be sent to.
     pub allowed_networks: Vec<String>,
     /// Messages sent to one address at the same time.
     pub concurrency_per_endpoint: usize,
@@ -286,19 +294,19 @@ pub struct Webhooks {
     pub timeout_seconds: u32,
 }
 
-/// Who may read `/metrics`.
+/// Access to `/metrics`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metrics {
-    /// The address of a listener that answers `/metrics` alone; empty for none. The main one then answers it only
+    /// The address of a listener that serves only `/metrics`; empty for none. The main listener then serves it only
     /// with the secret.
     pub listen: String,
-    /// A bearer secret with which `/metrics` is answered to any address; empty for loopback only.
+    /// A bearer secret with which `/metrics` can be read from any address; empty for loopback only.
     #[serde(serialize_with = "redact::secret")]
     pub secret: SecretString,
 }
 
-/// What is logged, and how.
+/// Settings of the log.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Log {
@@ -324,6 +332,6 @@ pub enum LogFormat {
 pub struct ConfigError {
     /// The setting, as `section.key`.
     pub key: &'static str,
-    /// What is wrong and what to set instead.
+    /// The problem, and the values that are accepted.
     pub problem: String,
 }

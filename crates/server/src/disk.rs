@@ -16,7 +16,7 @@ const FULL_BELOW: u64 = MIB;
 pub struct DiskSpace {
     /// Bytes that the service can still write.
     pub free: u64,
-    /// Size of the file system in bytes.
+    /// Used and free bytes. The system may reserve a part of the file system, which cannot be filled.
     pub total: u64,
 }
 
@@ -27,9 +27,10 @@ impl DiskSpace {
         let folder = url.sqlite_path()?.parent()?;
         let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
         let disk = rustix::fs::statvfs(folder).ok()?;
+        let usable = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_add(disk.f_bavail);
         Some(Self {
             free: disk.f_bavail.saturating_mul(disk.f_frsize),
-            total: disk.f_blocks.saturating_mul(disk.f_frsize),
+            total: usable.saturating_mul(disk.f_frsize),
         })
     }
 
@@ -49,6 +50,12 @@ impl DiskSpace {
     pub const fn is_full(self) -> bool {
         self.free < FULL_BELOW
     }
+}
+
+/// Whether a database of this many bytes has reached 90 % of its size limit; false without a limit.
+pub fn is_near_limit(bytes: u64, settings: &Store) -> bool {
+    let limit = u128::from(settings.size_limit_mib) * u128::from(MIB);
+    limit > 0 && u128::from(bytes) * 10 >= limit * 9
 }
 
 /// Milliseconds after which a warning that still holds is repeated.
@@ -75,22 +82,33 @@ impl DiskWarning {
 mod tests {
     use super::*;
 
+    fn settings(warn_free_mib: u64, warn_free_percent: u8, size_limit_mib: u64) -> Store {
+        Store {
+            data: PathBuf::new(),
+            database: String::new(),
+            replica_url: String::new(),
+            replica_lag_ms: 1,
+            connections: 1,
+            wait_seconds: 0,
+            allow_synchronous_commit: Vec::new(),
+            warn_free_mib,
+            warn_free_percent,
+            size_limit_mib,
+        }
+    }
+
+    #[test]
+    fn a_limit_is_near_from_nine_tenths_on() {
+        assert!(!is_near_limit(u64::MAX, &settings(0, 0, 0)), "no limit");
+        assert!(!is_near_limit(90 * MIB - 1, &settings(0, 0, 100)));
+        assert!(is_near_limit(90 * MIB, &settings(0, 0, 100)));
+        assert!(!is_near_limit(90 * MIB, &settings(0, 0, u64::MAX)));
+    }
+
     #[test]
     fn either_bound_warns_and_zero_turns_it_off() {
         let check = |warn_free_mib, warn_free_percent, expect| {
-            let (data, database) = (PathBuf::new(), String::new());
-            let (wait_seconds, allow_synchronous_commit) = (0, Vec::new());
-            let settings = Store {
-                data,
-                database,
-                replica_url: String::new(),
-                replica_lag_ms: 1,
-                connections: 1,
-                wait_seconds,
-                allow_synchronous_commit,
-                warn_free_mib,
-                warn_free_percent,
-            };
+            let settings = settings(warn_free_mib, warn_free_percent, 0);
             let disk = DiskSpace { free: 900 * MIB, total: 10_000 * MIB };
             assert_eq!(disk.is_low(&settings), expect, "{warn_free_mib} MiB, {warn_free_percent} %");
         };

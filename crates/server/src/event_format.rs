@@ -1,5 +1,5 @@
-//! How events are written for clients. The API owns the JSON of every resource and provides these functions; streams
-//! and webhooks only call them.
+//! Writes events for clients. The API defines the JSON of every resource and provides these functions; streams and
+//! webhooks only call them.
 
 use perigee_core::events::event::Event;
 use perigee_core::time::Timestamp;

@@ -1,4 +1,4 @@
-//! The Perigee service: HTTP, background work and everything built from configuration.
+//! The Perigee service: the HTTP API, listeners for trackers, background jobs, and their configuration.
 
 pub mod access;
 pub mod app;
@@ -19,9 +19,9 @@ pub mod map_layers;
 pub mod poll;
 pub mod readiness;
 pub mod recorder;
+pub mod reports;
 pub mod run;
 pub mod senders;
 pub mod serve;
-pub mod signals;
 pub mod tiles;
 pub mod webhook;

@@ -25,7 +25,7 @@ pub struct Readiness(Mutex<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     last: Option<(Instant, Outcome)>,
-    /// A probe that exceeds its time limit goes on, and no other is started meanwhile.
+    /// A probe that exceeds its time limit continues, and no other is started meanwhile.
     running: Option<JoinHandle<Result<(), StoreError>>>,
 }
 
@@ -58,7 +58,7 @@ impl Readiness {
     }
 
     /// Discards the last outcome, so that the next check probes again.
-    pub async fn forget(&self) {
+    pub async fn reset(&self) {
         self.0.lock().await.last = None;
     }
 }

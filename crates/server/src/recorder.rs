@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 /// given up.
 const SECONDS: [f64; 12] = [0.000_25, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0];
 
-/// The recorder of this process, installed when it is first asked for. None when another one is in place.
+/// The recorder of this process, installed when it is first requested. None if another one is in place.
 pub fn recorder() -> Option<&'static PrometheusHandle> {
     // Metrics of all tests of a process are added here: a test that compares numbers sets a recorder of its own thread.
     static RECORDER: OnceLock<Option<PrometheusHandle>> = OnceLock::new();

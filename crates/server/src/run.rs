@@ -31,13 +31,13 @@ const BACKGROUND_LIMIT: Duration = Duration::from_secs(5);
 
 /// A service that is open and listening. Clients that connect now are served when it runs.
 ///
-/// Opening and running give boxed futures: what an `async fn` does is compiled again in the crate that awaits it, and
-/// these do everything.
+/// Opening and running return boxed futures, because an `async fn` is compiled again in the crate that awaits it, and
+/// these are large.
 pub struct Service {
     app: App,
     database: Database,
     listener: Listener,
-    /// The listener that answers `/metrics` alone.
+    /// The listener that serves only `/metrics`.
     metrics: Option<Listener>,
     /// The listeners for trackers.
     gateways: GatewayListeners,
@@ -63,7 +63,7 @@ pub enum StartError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The address cannot be listened on.
-    #[error("cannot listen; choose another address with --listen")]
+    #[error("cannot listen for HTTP; choose another address with --listen")]
     Bind(#[from] BindError),
     /// An address for trackers cannot be listened on.
     #[error(transparent)]
@@ -80,7 +80,7 @@ pub enum StartError {
     /// Passwords cannot be hashed.
     #[error(transparent)]
     Password(#[from] PasswordError),
-    /// The system gives no more threads.
+    /// The system cannot start more threads.
     #[error("cannot start the threads that serve connections")]
     Threads(#[source] std::io::Error),
     /// The first account could not be stored.
@@ -121,12 +121,12 @@ impl Service {
             replica_lag: Duration::from_millis(config.store.replica_lag_ms),
             ..OpenOptions::serve()
         };
-        let (url, patience) = (config.store.database_url()?, Duration::from_secs(config.store.wait_seconds));
-        let database = Database::open_within(&url, options, clock.clone(), patience).await?;
+        let (url, timeout) = (config.store.database_url()?, Duration::from_secs(config.store.wait_seconds));
+        let database = Database::open_within(&url, options, clock.clone(), timeout).await?;
         let passwords = Passwords::new(PasswordCost::OWASP)?;
         let app =
             App::build(config, base_url, Arc::new(database.clone()), clock, passwords, EVENT_FORMAT).await?;
-        limits.open_connections = app.connections.clone();
+        limits.open_connections = app.health.connections.clone();
         Ok(Self { app, database, listener, metrics, gateways, tls, limits, senders })
     }
 
@@ -143,12 +143,13 @@ impl Service {
                 time_zone: first.time_zone.clone(),
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
                 retention_days: None,
+                emergency_procedure: None,
             },
             licenses: first.licenses,
             owner_email: first.owner_email.clone(),
             owner_language: None,
             owner_country: None,
-            owner_password_hash: self.app.passwords.hash(password.clone()).await?,
+            owner_password_hash: self.app.access.passwords.hash(password.clone()).await?,
         };
         let made = self.app.store.create_first_account(new).await?;
         Ok(made.map(|(_, owner)| FirstOwner { email: owner.profile.email, password }))
@@ -189,12 +190,12 @@ impl Service {
         self.tls.is_some()
     }
 
-    /// The address clients use.
+    /// The URL under which clients reach the service.
     pub fn base_url(&self) -> &BaseUrl {
         &self.app.base_url
     }
 
-    /// Serves until told to stop; then finishes accepted work, saves counters and closes the store.
+    /// Serves until it is stopped; then finishes accepted work, saves counters and closes the store.
     pub fn run<'a>(self, stop: impl Future<Output = ()> + Send + 'a) -> BoxFuture<'a, ShutdownReport> {
         self.run_until(Box::pin(stop))
     }
@@ -207,7 +208,7 @@ impl Service {
         let (channels, centre) =
             self.senders.into_channels(&self.app.config, &self.app.store, &self.app.clock);
         let jobs = Jobs::start(&self.app, &self.database, &channels);
-        let gateway = centre.as_ref().map(|centre| Arc::clone(&centre.gateway));
+        let smpp = centre.as_ref().map(|centre| Arc::clone(&centre.sender));
         if let Some(centre) = centre {
             jobs.stay_bound(&self.app, centre);
         }
@@ -215,24 +216,24 @@ impl Service {
         let app = self.app.clone();
         let stop = async move {
             stop.await;
-            app.signals.stop();
+            app.tasks.stopping.cancel();
         };
         // Kept until the store is closed: work that outlives its request runs on them.
         let threads = self.limits.threads.clone();
-        let figures = MetricsServer::start(self.metrics, &self.app, &self.limits);
+        let metrics_server = MetricsServer::start(self.metrics, &self.app, &self.limits);
         let gateways = self.gateways.start(&self.app.ingest, self.tls.as_ref());
         let report = serve(self.listener, self.tls, routes, self.limits, stop).await;
         gateways.stop().await;
-        figures.end().await;
+        metrics_server.end().await;
         jobs.stop().await;
         // Closed after the jobs: messages that were being sent have their answers now.
-        if let Some(gateway) = gateway {
-            gateway.close().await;
+        if let Some(smpp) = smpp {
+            smpp.close().await;
         }
-        self.app.background.close();
-        if tokio::time::timeout(BACKGROUND_LIMIT, self.app.background.wait()).await.is_err() {
+        self.app.tasks.background.close();
+        if tokio::time::timeout(BACKGROUND_LIMIT, self.app.tasks.background.wait()).await.is_err() {
             tracing::warn!(
-                tasks = self.app.background.len(),
+                tasks = self.app.tasks.background.len(),
                 "work was still under way when the store closed"
             );
         }

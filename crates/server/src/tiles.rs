@@ -20,10 +20,10 @@ pub struct Tiles {
     facts: TileFacts,
 }
 
-/// What the header of a file of tiles says.
+/// The header of a tile file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TileFacts {
-    /// Whether its tiles are shapes rather than pictures.
+    /// Whether its tiles are vector tiles, not images.
     pub is_vector: bool,
     /// The first zoom that has tiles.
     pub min_zoom: u8,
@@ -34,7 +34,7 @@ pub struct TileFacts {
 }
 
 impl Tiles {
-    /// The file the operator named, if one was.
+    /// The file in the settings, if one is set.
     pub fn open(map: &Map) -> Result<Option<Self>, ConfigError> {
         if map.pmtiles.as_os_str().is_empty() {
             return Ok(None);
@@ -43,12 +43,13 @@ impl Tiles {
         opened.map(Some).map_err(|problem| ConfigError { key: "map.pmtiles", problem })
     }
 
-    /// The file at this path; else what is wrong with it.
+    /// Opens the file at this path, or returns what is wrong with it.
     pub fn of_file(path: &Path) -> Result<Self, String> {
         let shown = path.display();
         let header = read_header(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
-        let facts = TileFacts::of(&header)
-            .ok_or_else(|| format!("{shown} is not a PMTiles file of version 3 with tiles a map can show"))?;
+        let facts = TileFacts::of(&header).ok_or_else(|| {
+            format!("{shown} is not a PMTiles file of version 3 with vector or image tiles")
+        })?;
         Ok(Self { path: path.to_owned(), facts })
     }
 
@@ -57,8 +58,8 @@ impl Tiles {
         self.facts
     }
 
-    /// Reads a range of the file, or gives the size of the file when it has nothing there. The file is opened each
-    /// time: the operator may replace it, and the tag tells the map so.
+    /// Reads a range of the file. If the range is outside the file, returns the size of the file. The file is opened
+    /// each time, because the operator may replace it; the tag then changes.
     pub fn read(&self, range: ByteRange) -> io::Result<Result<TilePart, u64>> {
         let file = File::open(&self.path)?;
         let about = file.metadata()?;
@@ -107,16 +108,16 @@ pub struct TilePart {
     pub first: u64,
     /// Size of the whole file.
     pub size: u64,
-    /// Entity tag; another one after the file was replaced.
+    /// Entity tag, which changes when the file is replaced.
     pub tag: String,
 }
 
-/// One range of bytes, as RFC 9110 (section 14.1.2) has it.
+/// One range of bytes, as RFC 9110 (section 14.1.2) defines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ByteRange {
-    /// From this offset to that one, inclusive, or to the end.
+    /// From the first offset to the second, inclusive; to the end without a second.
     From(u64, Option<u64>),
-    /// The last bytes of the file, this many.
+    /// This many bytes at the end of the file.
     Last(u64),
 }
 
@@ -134,7 +135,7 @@ impl ByteRange {
         }
     }
 
-    /// Offset and length within a file of this size; none when nothing of it is there.
+    /// Offset and length within a file of this size; `None` if the range is outside of it.
     fn within(self, size: u64) -> Option<(u64, u64)> {
         let (first, end) = match self {
             Self::From(first, last) => (first, last.map_or(size, |last| last.saturating_add(1).min(size))),

@@ -17,7 +17,6 @@ const SERVER: &[Row] = &[
     ("readiness", &[]),
     ("recorder", &[]),
     ("serve", &[]),
-    ("signals", &[]),
     ("config", &["serve"]),
     ("budget", &["config"]),
     ("disk", &["config"]),
@@ -26,12 +25,13 @@ const SERVER: &[Row] = &[
     ("map_layers", &["budget", "config", "tiles"]),
     ("auth", &["budget", "cache"]),
     ("access", &["auth", "budget", "cache", "config"]),
-    ("live", &["budget", "cache", "config", "event_format", "signals"]),
-    ("ingest", &["access", "budget", "cache", "signals"]),
+    ("live", &["budget", "cache", "config", "event_format"]),
+    ("ingest", &["access", "budget", "cache"]),
     ("listen", &["budget", "cache", "config", "ingest", "serve"]),
-    ("senders", &["cache", "config"]),
-    ("webhook", &["config", "event_format", "serve", "signals"]),
+    ("webhook", &["config", "event_format", "serve"]),
+    ("senders", &["cache", "config", "webhook"]),
     ("poll", &["budget", "cache", "config", "ingest", "webhook"]),
+    ("reports", &["budget"]),
     (
         "app",
         &[
@@ -49,7 +49,6 @@ const SERVER: &[Row] = &[
             "poll",
             "readiness",
             "serve",
-            "signals",
             "tiles",
             "webhook",
         ],
@@ -71,6 +70,7 @@ const SERVER: &[Row] = &[
             "map_layers",
             "poll",
             "recorder",
+            "reports",
             "serve",
             "tiles",
             "webhook",
@@ -79,7 +79,8 @@ const SERVER: &[Row] = &[
     ("run", &["app", "auth", "background", "config", "http", "listen", "recorder", "senders", "serve"]),
 ];
 
-/// What folders of `store` may not import. `codec` and `sql` are portable: what differs between the engines stands in
+/// Imports that folders of `store` must not have. `codec` and `sql` are portable: differences between the engines are
+/// in
 /// `sqlite` and `postgres`, behind the trait `LocationLog`.
 const STORE: &[(&str, &[&str])] = &[
     ("codec", &["backup", "database", "postgres", "sql", "sqlite", "tx", "verify"]),
@@ -92,20 +93,20 @@ const STORE: &[(&str, &[&str])] = &[
 /// Inside `http` only these import the routes.
 const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/routes/"];
 
-/// Who may build a scope or an actor without an authenticated user, and where. Any other way does not compile: `Scope`
+/// The code that may build a scope or an actor without an authenticated user. Any other use does not compile: `Scope`
 /// and `Actor` are `non_exhaustive`.
 const EXCEPTIONS: [(&str, &[&str]); 7] = [
     ("Scope::for_background_job", &["background/", "live/", "senders/", "webhook/"]),
     ("Scope::for_share_link", &["http/routes/shares/shares_public.rs"]),
     ("Actor::for_operator", &["http/routes/accounts/operator/"]),
     ("Actor::for_gateway", &["ingest/"]),
-    ("Scope::for_gateway", &["ingest/turns.rs"]),
+    ("Scope::for_gateway", &["ingest/networks.rs", "ingest/turns.rs"]),
     ("Scope::for_operator", &[]),
     ("Scope::for_store_check", &[]),
 ];
 
-/// Who may make or read bytes of a stranger, and decode them, and where. Bytes that came from outside are a type that is read
-/// by work with a permit; an entrance that is not in this list cannot parse what it receives.
+/// The code that may create, read and decode untrusted bytes. Bytes from outside have a type that is read only by work
+/// with a permit; code that is not in this list cannot parse what it receives.
 const UNTRUSTED: [(&str, &[&str]); 7] = [
     ("UntrustedBytes::new", &["http/extract/receive.rs", "ingest/feed_body.rs", "poll/poller.rs"]),
     (".read_here(", &["http/extract/", "ingest/feed_body.rs"]),
@@ -113,7 +114,7 @@ const UNTRUSTED: [(&str, &[&str]); 7] = [
     ("FeedRequest {", &["ingest/feed_body.rs", "ingest/stored_request.rs"]),
     ("FeedRequest::of_body", &[]),
     ("feed.decode)(", &["ingest/feed_body.rs"]),
-    // Bodies of requests are received in one place; the others write answers.
+    // Bodies of requests are received in one module; the others write answers.
     (
         "BodyExt",
         &[
@@ -125,7 +126,7 @@ const UNTRUSTED: [(&str, &[&str]); 7] = [
     ),
 ];
 
-/// Bytes of strangers that a file of the server reads although it may not.
+/// Reads of untrusted bytes in a file of the server that are not allowed.
 fn untrusted_reads(file: &str, source: &str) -> Vec<String> {
     let code = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
     let is_wrong = |(name, files): &(&str, &[&str])| {
@@ -138,7 +139,7 @@ fn untrusted_reads(file: &str, source: &str) -> Vec<String> {
 /// The constructors that only `Caller` calls, once it has authenticated the user.
 const FROM_CALLER: [&str; 2] = ["Scope::of_user", "Actor::of_user"];
 
-/// Scopes and actors that a file of the server builds although it may not.
+/// Scopes and actors that a file of the server builds without permission.
 fn unnamed_rights(file: &str, source: &str) -> Vec<String> {
     let from_caller = FROM_CALLER.iter().map(|name| (*name, &["http/extract/caller.rs"][..]));
     let mut found = Vec::new();
@@ -192,7 +193,7 @@ fn read_tree<'c>(code: &'c str, base: &[String], found: &mut Vec<Vec<String>>) -
                 return after;
             }
             let after = read_tree(rest, base, found);
-            // What follows a path up to the next comma or brace is a rename.
+            // The text after a path up to the next comma or brace is a rename.
             let end = after.find([',', '}']).unwrap_or(after.len());
             rest = after[end..].strip_prefix(',').unwrap_or(&after[end..]);
             if after.is_empty() {
@@ -222,7 +223,7 @@ fn module_of(file: &str) -> Vec<String> {
     segments
 }
 
-/// What a file imports against the table.
+/// The imports of a file that the table forbids.
 fn violations(table: &[Row], file: &str, source: &str) -> Vec<String> {
     let module = module_of(file);
     let folder = &module[0];
@@ -245,7 +246,7 @@ fn violations(table: &[Row], file: &str, source: &str) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// What a file of the store imports although it may not.
+/// The forbidden imports of a file of the store.
 fn store_violations(file: &str, source: &str) -> Vec<String> {
     let module = module_of(file);
     let Some((_, forbidden)) = STORE.iter().find(|(name, _)| *name == module[0]) else { return Vec::new() };

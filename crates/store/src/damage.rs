@@ -64,7 +64,7 @@ impl Table {
     }
 }
 
-/// A damaged row: its owner, its content and what is wrong with it, as far as known.
+/// A damaged row: its owner, its content and its problem, as far as known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Damaged {
@@ -85,12 +85,12 @@ pub struct Damaged {
     /// How many locations it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
-    /// What is wrong with it.
+    /// What does not match, for the operator.
     pub reason: String,
 }
 
 impl Damaged {
-    /// A damaged row of which nothing is known yet.
+    /// A damaged row without known details yet.
     pub(crate) fn new(table: Table, reason: impl fmt::Display) -> Self {
         Self {
             table,
@@ -145,7 +145,7 @@ impl fmt::Display for Damaged {
 /// Identifies a row, so that it is recorded once.
 type Key = (Table, Option<i64>, Option<i64>, Option<(i64, i64)>);
 
-/// The damaged rows that an open store has met.
+/// The damaged rows that an open store has found.
 #[derive(Debug, Default)]
 pub(crate) struct Damage(Mutex<BTreeSet<Key>>);
 
@@ -159,7 +159,7 @@ impl Damage {
             drop(known);
             tracing::error!(
                 row = %row,
-                "a damaged row of the store is passed over; run perigee verify to see all of them, then perigee repair"
+                "a damaged row of the store was skipped; run perigee verify to see all of them, then perigee repair"
             );
         }
     }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_is_told_by_whose_it_is_and_noted_once() {
+    fn a_row_is_described_with_its_owner_and_recorded_once() {
         let at = Timestamp::from_millis(1_767_225_600_000);
         let account = AccountId::from_i64(1);
         let row = Damaged::new(Table::LocationLog, "no")
@@ -183,8 +183,8 @@ mod tests {
             .with_numbers(3, 5)
             .with_times(at, at)
             .with_count(3);
-        let told = format!("location_log 3 to 5, account {account}, 3 locations, {at}: no");
-        assert_eq!(row.to_string(), told);
+        let expected = format!("location_log 3 to 5, account {account}, 3 locations, {at}: no");
+        assert_eq!(row.to_string(), expected);
         let damage = Damage::default();
         damage.note(&row);
         damage.note(&row);

@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
+use perigee_core::store::{CommitSignals, Commits};
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -14,11 +15,10 @@ use tokio::time::Instant;
 use crate::error::OpenError;
 use crate::job::{self, Job, JobResult, Opening};
 use crate::migration::Migration;
-use crate::outbox_signal::OutboxSignals;
 use crate::postgres::{Distributed, Postgres};
 use crate::sql::SubmissionQueue;
 use crate::sql::clock::{self, Stopwatch};
-use crate::sql::locations::LocationLog;
+use crate::sql::locations::{LocationLog, Memory};
 use crate::sqlite::Sqlite;
 use crate::stats::Stats;
 use crate::tx::{Tx, TxContext};
@@ -28,7 +28,7 @@ use crate::url::{DatabaseAddress, DatabaseUrl};
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(9);
 /// How long a command waits for a write.
 const COMMAND_TIMEOUT: Duration = Duration::from_mins(10);
-/// How long a read waits for the replica.
+/// How long a read waits for the replica to catch up.
 const REPLICA_LAG: Duration = Duration::from_millis(200);
 /// Exponential back-off between attempts to reach the database: the first delay and the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
@@ -43,7 +43,7 @@ pub enum Engine {
     Postgres,
 }
 
-/// What the database is opened for.
+/// The purpose of opening the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A server, which owns a SQLite file exclusively until it ends.
@@ -64,13 +64,13 @@ pub(crate) enum TimeLimit {
 /// How a job reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReadMode {
-    /// A request waits for it.
+    /// A request waits for the result.
     Plain,
-    /// Nobody waits for it, so that it may run after the others.
+    /// Background work: no request waits for the result, so other reads go first.
     LowPriority,
     /// All statements from one snapshot.
     Snapshot,
-    /// The same, and it may be long: a replica can take it.
+    /// Like `Snapshot`, and possibly long: the replica may serve it.
     History,
 }
 
@@ -127,7 +127,7 @@ impl OpenOptions {
 
 /// An open database. Clones are the same database.
 ///
-/// What does much gives boxed futures: what an `async fn` does is compiled again in each crate that awaits it.
+/// Large methods return boxed futures, because an `async fn` is compiled again in each crate that awaits it.
 #[derive(Clone, Debug)]
 pub struct Database(Arc<Inner>);
 
@@ -203,10 +203,11 @@ impl Database {
                 EngineHandle::Postgres(Postgres::open(address, &options, clock).await?)
             }
         };
-        let concurrent_commits = engine.context().log.concurrent_commits();
+        let log = &engine.context().log;
+        let (concurrent_commits, by_account) = (log.concurrent_commits(), log.accounts_per_commit() == 1);
         let database = Self(Arc::new(Inner {
             engine,
-            submission_queue: SubmissionQueue::new(Handle::current(), concurrent_commits),
+            submission_queue: SubmissionQueue::new(Handle::current(), concurrent_commits, by_account),
             writes: AtomicU64::new(0),
             stopwatch,
             answer_within,
@@ -258,8 +259,8 @@ impl Database {
         }
     }
 
-    /// Distributes the tables by account over the servers of a Citus cluster. The schema must be up to date, and no node may
-    /// run meanwhile: nodes look only when they start whether tables are distributed.
+    /// Distributes the tables by account over the servers of a Citus cluster. The schema must be up to date, and no
+    /// node may run meanwhile: nodes check only at their start whether tables are distributed.
     pub async fn distribute(url: &DatabaseUrl) -> Result<Distributed, OpenError> {
         match &url.0 {
             DatabaseAddress::Sqlite(_) => Err(OpenError::NoCitus),
@@ -267,8 +268,8 @@ impl Database {
         }
     }
 
-    /// Runs the job in a transaction and returns its result once that is committed and synced. When the job fails or
-    /// panics, its changes are rolled back. Written `db.write(move |tx| Box::pin(async move { ... }))`.
+    /// Runs the job in a transaction and returns its result once the transaction is committed and synced. When the job
+    /// fails or panics, its changes are rolled back. Call it as `db.write(move |tx| Box::pin(async move { ... }))`.
     pub fn write<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -277,7 +278,7 @@ impl Database {
         job::typed(self.run_write(Job::new(job), TimeLimit::Request))
     }
 
-    /// The same, with statements that PostgreSQL gets together with the beginning of the transaction.
+    /// Like [`Self::write`], with statements that are sent to PostgreSQL together with the start of the transaction.
     pub(crate) fn write_after<T, F>(
         &self,
         opening: Option<Box<dyn Opening>>,
@@ -290,7 +291,7 @@ impl Database {
         job::typed(self.run_write(Job::new(job).after(opening), TimeLimit::Request))
     }
 
-    /// The same for background work, which may take longer.
+    /// Like [`Self::write`], for background work, which may take longer.
     pub(crate) fn write_background<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -327,8 +328,8 @@ impl Database {
         job::typed(self.run_read(Job::new(job), ReadMode::Snapshot))
     }
 
-    /// Runs a job that reads a history, all of it from one snapshot, which has everything that was committed before; from the
-    /// replica if possible.
+    /// Runs a job that reads a history from one snapshot, on the replica if possible. The snapshot contains everything
+    /// that was committed before the call.
     pub(crate) fn read_history<T, F>(&self, job: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
@@ -337,8 +338,8 @@ impl Database {
         job::typed(self.run_read(Job::new(job), ReadMode::History))
     }
 
-    /// Runs a job that reads the logs of an account from one snapshot, up to [`Tx::horizon`]. That is determined before
-    /// the snapshot is taken, so that all that was committed below it is in the snapshot.
+    /// Runs a job that reads the logs of an account from one snapshot, up to [`Tx::horizon`]. The horizon is determined
+    /// before the snapshot is taken, so that the snapshot contains everything that was committed below the horizon.
     pub(crate) fn read_log_snapshot<T, F>(
         &self,
         account: AccountId,
@@ -405,14 +406,14 @@ impl Database {
         &*self.context().log
     }
 
-    /// The signals on which outbox workers wait.
-    pub(crate) fn outbox_signals(&self) -> &OutboxSignals {
-        &self.context().outbox_signals
+    /// The state of devices and their locations that the engine keeps in memory.
+    pub(crate) fn memory(&self) -> Option<&dyn Memory> {
+        self.context().memory.as_deref()
     }
 
     /// The location memory of a SQLite store, for its tests.
     #[cfg(all(test, feature = "testing"))]
-    pub(crate) fn memory(&self) -> Option<&Arc<crate::sqlite::LocationMemory>> {
+    pub(crate) fn sqlite_memory(&self) -> Option<&Arc<crate::sqlite::LocationMemory>> {
         match &self.0.engine {
             EngineHandle::Sqlite(sqlite) => Some(sqlite.memory()),
             EngineHandle::Postgres(_) => None,
@@ -474,7 +475,9 @@ impl Database {
     }
 
     async fn finish_and_close(&self) {
-        if let Err(error) = self.log().save(self).await {
+        if let Some(memory) = self.memory()
+            && let Err(error) = memory.save(self).await
+        {
             // Nothing is lost: opening replays it from the log.
             tracing::warn!(error = &error as &dyn std::error::Error, "closing without a last save");
         }
@@ -482,5 +485,11 @@ impl Database {
             EngineHandle::Sqlite(sqlite) => sqlite.close().await,
             EngineHandle::Postgres(postgres) => postgres.close(),
         }
+    }
+}
+
+impl Commits for Database {
+    fn commit_signals(&self) -> &CommitSignals {
+        &self.context().commit_signals
     }
 }

@@ -65,24 +65,40 @@ impl DbError {
     }
 }
 
-/// The cause of an unavailability that concerns some rows or an account, because others hold their lock.
+/// The cause of [`StoreError::Unavailable`] when only some rows or one account are locked by another transaction.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Locked(pub(crate) &'static str);
 
 impl Locked {
-    /// The error of something that is locked.
+    /// The error for a row or an account that is locked.
     pub(crate) fn error() -> StoreError {
-        StoreError::Unavailable(Box::new(Self("another node or job holds its lock")))
+        StoreError::Unavailable(Box::new(Self("another node or job has locked the rows or the account")))
     }
 
-    /// Whether this is such an error, rather than a database that cannot be reached.
+    /// Whether the error has this cause, rather than a database that cannot be reached.
     pub(crate) fn is_cause_of(error: &StoreError) -> bool {
         matches!(error, StoreError::Unavailable(cause) if cause.is::<Self>())
     }
 }
 
-/// The cause of an unavailability that is damage: the database found that its own pages or indexes are wrong.
+/// The cause of [`StoreError::Unavailable`] when the device of a submission no longer has the identifier that the
+/// submission names. The submission is repeated, so callers do not see it.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the device no longer has this identifier")]
+pub(crate) struct Renamed;
+
+impl Renamed {
+    pub(crate) fn error() -> StoreError {
+        StoreError::Unavailable(Box::new(Self))
+    }
+
+    pub(crate) fn is_cause_of(error: &StoreError) -> bool {
+        matches!(error, StoreError::Unavailable(cause) if cause.is::<Self>())
+    }
+}
+
+/// The cause of [`StoreError::Unavailable`] when the database found its own pages or indexes corrupted.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Corrupted(pub(crate) String);
@@ -146,7 +162,7 @@ pub enum OpenError {
         setting: &'static str,
         /// The value that the server has.
         value: String,
-        /// What the operator should change.
+        /// The remedy for the operator.
         advice: &'static str,
     },
     /// The search path names no existing schema.

@@ -1,4 +1,4 @@
-//! Running a job on a transaction, with the same rules for its outcome on both engines.
+//! Runs a job on a transaction, with the same rules for its outcome on both engines.
 //!
 //! Each of hundreds of callers has a closure type of its own. The types are erased at once, so that queues, pools,
 //! time-outs and commits are compiled for one type of job.
@@ -24,13 +24,13 @@ type Running<'t, T> = BoxFuture<'t, Result<T, StoreError>>;
 /// Starts a job on a transaction.
 type Start = dyn for<'t> FnOnce(&'t Tx) -> Running<'t, JobResult> + Send;
 
-/// What opening statements have answered, with its type erased.
+/// The answers of the opening statements, with their types erased.
 pub(crate) type Opened = Box<dyn Any + Send>;
 
-/// Statements that PostgreSQL gets in one flight with the beginning of the transaction, ahead of the job.
+/// Statements that are sent to PostgreSQL together with the start of the transaction, before the job runs.
 #[async_trait]
 pub(crate) trait Opening: Send + Sync {
-    /// Prepares the statements of the whole job, so that [`Self::run`] sends its own when it is first polled.
+    /// Prepares all statements of the job, so that [`Self::run`] can send its statements when it is first polled.
     async fn prepare(&self, session: &Session) -> Result<(), DbError>;
 
     /// Runs the statements. The job gets the result from [`Tx::take_opened`].
@@ -52,7 +52,7 @@ impl Job {
         Self { start: Box::new(move |tx| erased(job(tx))), opening: None }
     }
 
-    /// The same job, after these statements on PostgreSQL.
+    /// The job with statements that run before it on PostgreSQL.
     pub(crate) fn after(self, opening: Option<Box<dyn Opening>>) -> Self {
         Self { opening, ..self }
     }
@@ -103,7 +103,8 @@ fn downcast<T: 'static>(result: JobResult) -> Result<T, StoreError> {
     Ok(*result)
 }
 
-/// Fails a job that reports success after a failed statement: PostgreSQL would silently answer its COMMIT with a ROLLBACK.
+/// Fails a job that reports success after a failed statement: PostgreSQL would silently answer its COMMIT with a
+/// ROLLBACK.
 fn check_outcome(
     outcome: Result<Result<JobResult, StoreError>, Box<dyn Any + Send>>,
     tx: &Tx,

@@ -17,19 +17,20 @@
 //! - No deferred constraints: they fail at the commit, which several jobs share.
 
 mod backup;
+mod batch_statement;
 pub mod codec;
 mod damage;
 mod database;
 #[cfg(feature = "unsafe-early-ack")]
 mod early_ack;
 mod error;
+mod forward;
 mod job;
 #[cfg(feature = "unsafe-late-alerts")]
 mod late_alerts;
 #[cfg(feature = "unsafe-late-limit")]
 mod late_limit;
 mod migration;
-mod outbox_signal;
 mod placeholder;
 mod postgres;
 mod row;

@@ -28,7 +28,9 @@ pub enum MigrationError {
         program: i64,
     },
     /// An applied migration differs from this program's.
-    #[error("migration {version} was applied as something else; restore the database or the right program")]
+    #[error(
+        "migration {version} of the database differs from that of this program; use the program that applied it, or restore a backup"
+    )]
     Changed {
         /// The number of the migration.
         version: i64,
@@ -52,7 +54,7 @@ pub(crate) struct Applied {
     pub(crate) checksum: String,
 }
 
-/// Makes both lists from one, so that neither engine can lack a number.
+/// Generates the lists of both engines from one list, so that neither engine can lack a migration.
 macro_rules! migrations {
     ($($version:literal $name:literal $file:literal;)+) => {
         /// The migrations of SQLite.
@@ -109,6 +111,16 @@ migrations! {
     35 "claim_proofs" "0035_claim_proofs.sql";
     36 "gateway_changes" "0036_gateway_changes.sql";
     37 "raw_usage" "0037_raw_usage.sql";
+    38 "message_devices" "0038_message_devices.sql";
+    39 "sos_outbox" "0039_sos_outbox.sql";
+    40 "claim_networks" "0040_claim_networks.sql";
+    41 "session_address" "0041_session_address.sql";
+    42 "timeline" "0042_timeline.sql";
+    43 "held_licenses" "0043_held_licenses.sql";
+    44 "emergency_procedure" "0044_emergency_procedure.sql";
+    45 "index_of_keys" "0045_index_of_keys.sql";
+    46 "timeline_edits" "0046_timeline_edits.sql";
+    47 "channel_rows" "0047_channel_rows.sql";
 }
 
 impl Migration {
@@ -120,13 +132,13 @@ impl Migration {
         })
     }
 
-    /// The error when it could not be applied.
+    /// The error of a migration that could not be applied.
     pub(crate) fn failed(&self, reason: &impl ToString) -> MigrationError {
         MigrationError::Failed { version: self.version, name: self.name, reason: reason.to_string() }
     }
 }
 
-/// The migrations still to be applied, given those that were, in ascending order.
+/// The migrations that are not applied yet. `applied` must be in ascending order.
 pub(crate) fn pending<'m>(
     known: &'m [Migration],
     applied: &[Applied],

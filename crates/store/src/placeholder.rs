@@ -53,7 +53,7 @@ fn translate(sql: &str) -> Result<String, DbError> {
     Ok(result)
 }
 
-/// The length of the quoted part at the start. A doubled quote reads as two parts, with the same result.
+/// The length of the quoted part at the start. A doubled quote is read as two quoted parts, with the same result.
 fn quoted(text: &str, quote: char) -> usize {
     text[1..].find(quote).map_or(text.len(), |end| end + 2)
 }

@@ -74,8 +74,8 @@ impl Row {
     /// The same row with another value at this position.
     pub(crate) fn with_value(&self, position: usize, value: Value) -> Self {
         let mut row = self.clone();
-        if let Some(place) = row.values.get_mut(position) {
-            *place = value;
+        if let Some(slot) = row.values.get_mut(position) {
+            *slot = value;
         }
         row
     }

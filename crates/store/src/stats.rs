@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct Stats {
     /// Transactions committed by write jobs.
     pub commits: u64,
-    /// Write jobs committed; more than commits when jobs shared them.
+    /// Write jobs committed; more than `commits` when jobs shared a commit.
     pub jobs_committed: u64,
     /// Write jobs that failed or whose commit failed.
     pub jobs_failed: u64,

@@ -1,9 +1,15 @@
-//! Scratch databases for tests: a directory of its own on SQLite, a schema of its own on PostgreSQL, or a database of its own
-//! behind a pooler, which passes no search path on.
+//! Scratch databases for tests: a temporary directory on SQLite, a separate schema or database on PostgreSQL. Behind
+//! a pooler it is always a database, because a pooler does not pass the search path on. With a Citus cluster, the
+//! tables of migrated storage are distributed.
+
+mod cluster;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use perigee_core::accounts::account::{AccountSettings, NewAccount};
 use perigee_core::time::{MockClock, Timestamp};
 use perigee_core::zone::Zone;
@@ -11,18 +17,20 @@ use tempfile::TempDir;
 use tokio::sync::OnceCell;
 use tokio_postgres::NoTls;
 
+pub use self::cluster::WORKERS;
 use crate::migration::POSTGRES;
 pub use crate::sql::devices::create_device_without_lock;
+pub use crate::sql::locations::submit_locations_without_check;
 pub use crate::sql::notifications::outbox::reserve_uncounted;
 use crate::{Database, DatabaseUrl, Engine, OpenOptions};
 
-/// Names the PostgreSQL server to test with, as a `postgres://` address.
+/// The environment variable with the `postgres://` address of the PostgreSQL server to test with.
 pub const SERVER: &str = "PERIGEE_TEST_POSTGRES";
 
-/// Names a pooler in front of that server, as a `postgres://` address without a database, to test through it.
+/// The environment variable with the `postgres://` address, without a database, of a pooler to test through.
 pub const POOLER: &str = "PERIGEE_TEST_POOLER";
 
-/// Where every scratch database's clock begins: 2026-01-01T00:00:00Z.
+/// The start time of the clock of every scratch database: 2026-01-01T00:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// Makes a test of each function, `sqlite::name` and `postgres::name`, from `async fn name(engine: Engine)`.
@@ -63,17 +71,24 @@ enum ScratchStorage {
         server: String,
         name: String,
     },
-    /// The server's address with this database, to be dropped. A pooler passes no options on.
+    /// A database to drop; `address` is that of the server with this database. A pooler does not pass options on.
     Database {
         server: String,
-        own: String,
+        address: String,
         name: String,
         is_pooled: bool,
+    },
+    /// The same on a Citus cluster, with a database of this name on every server.
+    Cluster {
+        coordinator: String,
+        address: String,
+        name: String,
     },
 }
 
 impl Scratch {
-    /// Creates one. Panics when PostgreSQL is asked for and no server is given, rather than skipping the test.
+    /// Creates empty storage. Panics when PostgreSQL is requested and no server is given, rather than skipping the
+    /// test.
     pub async fn new(engine: Engine) -> Self {
         let clock = MockClock::at(START);
         match engine {
@@ -89,8 +104,8 @@ impl Scratch {
                     on_server(&server, &format!("CREATE DATABASE {name}")).await;
                     let url = format!("{pooler}/{name}?prepared=false");
                     let url = url.parse().expect("the pooler's address is valid");
-                    let own = with_database(&server, &name);
-                    let storage = ScratchStorage::Database { server, own, name, is_pooled: true };
+                    let address = with_database(&server, &name);
+                    let storage = ScratchStorage::Database { server, address, name, is_pooled: true };
                     return Self { url, clock, storage };
                 }
                 on_server(&server, &format!("CREATE SCHEMA {name}")).await;
@@ -102,19 +117,26 @@ impl Scratch {
         }
     }
 
-    /// Creates one whose tables exist already, as a copy: quicker than migrating it. Without a pooler, it is a database of its
-    /// own on PostgreSQL.
+    /// Creates storage whose tables exist already, as a copy of a template, which is quicker than migrating. Behind a
+    /// pooler the storage is empty, and opening it migrates it.
     pub async fn migrated(engine: Engine) -> Self {
+        if engine == Engine::Postgres && !cluster::workers().is_empty() {
+            let (coordinator, name, clock) = (server(), unused_name(), MockClock::at(START));
+            cluster::create(&coordinator, &name).await;
+            let address = with_database(&coordinator, &name);
+            let url = address.parse().expect("the coordinator's address is valid");
+            return Self { url, clock, storage: ScratchStorage::Cluster { coordinator, address, name } };
+        }
         if engine == Engine::Postgres && std::env::var(POOLER).is_err() {
             let (server, name, clock) = (server(), unused_name(), MockClock::at(START));
             let template = TEMPLATE_DATABASE.get_or_init(|| make_template_database(&server)).await;
             on_server(&server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
-            let own = with_database(&server, &name);
-            let url = own.parse().expect("the test server's address is valid");
+            let address = with_database(&server, &name);
+            let url = address.parse().expect("the test server's address is valid");
             return Self {
                 url,
                 clock,
-                storage: ScratchStorage::Database { server, own, name, is_pooled: false },
+                storage: ScratchStorage::Database { server, address, name, is_pooled: false },
             };
         }
         let scratch = Self::new(engine).await;
@@ -123,6 +145,16 @@ impl Scratch {
             std::fs::write(path, template).expect("the copy can be written");
         }
         scratch
+    }
+
+    /// Creates an empty database on the Citus cluster, with the extension and the workers. Panics without a cluster.
+    pub async fn on_cluster() -> Self {
+        assert!(!cluster::workers().is_empty(), "{WORKERS} is not set: run scripts/test --citus");
+        let (coordinator, name, clock) = (server(), unused_name(), MockClock::at(START));
+        cluster::create_empty(&coordinator, &name).await;
+        let address = with_database(&coordinator, &name);
+        let url = address.parse().expect("the coordinator's address is valid");
+        Self { url, clock, storage: ScratchStorage::Cluster { coordinator, address, name } }
     }
 
     /// The address to open a database with.
@@ -136,8 +168,8 @@ impl Scratch {
             ScratchStorage::Directory { .. } | ScratchStorage::Database { is_pooled: true, .. } => {
                 self.url.clone()
             }
-            ScratchStorage::Database { own, .. } => {
-                format!("{own}?options={options}").parse().expect("the test server's address is valid")
+            ScratchStorage::Database { address, .. } | ScratchStorage::Cluster { address, .. } => {
+                format!("{address}?options={options}").parse().expect("the test server's address is valid")
             }
             ScratchStorage::Schema { server, name } => {
                 let join = if server.contains('?') { '&' } else { '?' };
@@ -154,7 +186,9 @@ impl Scratch {
 
     /// A server's options, with the clock of this storage.
     pub fn options(&self) -> OpenOptions {
-        OpenOptions { use_given_clock: true, connections: 8, ..OpenOptions::serve() }
+        // Long enough that no test fails because the machine is busy.
+        let answer_within = Duration::from_mins(1);
+        OpenOptions { use_given_clock: true, connections: 8, answer_within, ..OpenOptions::serve() }
     }
 
     /// Opens the database as a server would.
@@ -174,7 +208,9 @@ impl Scratch {
             ScratchStorage::Schema { server, name } => {
                 on_server(server, &format!("SET search_path = {name}; {sql}")).await;
             }
-            ScratchStorage::Database { own, .. } => on_server(own, sql).await,
+            ScratchStorage::Database { address, .. } | ScratchStorage::Cluster { address, .. } => {
+                on_server(address, sql).await;
+            }
         }
     }
 }
@@ -211,6 +247,11 @@ impl Scratch {
             assert!(connection.execute(&sql, []).expect("a bit is flipped") > 0, "no row of {table}");
             return;
         }
+        // A view on PostgreSQL, through which Citus cannot write.
+        let (table, column) = match table {
+            "last_location" => ("device_live", format!("last_{column}")),
+            table => (table, column.to_owned()),
+        };
         let value = match kind {
             Flip::Bytes => {
                 format!(
@@ -240,7 +281,7 @@ fn flipped(call: &rusqlite::functions::Context<'_>) -> rusqlite::Result<rusqlite
     })
 }
 
-/// An account with so many licences, for tests that need any.
+/// An account with this many licences, for tests.
 pub fn new_account(licenses: u32) -> NewAccount {
     NewAccount {
         settings: AccountSettings {
@@ -248,6 +289,7 @@ pub fn new_account(licenses: u32) -> NewAccount {
             time_zone: Zone::utc(),
             expiry_notice_days: 0,
             retention_days: None,
+            emergency_procedure: None,
         },
         licenses,
         owner_email: "owner@acme.example".parse().expect("an address"),
@@ -259,25 +301,29 @@ pub fn new_account(licenses: u32) -> NewAccount {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let drop = match &self.storage {
-            ScratchStorage::Directory { .. } => None,
+        let drop: BoxFuture<'static, ()> = match &self.storage {
+            ScratchStorage::Directory { .. } => return,
             ScratchStorage::Schema { server, name } => {
-                Some((server.clone(), format!("DROP SCHEMA IF EXISTS {name} CASCADE")))
+                let (server, sql) = (server.clone(), format!("DROP SCHEMA IF EXISTS {name} CASCADE"));
+                async move { on_server(&server, &sql).await }.boxed()
             }
             ScratchStorage::Database { server, name, .. } => {
-                Some((server.clone(), format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")))
+                let (server, sql) = (server.clone(), format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
+                async move { on_server(&server, &sql).await }.boxed()
+            }
+            ScratchStorage::Cluster { coordinator, name, .. } => {
+                let (coordinator, name) = (coordinator.clone(), name.clone());
+                async move { cluster::drop(&coordinator, &name).await }.boxed()
             }
         };
-        if let Some((server, sql)) = drop {
-            // A runtime of its own: the test's cannot be blocked on from here, and may be unwinding.
-            let work = std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                if let Ok(runtime) = runtime {
-                    runtime.block_on(on_server(&server, &sql));
-                }
-            });
-            let _ = work.join();
-        }
+        // A separate runtime: this code cannot block on the test's runtime, and the test may be unwinding.
+        let work = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(drop);
+            }
+        });
+        let _ = work.join();
     }
 }
 
@@ -296,7 +342,7 @@ fn with_database(server: &str, name: &str) -> String {
     format!("{base}/{name}")
 }
 
-/// The content of a migrated SQLite file, and the name of a migrated database: constants that are made once in a process.
+/// The content of a migrated SQLite file and the name of a migrated database, each made once per process.
 static TEMPLATE_FILE: OnceCell<Vec<u8>> = OnceCell::const_new();
 static TEMPLATE_DATABASE: OnceCell<String> = OnceCell::const_new();
 
@@ -307,31 +353,64 @@ async fn make_template_file() -> Vec<u8> {
     std::fs::read(path).expect("the file can be read")
 }
 
-/// Makes a migrated database unless an earlier process did. Its name depends on the migrations.
-async fn make_template_database(server: &str) -> String {
+/// The name of the template, which depends on the migrations.
+fn template_name() -> String {
+    format!("test_template_{:08x}", template_number())
+}
+
+fn template_number() -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     for migration in POSTGRES {
         hasher.update(migration.sql.as_bytes());
     }
-    let number = hasher.finalize();
-    let (name, unfinished) = (format!("test_template_{number:08x}"), format!("test_unfinished_{number:08x}"));
-    let (client, connection) =
-        tokio_postgres::connect(server, NoTls).await.expect("the test server can be reached");
-    let connection = tokio::spawn(connection);
-    let run = async |sql: String| client.batch_execute(&sql).await.expect("the script runs");
-    run(format!("SELECT pg_advisory_lock({number})")).await;
-    let found = client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await;
-    if found.expect("databases can be listed").is_empty() {
-        run(format!("DROP DATABASE IF EXISTS {unfinished}")).await;
-        run(format!("CREATE DATABASE {unfinished}")).await;
+    hasher.finalize()
+}
+
+/// Held while a template is made, so that processes do not make it at the same time.
+struct TemplateLock {
+    client: tokio_postgres::Client,
+    connection: tokio::task::JoinHandle<Result<(), tokio_postgres::Error>>,
+}
+
+impl TemplateLock {
+    async fn take(server: &str) -> Self {
+        let (client, connection) =
+            tokio_postgres::connect(server, NoTls).await.expect("the test server can be reached");
+        let lock = Self { client, connection: tokio::spawn(connection) };
+        lock.run(&format!("SELECT pg_advisory_lock({})", template_number())).await;
+        lock
+    }
+
+    async fn run(&self, sql: &str) {
+        self.client.batch_execute(sql).await.expect("the script runs");
+    }
+
+    /// Whether there is a database with this name.
+    async fn exists(&self, name: &str) -> bool {
+        let found = self.client.query("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await;
+        !found.expect("databases can be listed").is_empty()
+    }
+
+    async fn release(self) {
+        drop(self.client);
+        let _ = self.connection.await;
+    }
+}
+
+/// Makes a migrated database unless an earlier process did.
+async fn make_template_database(server: &str) -> String {
+    let (name, unfinished) = (template_name(), format!("test_unfinished_{:08x}", template_number()));
+    let lock = TemplateLock::take(server).await;
+    if !lock.exists(&name).await {
+        lock.run(&format!("DROP DATABASE IF EXISTS {unfinished}")).await;
+        lock.run(&format!("CREATE DATABASE {unfinished}")).await;
         let url = with_database(server, &unfinished).parse().expect("the test server's address is valid");
         let options = OpenOptions { use_given_clock: true, ..OpenOptions::serve() };
         let opened = Database::open(&url, options, Arc::new(MockClock::at(START))).await;
         opened.expect("the template opens").close().await;
-        run(format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await;
+        lock.run(&format!("ALTER DATABASE {unfinished} RENAME TO {name}")).await;
     }
-    drop(client);
-    let _ = connection.await;
+    lock.release().await;
     name
 }
 
@@ -339,8 +418,8 @@ fn unused_name() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     // The process id alone could collide with a schema left by an earlier process of the same id.
-    let chance = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), count);
-    format!("test_{}_{count}_{chance:016x}", std::process::id())
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), count);
+    format!("test_{}_{count}_{random:016x}", std::process::id())
 }
 
 async fn on_server(server: &str, sql: &str) {

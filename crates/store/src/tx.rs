@@ -7,46 +7,57 @@ use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Either, Ready, ready};
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, IdSource};
-use perigee_core::notifications::notification::Channel;
+use perigee_core::store::{Additions, CommitSignals};
 use perigee_core::time::Timestamp;
 
 use crate::damage::{Damage, Damaged, Table};
 use crate::database::Engine;
 use crate::error::{Corrupted, DbError};
 use crate::job::Opened;
-use crate::outbox_signal::OutboxSignals;
 use crate::row::Row;
 use crate::sql::events::log_watch::LogWatches;
-use crate::sql::locations::LocationLog;
+use crate::sql::locations::{LocationLog, Memory};
 use crate::value::{self, Value};
 use crate::{postgres, sqlite};
 
-/// A value that is no account's id.
+/// A value that is not an account's id.
 const NO_ACCOUNT: i64 = -1;
 
-/// The first key of the advisory lock of [`Tx::lock_upkeep`]; those of accounts have one key only.
+/// The first key of the advisory lock of [`Tx::lock_upkeep`]. The locks of accounts have a single key.
 const UPKEEP_LOCK: i64 = 1_346_720_082;
 
 /// Work that runs after the commit and before the caller is answered.
 pub(crate) type AfterCommit = Box<dyn FnOnce() + Send>;
 
-/// The answer to a statement: ready at once on SQLite, awaited on PostgreSQL. Boxed there because the compiler proves
-/// for each of hundreds of jobs that everything it awaits is `Send`.
+/// The answer to a statement: ready at once on SQLite, awaited on PostgreSQL. The future is boxed to save compile
+/// time: for each of hundreds of jobs the compiler proves that everything it awaits is `Send`.
 pub(crate) type Answer<'a, T> = Either<Ready<Result<T, DbError>>, BoxFuture<'a, Result<T, DbError>>>;
 
-/// What all transactions of a store share.
+/// State that all transactions of a store share.
 #[derive(Clone, Debug)]
 pub(crate) struct TxContext {
     /// The engine's log of locations.
     pub(crate) log: Arc<dyn LocationLog>,
+    /// The state of devices and their locations that the engine keeps in memory.
+    pub(crate) memory: Option<Arc<dyn Memory>>,
     /// Records rows that cannot be read.
     pub(crate) damage: Arc<Damage>,
-    /// The signals on which outbox workers wait.
-    pub(crate) outbox_signals: Arc<OutboxSignals>,
-    /// What those who follow the logs have seen of them.
+    /// Wakes the tasks of this process that wait for a commit.
+    pub(crate) commit_signals: Arc<CommitSignals>,
+    /// Whether the readers that follow the logs on this node have something to read.
     pub(crate) log_watches: Arc<LogWatches>,
     /// Makes the ids of rows.
     pub(crate) ids: Arc<IdSource>,
+}
+
+impl TxContext {
+    /// Wakes tasks that wait for committed rows.
+    pub(crate) fn signal(&self, committed: Additions) {
+        if committed.has_accounts() {
+            self.log_watches.committed();
+        }
+        self.commit_signals.send(committed);
+    }
 }
 
 /// A clause that locks the rows of a `SELECT` on PostgreSQL. On SQLite every write job has the database to itself.
@@ -69,8 +80,9 @@ pub struct Tx {
     locked: AtomicI64,
     context: TxContext,
     after_commit: Mutex<Vec<AfterCommit>>,
-    keeps_device_cache_valid: AtomicBool,
-    /// What the statements sent with the beginning have answered.
+    /// What the transaction adds for those who wait for commits.
+    additions: Mutex<Additions>,
+    /// The answers of the opening statements.
     opened: Mutex<Option<Opened>>,
     /// See [`Self::horizon`].
     horizon: AtomicI64,
@@ -82,7 +94,7 @@ impl std::fmt::Debug for Tx {
     }
 }
 
-/// The one place outside `database.rs` and `verify` that names both engines: it sends statements to either.
+/// The session of either engine. Only this file, `database.rs` and `verify` name both engines.
 #[derive(Debug)]
 enum Session {
     Sqlite(sqlite::Session),
@@ -106,13 +118,13 @@ impl Tx {
             locked: AtomicI64::new(NO_ACCOUNT),
             context,
             after_commit: Mutex::default(),
-            keeps_device_cache_valid: AtomicBool::new(false),
+            additions: Mutex::default(),
             opened: Mutex::default(),
             horizon: AtomicI64::new(i64::MAX),
         }
     }
 
-    /// The same, with what its opening statements have answered.
+    /// The transaction with the answers of its opening statements.
     pub(crate) fn with_opened(self, opened: Option<Opened>) -> Self {
         Self { opened: Mutex::new(opened), ..self }
     }
@@ -123,8 +135,9 @@ impl Tx {
         opened.and_then(|opened| opened.downcast().ok()).map(|opened| *opened)
     }
 
-    /// The number up to which the logs of the account may be read: no unfinished commit can add a lower one. Only jobs of
-    /// [`crate::Database::read_log_snapshot`] and those that have locked the account may go by the numbers they see.
+    /// The number up to which the logs of the account may be read: no unfinished commit can add a lower number. Only
+    /// jobs of [`crate::Database::read_log_snapshot`], and jobs that have locked the account, may rely on the numbers
+    /// that they see.
     pub(crate) fn horizon(&self) -> i64 {
         self.horizon.load(Ordering::Relaxed)
     }
@@ -136,6 +149,11 @@ impl Tx {
     /// The engine's log of locations.
     pub(crate) fn log(&self) -> &Arc<dyn LocationLog> {
         &self.context.log
+    }
+
+    /// The state of devices and their locations that the engine keeps in memory.
+    pub(crate) fn memory(&self) -> Option<&Arc<dyn Memory>> {
+        self.context.memory.as_ref()
     }
 
     /// The text of a lock clause on this engine.
@@ -153,18 +171,15 @@ impl Tx {
         self.after_commit.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(work));
     }
 
-    /// Wakes the outbox worker of this channel after the commit.
-    pub(crate) fn signal_outbox_after_commit(&self, channel: Channel) {
-        let outbox_signals = Arc::clone(&self.context.outbox_signals);
-        self.after_commit(move || outbox_signals.of(channel).notify_one());
+    /// Marks an addition, so that those who wait for it are woken after the commit. Statements that add to a log or a
+    /// queue call this, and nobody else has to.
+    pub(crate) fn mark(&self, addition: Additions) {
+        *self.additions.lock().unwrap_or_else(PoisonError::into_inner) |= addition;
     }
 
-    /// Tells those who follow the logs on this node, after the commit, that something was added.
-    pub(crate) fn mark_logs_after_commit(&self) {
-        if self.engine() == Engine::Postgres {
-            let log_watches = Arc::clone(&self.context.log_watches);
-            self.after_commit(move || log_watches.committed());
-        }
+    /// What was marked, for the engine that commits.
+    pub(crate) fn additions(&self) -> Additions {
+        *self.additions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the tables are distributed by account (Citus).
@@ -177,7 +192,7 @@ impl Tx {
         &self.context.ids
     }
 
-    /// What those who follow the logs have seen of them.
+    /// Whether the readers that follow the logs on this node have something to read.
     pub(crate) fn log_watches(&self) -> &LogWatches {
         &self.context.log_watches
     }
@@ -189,16 +204,6 @@ impl Tx {
 
     pub(crate) fn take_after_commit(&self) -> Vec<AfterCommit> {
         std::mem::take(&mut self.after_commit.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Declares that this job changes nothing that the device cache holds of accounts, devices and groups. Without
-    /// this call, the cache is invalidated after the job.
-    pub(crate) fn keep_device_cache_valid(&self) {
-        self.keeps_device_cache_valid.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn keeps_device_cache_valid(&self) -> bool {
-        self.keeps_device_cache_valid.load(Ordering::Relaxed)
     }
 
     /// The PostgreSQL session, to commit it.
@@ -284,8 +289,8 @@ impl Tx {
     }
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
-    /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. On SQLite every
-    /// write job has the whole database to itself.
+    /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. On SQLite
+    /// every write job has the whole database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
         let is_locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
         if let Some(session) = self.as_postgres().filter(|_| !is_locked) {
@@ -298,9 +303,9 @@ impl Tx {
         Ok(())
     }
 
-    /// Excludes the same work on other nodes until the end of the transaction: deletions of old rows of all accounts,
-    /// which would otherwise wait for each other's rows in any order. Statements repeat their condition outside of the
-    /// selection, because a row may have changed since it was selected.
+    /// Excludes deletions of old rows on other nodes until the end of the transaction: they would otherwise lock the
+    /// same rows in different orders and deadlock. Such statements repeat their condition outside of the selection,
+    /// because a row may have changed since it was selected.
     pub(crate) async fn lock_upkeep(&self) -> Result<(), DbError> {
         if self.engine() == Engine::Postgres {
             self.query("SELECT pg_advisory_xact_lock(?1, 0)", crate::params![UPKEEP_LOCK]).await?;
@@ -308,7 +313,8 @@ impl Tx {
         Ok(())
     }
 
-    /// SQLite would continue after a failed statement, PostgreSQL would not; here neither does.
+    /// Refuses invalid parameters, and every statement after a failed one. PostgreSQL refuses the latter anyway,
+    /// SQLite would continue.
     fn admit(&self, params: &[Value]) -> Result<(), DbError> {
         if self.has_failed() {
             return Err(DbError::internal("an earlier statement of this transaction has failed"));
@@ -316,6 +322,7 @@ impl Tx {
         value::check(params).inspect_err(|_refused| self.failed.store(true, Ordering::Relaxed))
     }
 
+    /// Passes the answer on. An error marks the transaction as failed and gets the statement added to it.
     fn note<T>(&self, sql: &str, answer: Result<T, DbError>) -> Result<T, DbError> {
         answer.map_err(|error| {
             self.failed.store(true, Ordering::Relaxed);

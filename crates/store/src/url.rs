@@ -10,7 +10,7 @@ use tokio_postgres::config::{Config, Host, SslMode, TargetSessionAttrs};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Interval of TCP keepalive probes, by which a vanished peer is noticed while nothing is sent.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-/// Within this time sent data must be acknowledged (`TCP_USER_TIMEOUT`).
+/// How long sent data may stay unacknowledged before the connection is closed.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The address of a database, as the operator configures it.
@@ -31,8 +31,8 @@ pub(crate) struct PostgresAddress {
     pub(crate) verify: bool,
     /// A file of certificates to trust instead of the public ones.
     pub(crate) root_cert: Option<PathBuf>,
-    /// Whether statements are prepared once for each connection. A pooler that gives each transaction another connection
-    /// to the server loses them.
+    /// Whether statements are prepared once for each connection. Behind a pooler that gives each transaction another
+    /// server connection, prepared statements are lost.
     pub(crate) prepares: bool,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct PostgresAddress {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseUrlError {
     /// It begins with neither `sqlite:` nor `postgres://`.
-    #[error("a database is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
+    #[error("the URL of a database must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE")]
     UnknownScheme,
     /// `sqlite:` without a path.
     #[error("sqlite: needs the path of a file, as in sqlite:./data/perigee.db")]
     NoPath,
-    /// SQLite would not take the path for a plain file.
+    /// SQLite would not treat the path as a plain file.
     #[error("sqlite: takes the path of a file only; a database in memory or with options is not supported")]
     NotAFile,
     /// The rest of a PostgreSQL address is invalid.
@@ -88,8 +88,8 @@ impl FromStr for DatabaseUrl {
     }
 }
 
-/// Handles `prepared`, which is ours, and the libpq parameters that tokio-postgres lacks, `sslrootcert` and the verifying
-/// modes, and passes on the rest.
+/// Handles Perigee's own parameter `prepared`, and the libpq parameters that tokio-postgres lacks: `sslrootcert` and
+/// the verifying values of `sslmode`. All other parameters are passed on.
 fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
     let mut verify = false;
@@ -102,7 +102,7 @@ fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
             Some(("prepared", "true")) => prepares = true,
             Some(("prepared", "false")) => prepares = false,
             Some(("prepared", other)) => {
-                let message = format!("prepared is true or false, not {other}");
+                let message = format!("prepared must be true or false, not {other}");
                 return Err(ParseUrlError::Postgres(message));
             }
             Some(("sslmode", "require" | "verify-ca" | "verify-full")) => {
@@ -110,7 +110,7 @@ fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
                 rest.push("sslmode=require");
             }
             Some(("sslmode", mode)) if !matches!(mode, "disable" | "prefer") => {
-                let message = format!("sslmode is disable, prefer, require or verify-full, not {mode}");
+                let message = format!("sslmode must be disable, prefer, require or verify-full, not {mode}");
                 return Err(ParseUrlError::Postgres(message));
             }
             _ => rest.push(pair),
@@ -120,7 +120,7 @@ fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
         .parse()
         .map_err(|error| ParseUrlError::Postgres(crate::error::describe(&error)))?;
     if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
-        return Err(ParseUrlError::Postgres("it names no host".into()));
+        return Err(ParseUrlError::Postgres("it has no host".into()));
     }
     if root_cert.is_some() {
         verify = true;
@@ -141,7 +141,7 @@ fn parse_postgres(text: &str) -> Result<PostgresAddress, ParseUrlError> {
     if config.get_application_name().is_none() {
         config.application_name("perigee");
     }
-    // With several hosts, the primary: a standby would refuse every write.
+    // Only the primary is used if there are several hosts: a standby would refuse every write.
     if config.get_target_session_attrs() == TargetSessionAttrs::Any {
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
     }
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn refuses_the_rest_with_advice() {
-        let scheme = "a database is sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";
+        let scheme = "the URL of a database must be sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE";
         check("", Err(scheme));
         check("mysql://root:s3cret@h/d", Err(scheme));
         check("/var/lib/perigee.db", Err(scheme));

@@ -1,4 +1,4 @@
-//! TLS to databases, mail servers, message centres, webhooks and other servers, by rustls on the one crypto backend.
+//! TLS to databases, mail servers, message centres, webhooks and other servers, with rustls and one crypto backend.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme
 /// Which certificates are trusted.
 #[derive(Clone, Debug)]
 pub enum Trust {
-    /// Those signed by public authorities.
+    /// Certificates signed by public authorities.
     Public,
-    /// Those signed by the authorities in a PEM file, and no others.
+    /// Certificates signed by the authorities in a PEM file, and no others.
     File(std::path::PathBuf),
     /// Any certificate. Only for connections that would also be accepted without encryption.
     Anyone,
@@ -117,7 +117,7 @@ mod tests {
     const CERTIFICATE: &[u8] = include_bytes!("../tests/version1.pem");
     const KEY: &[u8] = include_bytes!("../tests/version1.key.pem");
 
-    /// Shows the certificate without looking into it.
+    /// Presents the certificate without checking it.
     #[derive(Debug)]
     struct Always(Arc<CertifiedKey>);
 
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// Whether a client that trusts so comes to terms with that server.
+    /// Whether a client with this trust completes a handshake with a server that has the certificate.
     fn connects(trust: &Trust, versions: &[&'static rustls::SupportedProtocolVersion]) -> bool {
         let key = ring::sign::any_supported_type(&PrivateKeyDer::from_pem_slice(KEY).unwrap()).unwrap();
         let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).unwrap()];

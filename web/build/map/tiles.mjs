@@ -17,13 +17,18 @@ function indexed(features, zoom, tolerance) {
 /** Edges on the antimeridian are moved out of sight: the outline of a land that crosses it must not be drawn there. */
 function hideSeam(geometry, x, columns) {
   if (x > 0 && x < columns - 1) return geometry
-  return geometry.map((ring) =>
-    ring.map(([left, top]) => {
-      if (x === 0 && left <= 0) return [-buffer, top]
-      if (x === columns - 1 && left >= extent) return [extent + buffer, top]
-      return [left, top]
+  const [seam, hidden] = x === 0 ? [0, -buffer] : [extent, extent + buffer]
+  return geometry.map((ring) => {
+    const points = ring.slice(0, -1)
+    const isOn = (at) => points.at(at % points.length)[0] === seam
+    const moved = points.flatMap((point, at) => {
+      if (!isOn(at)) return [point]
+      const [aside, before, after] = [[hidden, point[1]], isOn(at - 1), isOn(at + 1)]
+      // Edges that end at the antimeridian stay where they are.
+      return [...(before ? [] : [point]), ...(before || after ? [aside] : []), ...(before && !after ? [point] : [])]
     })
-  )
+    return [...moved, moved[0]]
+  })
 }
 
 /**
@@ -69,18 +74,13 @@ const sea = {
   ]
 }
 
-/** Whether a tile shows nothing but land, which the map of the world below already shows. */
-function onlyLand(layers) {
-  if (Object.keys(layers).some((name) => name !== 'land')) return false
-  const corners = layers.land.features.flatMap(({ geometry }) => geometry)
-  return corners.length === 1 && corners[0].every(([x, y]) => (x <= 0 || x >= extent) && (y <= 0 || y >= extent))
-}
-
 /**
  * Tiles of one zoom level: a map from `x/y` to bytes. `layers` names features and the tolerance of each. A tile with
- * land also has a `sea` that covers it whole, so that it hides the coarser map below.
+ * land also has a `sea` that covers it whole, so that it hides the coarser map below. A whole level has a tile
+ * everywhere, also where there is only sea, so that the map can show what is not loaded in another colour. Otherwise a
+ * tile without shapes is left out. `repair` mends land, and cuts ice and built-up areas at its coast.
  */
-export function cut(layers, zoom) {
+export function cut(layers, zoom, { isWhole, repair }) {
   const indexes = Object.entries(layers).map(([name, { features, tolerance }]) => [
     name,
     indexed(features, zoom, tolerance)
@@ -99,9 +99,14 @@ export function cut(layers, zoom) {
           )
         }
       }
-      if (Object.keys(present).length === 0 || onlyLand(present)) continue
-      if (present.land) present.sea = sea
-      tiles.set(`${x}/${y}`, fromGeojsonVt(present, { version: 2, extent }))
+      if (present.land) present.land.features = present.land.features.flatMap((feature) => repair.solid(feature))
+      for (const layer of [present.ice, present.urban]) {
+        if (layer) layer.features = repair.onLand(layer.features, present.land?.features ?? [])
+      }
+      const filled = Object.fromEntries(Object.entries(present).filter(([, { features }]) => features.length > 0))
+      if (!isWhole && Object.keys(filled).length === 0) continue
+      if (isWhole || filled.land) filled.sea = sea
+      tiles.set(`${x}/${y}`, fromGeojsonVt(filled, { version: 2, extent }))
     }
   }
   return tiles

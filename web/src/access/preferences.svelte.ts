@@ -2,18 +2,23 @@
 export type Language = 'en' | 'es'
 export type UnitSystem = 'metric' | 'imperial' | 'nautical'
 export type Theme = 'system' | 'light' | 'dark'
-/** `region` is the clock that the browser's region uses. */
+/** `region` stands for the clock format of the browser's region. */
 export type Clock = 'region' | '24' | '12'
 export type CoordinateFormat = 'decimal' | 'minutes'
+
+export type ListOrder = 'name' | 'heard' | 'status'
 
 export interface Preferences {
   language: Language
   units: UnitSystem
   theme: Theme
-  /** An IANA zone; null is the browser's own. */
+  /** An IANA identifier; null for the time zone of the browser. */
   timeZone: string | null
   clock: Clock
   coordinates: CoordinateFormat
+  /** Whether the list beside the map has one line for each device. */
+  compactList: boolean
+  listOrder: ListOrder
 }
 
 const key = 'perigee.preferences'
@@ -22,7 +27,16 @@ const languages: Language[] = ['en', 'es']
 function ofBrowser(): Preferences {
   const spoken = navigator.languages.map((tag) => tag.slice(0, 2))
   const language = spoken.find((tag): tag is Language => languages.includes(tag as Language)) ?? 'en'
-  return { language, units: 'metric', theme: 'system', timeZone: null, clock: 'region', coordinates: 'decimal' }
+  return {
+    language,
+    units: 'metric',
+    theme: 'system',
+    timeZone: null,
+    clock: 'region',
+    coordinates: 'decimal',
+    compactList: false,
+    listOrder: 'name'
+  }
 }
 
 function stored(): Partial<Preferences> {
@@ -36,18 +50,20 @@ function stored(): Partial<Preferences> {
 
 export const preferences: Preferences = $state({ ...ofBrowser(), ...stored() })
 
-/** Changes some preferences, here and for the next visit. */
-export function prefer(change: Partial<Preferences>): void {
+/** Changes some preferences, now and for later visits. */
+export function setPreferences(change: Partial<Preferences>): void {
   Object.assign(preferences, change)
   try {
     localStorage.setItem(key, JSON.stringify(preferences))
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
   showTheme()
 }
 
-/** The browser's own variant of the language, such as `en-GB`, which has its own order of dates and its own clock. */
+/**
+ * The browser's variant of the language, such as `en-GB`, which has its own order of dates and its own clock format.
+ */
 export function locale(): string {
   const { language } = preferences
   return navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language
@@ -55,14 +71,14 @@ export function locale(): string {
 
 const wantsDark = matchMedia('(prefers-color-scheme: dark)')
 
-/** Whether the page is dark now. */
+/** Whether the page is dark at present. */
 export function isDark(): boolean {
   return preferences.theme === 'dark' || (preferences.theme === 'system' && systemDark.now)
 }
 
 const systemDark = $state({ now: wantsDark.matches })
 
-/** Puts the theme on the page. */
+/** Applies the theme to the page. */
 export function showTheme(): void {
   document.documentElement.dataset.theme = isDark() ? 'dark' : 'light'
 }

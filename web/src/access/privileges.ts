@@ -37,7 +37,7 @@ interface Validity {
 }
 
 /** Whether a user may sign in now. */
-export function standingOf({ disabled, from, expires }: Validity, now: number): Standing {
+export function userStateOf({ disabled, from, expires }: Validity, now: number): Standing {
   if (disabled) return 'disabled'
   if (from && Date.parse(from) > now) return 'notYet'
   return expires && Date.parse(expires) <= now ? 'over' : 'active'

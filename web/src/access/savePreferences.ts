@@ -1,10 +1,10 @@
 // Saves preferences on the server too, so that they are the same in every browser.
 import { api, ok } from '$lib/api/client'
-import { prefer, type Preferences } from './preferences.svelte'
+import { setPreferences, type Preferences } from './preferences.svelte'
 
-/** Changes preferences in this browser and on the server; gives whether the server saved them. */
+/** Changes preferences in this browser and on the server; returns whether the server saved them. */
 export async function keep(change: Partial<Preferences>): Promise<boolean> {
-  prefer(change)
+  setPreferences(change)
   const { language, units, theme, timeZone } = change
   const body = { language, units, theme, timeZone }
   // The clock and the notation of coordinates are those of this browser only.
@@ -24,5 +24,5 @@ export function adopt(kept: Kept | undefined): void {
   if (!kept) return
   const { language, units, theme, timeZone } = kept
   const chosen: Kept = { ...(language ? { language } : {}), ...(units ? { units } : {}), ...(theme ? { theme } : {}) }
-  prefer({ ...(chosen as Partial<Preferences>), ...(timeZone === undefined ? {} : { timeZone }) })
+  setPreferences({ ...(chosen as Partial<Preferences>), ...(timeZone === undefined ? {} : { timeZone }) })
 }

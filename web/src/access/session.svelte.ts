@@ -1,11 +1,11 @@
-// Who is signed in, and what they may do.
+// The signed-in user and their privileges.
 import { api, ok, Problem, type Schemas } from '$lib/api/client'
 import { adopt } from './savePreferences'
 
 type Session = Schemas['Session']
 
 interface State {
-  /** Whether the server has said yet who is signed in. */
+  /** Whether the server has answered who is signed in. */
   known: boolean
   current: Session | null
 }
@@ -35,7 +35,7 @@ export async function signOut(): Promise<void> {
   session.current = null
 }
 
-/** Whether the user holds a privilege, with what `owner` and `admin` imply. */
+/** Whether the user holds a privilege, including those that `owner` and `admin` imply. */
 export const may = (privilege: string): boolean => session.current?.privileges.includes(privilege) ?? false
 
 /** Whether the user sees the whole account, not one group or device. */

@@ -4,11 +4,11 @@ import { soundSiren, whenAudible } from './sound'
 
 const wishKey = 'perigee.alarm'
 const mutedKey = 'perigee.alarm.muted'
-/** Older alerts, in milliseconds, are shown but do not sound: an account with a forgotten one would sound for ever. */
-const soundsFor = 24 * 3_600_000
-/** How often the siren repeats, in milliseconds. */
-const every = 4_000
-/** The largest number of muted alerts that are stored. */
+/** Older alerts, in milliseconds, are shown but do not sound, so that a forgotten alert does not sound for ever. */
+const soundsForMs = 24 * 3_600_000
+/** Interval at which the siren repeats, in milliseconds. */
+const repeatMs = 4_000
+/** Maximum number of muted alerts that are stored. */
 const mostMuted = 200
 
 type Wish = 'on' | 'off' | null
@@ -25,7 +25,7 @@ function write(key: string, value: string): void {
   try {
     localStorage.setItem(key, value)
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
@@ -33,11 +33,11 @@ const storedWish = (): Wish => [null, 'on', 'off'].find((known) => known === rea
 const storedMuted = (): string[] => (read(mutedKey) ?? '').split(' ').filter(Boolean)
 
 class Alarm {
-  /** What the user answered; null before they were asked, which is treated as `on`. */
+  /** The choice of the user; null before they were asked, which is treated as `on`. */
   wish: Wish = $state(storedWish())
   /** The alerts that were muted in this browser, by id. */
   muted: string[] = $state.raw(storedMuted())
-  /** Whether the browser refuses to play until somebody clicks. */
+  /** Whether the browser blocks sound until the user clicks. */
   blocked = $state(false)
 
   /** The alerts that sound now. */
@@ -45,20 +45,20 @@ class Alarm {
     this.wish === 'off'
       ? []
       : criticalAlerts.open.filter(
-          ({ id, receivedAt }) => !this.muted.includes(id) && Date.now() - Date.parse(receivedAt) < soundsFor
+          ({ id, receivedAt }) => !this.muted.includes(id) && Date.now() - Date.parse(receivedAt) < soundsForMs
         )
   )
   readonly isSounding = $derived(this.sounding.length > 0)
 
-  /** Sounds and stops as alerts come and go. Call it while a component is created. */
+  /** Starts and stops the siren as alerts come and go. Call it while a component is created. */
   follow(): void {
     $effect(() => {
       if (!this.isSounding) return
       this.#sound()
-      const timer = setInterval(() => this.#sound(), every)
+      const timer = setInterval(() => this.#sound(), repeatMs)
       return () => clearInterval(timer)
     })
-    // Another tab may have muted or answered.
+    // Another tab may have muted an alert or changed the choice.
     $effect(() => {
       const changed = (): void => {
         this.wish = storedWish()
@@ -69,14 +69,14 @@ class Alarm {
     })
   }
 
-  /** Stores the answer, and lets the browser play: call it from a click. */
+  /** Stores the choice, and lets the browser play sound: call it from a click. */
   answer(wish: 'on' | 'off'): void {
     this.wish = wish
     write(wishKey, wish)
     if (wish === 'on') this.#sound()
   }
 
-  /** Silences the alerts that sound now in this browser; the next one sounds again. */
+  /** Mutes the current alerts in this browser; the next alert sounds again. */
   mute(): void {
     this.muted = [...this.muted, ...this.sounding.map(({ id }) => id)].slice(-mostMuted)
     write(mutedKey, this.muted.join(' '))

@@ -1,5 +1,5 @@
-// The critical alerts that have not ended, open and acknowledged, kept current by the event stream. Everything that an
-// SOS takes over (banner, title, sound, map, lists, panel) reads them here.
+// The critical alerts that have not ended, open and acknowledged, kept current by the event stream. Banner, title,
+// sound, map, lists and panel read them here.
 import { api, ok } from '$lib/api/client'
 import { fleet } from '$lib/live/fleet.svelte'
 import type { Event } from '$lib/live/stream'
@@ -7,16 +7,16 @@ import { newestFirst, stageOf } from './filter'
 import type { Alert } from './names'
 import type { CriticalStage } from './rank'
 
-/** The most that are loaded of each stage. */
-const most = 200
+/** Maximum number of alerts that are loaded for each stage. */
+const mostAlerts = 200
 
 class CriticalAlerts {
   /** Newest first. */
   open: Alert[] = $state.raw([])
   acknowledged: Alert[] = $state.raw([])
-  /** The alert that was just acknowledged here, by its id; a note about it is offered. */
+  /** ID of the alert that was just acknowledged here; a note about it is offered. */
   noteWanted: string | null = $state(null)
-  /** The stage of each device with a critical alert; `open` wins. */
+  /** The stage of each device with a critical alert; `open` takes precedence. */
   readonly byDevice: ReadonlyMap<string, CriticalStage> = $derived(
     new Map<string, CriticalStage>([
       ...this.acknowledged.map(({ deviceId }) => [deviceId, 'acknowledged'] as const),
@@ -24,30 +24,30 @@ class CriticalAlerts {
     ])
   )
   #loading = false
-  /** Ids that events changed while a request was under way: the events are newer than its answer. */
+  /** IDs that events changed while a request was running: the events are newer than its answer. */
   readonly #changed = new Set<string>()
 
   /** Follows until the returned function is called. */
   follow(): () => void {
-    const unhear = fleet.onEvent((event) => this.#apply(event))
-    // Reloaded with the fleet: events may have been missed before that.
-    const unlisten = fleet.listen(({ whole }) => {
+    const stopEvents = fleet.onEvent((event) => this.#apply(event))
+    // The fleet is reloaded when events may have been missed.
+    const stopChanges = fleet.listen(({ whole }) => {
       if (whole) void this.#load()
     })
     void this.#load()
     return () => {
-      unhear()
-      unlisten()
+      stopEvents()
+      stopChanges()
       this.#show([])
     }
   }
 
-  /** The open and acknowledged ones, open ones first. */
+  /** All alerts, open ones first. */
   get all(): Alert[] {
     return [...this.open, ...this.acknowledged]
   }
 
-  /** Those of a device, open ones first. */
+  /** The alerts of a device, open ones first. */
   of(deviceId: string): Alert[] {
     return this.all.filter((alert) => alert.deviceId === deviceId)
   }
@@ -81,7 +81,7 @@ class CriticalAlerts {
     const page = (stage: CriticalStage) =>
       ok(
         api.GET('/api/alerts', {
-          params: { query: { severity: 'critical', stage, order: 'desc', limit: most } }
+          params: { query: { severity: 'critical', stage, order: 'desc', limit: mostAlerts } }
         })
       )
     try {
@@ -89,7 +89,7 @@ class CriticalAlerts {
       const loaded = [...open.alerts, ...acknowledged.alerts].filter(({ id }) => !this.#changed.has(id))
       this.#show([...loaded, ...this.all.filter(({ id }) => this.#changed.has(id))])
     } catch {
-      // What is known stays; the shell shows a lost connection, and the fleet reloads when it is back.
+      // The known alerts stay; the shell shows a lost connection, and the fleet reloads when it is back.
     } finally {
       this.#loading = false
     }

@@ -1,4 +1,4 @@
-// The filter of alerts: from and to the page's address, for the API, and for live events.
+// The filter of alerts: converted from and to the URL, for the API, and applied to live events.
 import type { Schemas } from '$lib/api/client'
 import { alertStageValues, severityValues } from '$lib/api/schema'
 
@@ -7,14 +7,14 @@ export type Stage = Schemas['AlertStage']
 export type Severity = Schemas['Severity']
 
 export interface AlertFilter {
-  /** Null shows those of every stage. */
+  /** Null for all stages. */
   stage: Stage | null
   /** The minimum severity. */
   severity: Severity | null
   kind: string | null
   device: string | null
   group: string | null
-  /** Milliseconds; the end is the first instant that does not belong to it. */
+  /** Milliseconds; the end is exclusive. */
   from: number | null
   to: number | null
 }
@@ -27,7 +27,7 @@ export function stageOf({ acknowledgedAt, endedAt }: Alert): Stage {
   return acknowledgedAt ? 'acknowledged' : 'open'
 }
 
-/** The filter that an address names; the open ones when it names none. */
+/** The filter in a URL; open alerts if it has none. */
 export function filterIn(query: URLSearchParams): AlertFilter {
   const instant = (name: string): number | null => {
     const value = Date.parse(query.get(name) ?? '')
@@ -45,7 +45,7 @@ export function filterIn(query: URLSearchParams): AlertFilter {
   }
 }
 
-/** The filter as a query, with its question mark; empty for the open ones. */
+/** The filter as a query, with its question mark; empty for open alerts. */
 export function queryOf(filter: AlertFilter): string {
   const query = new URLSearchParams()
   if (filter.stage !== 'open') query.set('stage', filter.stage ?? 'all')
@@ -92,7 +92,7 @@ export function matches(filter: AlertFilter, alert: Alert, groups: string[]): bo
   return (filter.from === null || at >= filter.from) && (filter.to === null || at < filter.to)
 }
 
-/** Newest first; of one instant in the order of their ids, as the server has them. */
+/** Newest first; alerts of the same time in the order of their IDs, as the server sorts them. */
 export function newestFirst(a: Alert, b: Alert): number {
   return Date.parse(b.dateTime) - Date.parse(a.dateTime) || (a.id < b.id ? 1 : -1)
 }

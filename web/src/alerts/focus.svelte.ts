@@ -3,7 +3,7 @@ import { go } from '$lib/router.svelte'
 
 export const focus: { deviceId: string | null; count: number } = $state({ deviceId: null, count: 0 })
 
-/** Opens the map at a device, also when it is open there already and was moved away. */
+/** Opens the map at a device, even if it is already open there and was moved away. */
 export function showOnMap(deviceId: string): void {
   focus.deviceId = deviceId
   focus.count++

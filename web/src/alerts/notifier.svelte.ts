@@ -1,4 +1,5 @@
-// Signals a new alert by a sound and a browser notification, each only if switched on. Critical alerts sound by `alarm`.
+// Signals a new alert by a sound and a browser notification, each only if switched on. Critical alerts sound through
+// `alarm`.
 import { t } from '$lib/i18n/index.svelte'
 import { fleet } from '$lib/live/fleet.svelte'
 import type { Event } from '$lib/live/stream'
@@ -10,8 +11,8 @@ import { alertTitle, severityWord, type Alert } from './names'
 
 const key = 'perigee.attention'
 /** Older alerts, in milliseconds, are not signalled: they arrived late or during a lost connection. */
-const newsFor = 10 * 60_000
-const quietFor = 3_000
+const newsForMs = 10 * 60_000
+const quietForMs = 3_000
 
 interface Wishes {
   sound: boolean
@@ -42,7 +43,7 @@ class Notifier {
 
   /** Switches the sound; it is played once when switched on. */
   setSound(on: boolean): void {
-    this.#keep({ sound: on })
+    this.#saveWishes({ sound: on })
     if (on) playTone('warning')
   }
 
@@ -52,28 +53,28 @@ class Notifier {
       showToast(t('alerts.messageRefused'), 'bad')
       return
     }
-    this.#keep({ message: on })
+    this.#saveWishes({ message: on })
   }
 
-  #keep(change: Partial<Wishes>): void {
+  #saveWishes(change: Partial<Wishes>): void {
     Object.assign(this.wishes, change)
     try {
       localStorage.setItem(key, JSON.stringify(this.wishes))
     } catch {
-      // Without storage the choice lasts as long as the page.
+      // Without storage the choice lasts until the page is closed.
     }
   }
 
   #apply({ type, at, data }: Event): void {
-    if (type !== 'alert.created' || !('alertName' in data) || Date.now() - Date.parse(at) > newsFor) return
+    if (type !== 'alert.created' || !('alertName' in data) || Date.now() - Date.parse(at) > newsForMs) return
     const alert = data as unknown as Alert
     if (this.wishes.message) this.#message(alert)
-    // Critical alerts have the alarm, unless it is switched off.
+    // Critical alerts sound through the alarm, unless it is switched off.
     if (!this.wishes.sound || (alert.severity === 'critical' && alarm.wish !== 'off')) return
     // One sound for alerts that arrive together, but critical alerts are never silenced.
     const isCritical = alert.severity === 'critical'
     if (performance.now() < this.#quietUntil && (!isCritical || this.#calledCritical)) return
-    this.#quietUntil = performance.now() + quietFor
+    this.#quietUntil = performance.now() + quietForMs
     this.#calledCritical = isCritical
     playTone(alert.severity)
   }

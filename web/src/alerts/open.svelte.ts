@@ -7,29 +7,29 @@ import { stageOf } from './filter'
 
 type Alert = Schemas['Alert']
 
-/** Counts up to this number; the badge shows a plus beyond it. */
-const most = 1000
+/** Maximum that is counted; the badge shows a plus beyond it. */
+const mostAlerts = 1000
 
 class OpenAlerts {
   count = $state(0)
-  /** Whether any of them is critical. */
+  /** Whether any open alert is critical. */
   critical = $state(false)
   readonly #ids = new Map<string, boolean>()
-  /** Of alerts that have not ended, open and acknowledged. */
+  /** The severities of alerts that have not ended, open and acknowledged. */
   readonly #severities = new Severities()
   readonly #listeners = new Set<() => void>()
 
   /** Counts, and keeps counting until the returned function is called. */
   follow(): () => void {
-    const unhear = fleet.onEvent((event) => this.#apply(event))
-    // Reloaded with the fleet: events may have been missed before that.
-    const unlisten = fleet.listen(({ whole }) => {
+    const stopEvents = fleet.onEvent((event) => this.#apply(event))
+    // The fleet is reloaded when events may have been missed.
+    const stopChanges = fleet.listen(({ whole }) => {
       if (whole) void this.#load()
     })
     if (fleet.loaded) void this.#load()
     return () => {
-      unhear()
-      unlisten()
+      stopEvents()
+      stopChanges()
       this.#ids.clear()
       this.#severities.clear()
       this.#notify()
@@ -58,7 +58,7 @@ class OpenAlerts {
   async #load(): Promise<void> {
     try {
       const page = (stage: 'open' | 'acknowledged') =>
-        ok(api.GET('/api/alerts', { params: { query: { stage, order: 'desc', limit: most } } }))
+        ok(api.GET('/api/alerts', { params: { query: { stage, order: 'desc', limit: mostAlerts } } }))
       const [open, acknowledged] = await Promise.all([page('open'), page('acknowledged')])
       this.#ids.clear()
       this.#severities.clear()
@@ -66,18 +66,18 @@ class OpenAlerts {
       for (const alert of [...open.alerts, ...acknowledged.alerts]) this.#severities.put(alert)
       this.#notify()
     } catch {
-      // The badge stays empty; the alerts page shows the problem.
+      // The badge stays as it is; the alerts page shows the problem.
     }
   }
 
   #apply({ type, data }: Event): void {
     if (!type.startsWith('alert.')) return
     if ('alertName' in data) this.put(data as unknown as Alert)
-    else if ('id' in data) this.#forget(String(data.id))
+    else if ('id' in data) this.#removeAlert(String(data.id))
   }
 
-  /** A deleted alert has only an id. */
-  #forget(id: string): void {
+  /** Removes a deleted alert, whose event has only its ID. */
+  #removeAlert(id: string): void {
     this.#ids.delete(id)
     this.#severities.forget(id)
     this.#notify()
@@ -93,4 +93,4 @@ class OpenAlerts {
 export const openAlerts = new OpenAlerts()
 
 /** The number as shown on the badge. */
-export const badge = (count: number): string => (count >= most ? '999+' : String(count))
+export const badge = (count: number): string => (count >= mostAlerts ? '999+' : String(count))

@@ -1,10 +1,10 @@
-// The names of users, for those who may see them.
+// The names of users, for callers who may see them.
 import { api, ok } from '$lib/api/client'
 import { session } from '$lib/access/session.svelte'
 
 const names = new Map<string, Promise<string | null>>()
 
-/** The name of a user; null if the user may not see it. */
+/** The name of a user; null if the signed-in user may not see it. */
 export function nameOfUser(id: string): Promise<string | null> {
   const own = session.current?.user
   if (own?.id === id) return Promise.resolve(own.name || own.email)

@@ -1,17 +1,20 @@
-// Where the device of an alert is now, or was last known to be.
+// The current or last known position of the device of an alert.
 import { fleet } from '$lib/live/fleet.svelte'
 import type { Alert } from './names'
 
 export interface Position {
   latitude: number
   longitude: number
-  /** When the device was there. */
+  /** Time of the position. */
   dateTime: string
-  /** Whether it is older than the alert. */
+  /** Whether the position is older than the alert. */
   isOlder: boolean
 }
 
-/** A location after the alert, else the alert's own, else the last known; null without any. Views are updated. */
+/**
+ * A location after the alert, else that of the alert, else the last known one; null if there is none. Views that read
+ * it are updated.
+ */
 export function positionOf(alert: Alert): Position | null {
   const last = fleet.get(alert.deviceId)?.location
   if (last && Date.parse(last.dateTime) >= Date.parse(alert.dateTime)) return { ...last, isOlder: false }

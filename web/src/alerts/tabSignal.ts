@@ -1,9 +1,9 @@
 // The tab's title flashes and its icon turns red while there are critical alerts to acknowledge.
 
-const every = 1_000
+const blinkMs = 1_000
 const icon = (): HTMLLinkElement | null => document.querySelector('link[rel=icon]')
 
-/** Flashes until the returned function is called; `words` gives the title of the moment. */
+/** Flashes until the returned function is called; `words` returns the current title. */
 export function signalInTab(words: () => string): () => void {
   const calm = { title: document.title, icon: icon()?.getAttribute('href') }
   let shown: string | null = null
@@ -20,7 +20,7 @@ export function signalInTab(words: () => string): () => void {
   }
   icon()?.setAttribute('href', './icon-alert.svg')
   flash()
-  const timer = setInterval(flash, every)
+  const timer = setInterval(flash, blinkMs)
   return () => {
     clearInterval(timer)
     if (document.title === shown) document.title = calm.title

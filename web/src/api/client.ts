@@ -4,18 +4,23 @@ import { problemCodeValues, type components, type paths } from './schema'
 
 export type Schemas = components['schemas']
 
-/** The error codes of the API; `unreachable` if no answer came, `unknown` for a code that the document does not list. */
+/** The error codes of the API; `unreachable` without an answer, `unknown` for a code that is not in its document. */
 export type ErrorCode = Schemas['Problem']['code'] | 'unreachable' | 'unknown'
 
-/** The address under which the server's root is found; it ends with a slash. */
+/** Base URL of the server; it ends with a slash. */
 export const root = new URL('./', document.baseURI)
 
-/** The address of one of the API's paths, for links and streams. */
+/** URL of a path of the API, for links and streams. */
 export const address = (path: string): string => new URL(path.replace(/^\//, ''), root).href
 
-export const api = createClient<paths>({ baseUrl: root.href.replace(/\/$/, ''), credentials: 'same-origin' })
+export const api = createClient<paths>({
+  baseUrl: root.href.replace(/\/$/, ''),
+  credentials: 'same-origin',
+  // Found at each call, so that tests can replace it.
+  fetch: (request) => globalThis.fetch(request)
+})
 
-/** An error answer of the server, or that it could not be reached. */
+/** An error answer of the server, or a failure to reach it. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -26,7 +31,7 @@ export class Problem extends Error {
     super(message)
   }
 
-  /** Whether no answer came. */
+  /** Whether there was no answer. */
   get isOffline(): boolean {
     return this.status === 0
   }
@@ -70,6 +75,20 @@ export async function okTagged<T>(call: Promise<Answer<T>>): Promise<{ data: T; 
     })
   )
   return { data, tag }
+}
+
+/** An answer as it comes, for bodies that are read in parts or saved as a file. */
+export async function answerOf(path: string, init: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(address(path), { credentials: 'same-origin', ...init })
+  } catch (error) {
+    if (init.signal?.aborted) throw error
+    throw new Problem(0, 'unreachable', 'unreachable')
+  }
+  if (response.ok) return response
+  const body = (await response.json().catch(() => undefined)) as ProblemBody | undefined
+  throw problemOf(response.status, body)
 }
 
 function problemOf(status: number, body: ProblemBody | undefined): Problem {

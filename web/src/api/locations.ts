@@ -1,15 +1,15 @@
-// Histories. The API answers them in many formats; the console reads the JSON one.
+// Location histories. The API offers several formats; the console reads JSON.
 import { api, ok, type Schemas } from './client'
 
 type Location = Schemas['Location']
-type Place = Pick<Location, 'dateTime' | 'latitude' | 'longitude'> & Partial<Location>
+type PartialLocation = Pick<Location, 'dateTime' | 'latitude' | 'longitude'> & Partial<Location>
 
 export interface Range {
   from: string
   to?: string
   limit?: number
   cursor?: string
-  /** Leaves out points that lie nearer than this many metres to the line of the others. */
+  /** Omits points that are nearer than this many metres to the line of the others. */
   simplify?: number
   fields?: string
 }
@@ -18,7 +18,7 @@ export interface Range {
 export async function locationsOf(
   deviceId: string,
   query: Range
-): Promise<{ locations: Place[]; nextCursor?: string }> {
+): Promise<{ locations: PartialLocation[]; nextCursor?: string }> {
   const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))
-  return answer as unknown as { locations: Place[]; nextCursor?: string }
+  return answer as unknown as { locations: PartialLocation[]; nextCursor?: string }
 }

@@ -1,4 +1,4 @@
-// What changed between two versions of a resource, as the API takes it: a JSON Merge Patch (RFC 7396).
+// The difference between two versions of a resource: a JSON Merge Patch (RFC 7396).
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -18,7 +18,7 @@ export function changes<T extends object>(before: object, after: T): Partial<T> 
   return patch as Partial<T>
 }
 
-/** Inside an object a member that is missing now must be named to be removed. */
+/** Inside an object, a removed member must be listed as null. */
 function within(before: Record<string, unknown>, after: Record<string, unknown>): Record<string, unknown> {
   const gone = Object.keys(before).filter((key) => !(key in after))
   return { ...Object.fromEntries(gone.map((key) => [key, null])), ...changes(before, after) }

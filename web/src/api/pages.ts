@@ -1,9 +1,9 @@
 // Loads all pages of a list.
 
-/** The server's maximum. */
+/** Maximum page size of the server. */
 const pageSize = 1000
 
-/** All items of a list; `ask` gives one page and the next cursor. */
+/** All items of a list; `ask` loads one page and returns the next cursor. */
 export async function allPages<P extends { nextCursor?: string | null }, T>(
   ask: (query: { limit: number; cursor: string | undefined }) => Promise<P>,
   itemsOf: (page: P) => T[]

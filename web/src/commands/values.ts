@@ -1,4 +1,4 @@
-// The values of a command as a form holds them: text by name, and back.
+// Converts the values of a command between a form (text by name) and the API.
 import type { Schemas } from '$lib/api/client'
 
 export type Command = Schemas['Command']
@@ -17,10 +17,10 @@ export function entryOf(type: CommandType, name: string): Entry {
   return whole.has(name) ? 'whole' : 'text'
 }
 
-/** The names to ask for: bytes of a custom command are left to programs. */
+/** The names to show in the form. The bytes of a custom command (`hex`) can be sent only by the API. */
 export const namesOf = (names: string[]): string[] => names.filter((name) => name !== 'hex')
 
-/** The values to send; empty ones are left out, so that the server reports those that are required. */
+/** The values to send; empty ones are omitted, so that the server reports required ones. */
 export function valuesOf(type: CommandType, entered: Record<string, string>): Record<string, unknown> {
   const values: Record<string, unknown> = {}
   for (const [name, text] of Object.entries(entered)) {

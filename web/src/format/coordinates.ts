@@ -1,11 +1,11 @@
 // Coordinates as text: decimal degrees, and degrees with minutes as charts and rescue services write them.
 
-const decimals = 5
+const degreeDecimals = 5
 /** Thousandths of a minute are about two metres. */
 const minuteDecimals = 3
 
 export const decimalDegrees = (latitude: number, longitude: number): string =>
-  `${latitude.toFixed(decimals)}, ${longitude.toFixed(decimals)}`
+  `${latitude.toFixed(degreeDecimals)}, ${longitude.toFixed(degreeDecimals)}`
 
 /** 42° 14.436′ N, 008° 43.243′ W. */
 export const degreesMinutes = (latitude: number, longitude: number): string =>
@@ -22,7 +22,7 @@ function part(value: number, width: number, positive: string, negative: string):
   return `${String(degrees).padStart(width, '0')}° ${whole?.padStart(2, '0')}.${fraction}′ ${side}`
 }
 
-/** Addresses that show a position: `geo:` opens the map application of a phone, the others work in any browser. */
+/** Links that show a position: `geo:` opens the map application of a phone, the others work in any browser. */
 export function mapLinks(latitude: number, longitude: number): { name: string; href: string }[] {
   const [lat, lon] = [latitude.toFixed(6), longitude.toFixed(6)]
   return [

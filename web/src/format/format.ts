@@ -1,4 +1,4 @@
-// Numbers, distances and times as the user prefers to read them.
+// Formats numbers, distances and times according to the user's preferences.
 import { decimalDegrees, degreesMinutes } from './coordinates'
 import { t } from '$lib/i18n/index.svelte'
 import { locale, preferences, type UnitSystem } from '$lib/access/preferences.svelte'
@@ -14,10 +14,10 @@ export function number(value: number, digits = 0): string {
 
 export const unitOfSpeed = (): string => speedUnit[preferences.units]
 
-/** Kilometres an hour in the user's unit, bare, for charts and fields. */
+/** A speed in km/h converted to the user's unit, without the unit, for charts and fields. */
 export const speedIn = (kmh: number): number => kmh / kilometresPer[preferences.units]
 
-/** A speed in the user's unit, converted to kilometres an hour. */
+/** Converts a speed from the user's unit to km/h. */
 export const speedFrom = (value: number): number => value * kilometresPer[preferences.units]
 
 export function speed(kmh: number): string {
@@ -31,6 +31,10 @@ export function distance(metres: number): string {
   const value = metres / 1000 / kilometresPer[units]
   return `${number(value, value < 10 ? 2 : value < 100 ? 1 : 0)} ${distanceUnit[units]}`
 }
+
+export const unitOfDistance = (): string => distanceUnit[preferences.units]
+/** Kilometres converted to the user's unit, without the unit. */
+export const distanceIn = (kilometres: number): number => kilometres / kilometresPer[preferences.units]
 
 export const unitOfHeight = (): string => (preferences.units === 'imperial' ? 'ft' : 'm')
 export const heightIn = (metres: number): number => (preferences.units === 'imperial' ? metres * feetPerMetre : metres)
@@ -56,17 +60,17 @@ export function course(degrees: number): string {
 
 const zone = (): string | undefined => preferences.timeZone ?? undefined
 
-/** The clock that the user prefers, as `Intl` has it; undefined is that of the locale. */
+/** The clock format that the user prefers, for `Intl`; undefined for that of the locale. */
 export function hourCycle(): 'h23' | 'h12' | undefined {
   if (preferences.clock === '24') return 'h23'
   return preferences.clock === '12' ? 'h12' : undefined
 }
 
-/** Date and time with the zone, because a mail about the same alert may show another zone. */
+/** Date and time with the time zone, because an e-mail about the same alert may show another zone. */
 export function dateTime(instant: string | number | Date): string {
   return new Date(instant).toLocaleString(locale(), {
     dateStyle: 'medium',
-    // With the zone.
+    // With the time zone.
     timeStyle: 'long',
     hourCycle: hourCycle(),
     timeZone: zone()
@@ -82,7 +86,7 @@ export function time(instant: string | number | Date): string {
   return new Date(instant).toLocaleTimeString(locale(), how)
 }
 
-/** The zone that times are shown in, as it is called now: "CET". */
+/** The current abbreviation of the time zone in which times are shown, such as "CET". */
 export function zoneName(instant: string | number | Date = Date.now()): string {
   const parts = new Intl.DateTimeFormat(locale(), { timeZoneName: 'short', timeZone: zone() }).formatToParts(
     new Date(instant)
@@ -90,7 +94,7 @@ export function zoneName(instant: string | number | Date = Date.now()): string {
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? ''
 }
 
-/** How long something takes, in its two largest parts. */
+/** A duration in its two largest units. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds))
   const parts: [number, string][] = [
@@ -108,7 +112,7 @@ export function duration(seconds: number): string {
     .join(' ')
 }
 
-/** How long ago an instant was, short: "3 min". */
+/** The age of an instant, in short: "3 min". */
 export function age(instant: string | number, now = Date.now()): string {
   const seconds = (now - new Date(instant).getTime()) / 1000
   if (seconds < 5) return t('common.now')

@@ -1,4 +1,4 @@
-// The order of names in every list.
+// Sorting of names in every list.
 
 const collator = new Intl.Collator(undefined, { numeric: true })
 

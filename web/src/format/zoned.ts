@@ -1,6 +1,6 @@
-// The wall clock of a time zone, for inputs of the browser that have no zone.
+// Local times of a time zone, for inputs of the browser, which have no zone.
 
-/** An instant as `2026-05-01T14:30` by the clock of a zone; the browser's own when none is given. */
+/** The local time of an instant, as `2026-05-01T14:30`, in a zone or else in that of the browser. */
 export function wallOf(instant: string | number, zone?: string | null): string {
   const parts = new Intl.DateTimeFormat('en-CA', {
     timeZone: zone ?? undefined,
@@ -15,10 +15,10 @@ export function wallOf(instant: string | number, zone?: string | null): string {
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`
 }
 
-/** When the clock of a zone shows a time, in milliseconds since 1970; an hour that is skipped counts as the next one. */
+/** The instant of a local time in a zone, in milliseconds since 1970; a skipped hour counts as the next one. */
 export function millisOf(wall: string, zone?: string | null): number {
   const wanted = Date.parse(`${wall}Z`)
-  // An empty field shows no time at all.
+  // An empty field has no time.
   if (Number.isNaN(wanted)) return wanted
   let instant = wanted
   // The offset from UTC is that of the result; a second pass corrects it near changes of the clock.
@@ -26,5 +26,5 @@ export function millisOf(wall: string, zone?: string | null): number {
   return instant
 }
 
-/** The instant at which the clock of a zone shows a time. */
+/** The instant of a local time in a zone. */
 export const instantOf = (wall: string, zone?: string | null): string => new Date(millisOf(wall, zone)).toISOString()

@@ -1,11 +1,11 @@
-// The feeds that a gateway can take: the name of each, what it is for, and its settings.
+// The feeds of gateways: name, purpose and settings of each.
 import type { MessagesUnder } from '$lib/i18n/index.svelte'
 import { gatewayInputFeedValues } from '$lib/api/schema'
 
 export type FeedName = (typeof gatewayInputFeedValues)[number]
 export type FeedKind = MessagesUnder<'sources.kind'>
 
-/** A setting that people often need: what authenticates requests, or where the service fetches messages. */
+/** A common setting: authentication of requests, or the source that the server polls. */
 export interface Setting {
   name: MessagesUnder<'sources.setting'>
   isRequired?: boolean
@@ -19,11 +19,11 @@ export interface Feed {
   title: string
   kind: FeedKind
   settings: Setting[]
-  /** The service fetches the messages, so that there is no address to enter. */
+  /** The server polls the messages, so that there is no URL to enter. */
   isPolled?: boolean
 }
 
-/** Also of feeds that this version of the server may not have. */
+/** Includes feeds that this version of the server may not have. */
 const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setting[] }> = {
   osmand: { title: 'OsmAnd, Traccar Client', kind: 'phone' },
   owntracks: { title: 'OwnTracks', kind: 'phone' },
@@ -67,7 +67,7 @@ const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setti
   json: { title: 'JSON webhook', kind: 'own' }
 }
 
-/** A feed by its name; one that is not known here is shown by its name. */
+/** The feed with this name; an unknown feed is shown by its name. */
 export const feedOf = (name: string): Feed => ({
   name: name as FeedName,
   title: name,
@@ -79,7 +79,7 @@ export const feedOf = (name: string): Feed => ({
 /** Whether the server has a feed. */
 export const hasFeed = (name: string): name is FeedName => gatewayInputFeedValues.some((one) => one === name)
 
-/** Options of a gateway from what was typed into the fields of its settings. */
+/** Options of a gateway from the values of its fields. */
 export function optionsOf(feed: Feed, typed: Record<string, string>): Record<string, string | string[]> {
   const filled = feed.settings.flatMap(({ name, isList }): [string, string | string[]][] => {
     const value = typed[name]?.trim() ?? ''
@@ -89,7 +89,7 @@ export function optionsOf(feed: Feed, typed: Record<string, string>): Record<str
   return Object.fromEntries(filled)
 }
 
-/** Feeds that carry binary payloads of devices, which templates decode. */
+/** Feeds with binary payloads of devices, which templates decode. */
 const withPayload = ['garmin', 'cloudloop', 'rockblock', 'globalstar', 'myriota', 'json', 'iridium']
 export const hasPayload = (source: string): boolean => withPayload.includes(source)
 
@@ -100,7 +100,7 @@ export const feeds: Feed[] = [...new Set([...Object.keys(known), ...gatewayInput
 
 export const kinds: FeedKind[] = ['phone', 'satellite', 'network', 'own']
 
-/** Protocols of trackers, with the port that their menus usually name. */
+/** Protocols of trackers, with their usual ports. */
 export const protocols = [
   { name: 'gt06', title: 'GT06 (Concox, Jimi)', port: 5023 },
   { name: 'teltonika', title: 'Teltonika', port: 5027 },

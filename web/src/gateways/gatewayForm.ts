@@ -1,11 +1,11 @@
-// A gateway as a form holds it, and back: fields for the settings that people often need, and JSON for the others.
+// Converts a gateway between form values and the API: fields for common settings, and JSON for the others.
 import type { Feed } from './feeds'
 import { optionsOf } from './feeds'
 
 export interface GatewayForm {
   name: string
   deviceId: string | null
-  /** What the fields of settings hold, by name. */
+  /** The values of the settings, by name. */
   settings: Record<string, string>
   /** The other settings as JSON. */
   more: string
@@ -19,7 +19,7 @@ interface Saved {
 
 export const emptyGateway = (): GatewayForm => ({ name: '', deviceId: null, settings: {}, more: '' })
 
-/** The text of a setting in its field; a value that a field cannot hold is left to the JSON. */
+/** The text of a setting in its field; a value that does not fit a field is left in the JSON. */
 function textOf(value: unknown, isList: boolean | undefined): string | undefined {
   if (isList) return Array.isArray(value) ? value.join(', ') : undefined
   return typeof value === 'string' ? value : undefined

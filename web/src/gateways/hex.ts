@@ -1,4 +1,4 @@
-// Bytes as people read them: sixteen in a line, with the characters beside them.
+// Formats bytes as a dump: sixteen in a line, with their characters.
 
 export interface HexLine {
   /** Position of the first byte, in hexadecimal digits. */
@@ -7,13 +7,13 @@ export interface HexLine {
   text: string
 }
 
-const width = 16
+const bytesPerLine = 16
 
-/** Lines of a dump of bytes that are given in hexadecimal digits; at most `most` lines. */
+/** Lines of a dump of hexadecimal digits; at most `most` lines. */
 export function hexLines(digits: string, most = 256): HexLine[] {
   const lines: HexLine[] = []
-  for (let at = 0; at < digits.length && lines.length < most; at += 2 * width) {
-    const bytes = digits.slice(at, at + 2 * width).match(/../g) ?? []
+  for (let at = 0; at < digits.length && lines.length < most; at += 2 * bytesPerLine) {
+    const bytes = digits.slice(at, at + 2 * bytesPerLine).match(/../g) ?? []
     lines.push({
       at: (at / 2).toString(16).padStart(4, '0'),
       hex: bytes.join(' '),
@@ -25,12 +25,12 @@ export function hexLines(digits: string, most = 256): HexLine[] {
 
 const characterOf = (code: number): string => (code >= 0x20 && code < 0x7f ? String.fromCharCode(code) : '·')
 
-/** Whether a text is nothing but hexadecimal digits, with or without blanks between bytes. */
+/** Whether a text consists of hexadecimal digits, with or without blanks between bytes. */
 export const isHex = (text: string): boolean => /^\s*(?:[0-9a-f]{2}[\s:]*)+$/i.test(text)
 
 /**
- * Pasted text as the API takes it, a frame in a line. Hexadecimal digits lose their blanks; JSON objects stay; any other line is
- * the text of a frame.
+ * Pasted text in the form that the API accepts: one frame per line. Blanks between hexadecimal digits are removed, JSON
+ * objects stay as they are, and any other line is the text of a frame.
  */
 export function framesOf(pasted: string): string {
   return pasted

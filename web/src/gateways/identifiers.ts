@@ -4,7 +4,7 @@ import type { Schemas } from '$lib/api/client'
 type Device = Schemas['Device']
 export type Identifier = Schemas['DeviceIdentifier']
 
-/** The change that gives a device a further identifier: its own if it has none, else one more of its list. */
+/** The change that adds an identifier to a device: as its main identifier if it has none, else to its list. */
 export function withIdentifier(
   { identifier: own, identifiers }: Pick<Device, 'identifier' | 'identifiers'>,
   identifier: string,

@@ -6,7 +6,7 @@ export interface Parsed {
   error: string | undefined
 }
 
-/** The JSON object in a text; an empty text is no object and no error. */
+/** The JSON object in a text; an empty text is neither an object nor an error. */
 export function parsedObject(text: string): Parsed {
   if (text.trim() === '') return { value: null, error: undefined }
   try {

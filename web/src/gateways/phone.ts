@@ -1,7 +1,7 @@
-// Phones as trackers: the links that set up an app, and a first position from the browser of the phone.
+// Phones as trackers: links that set up an app, and a first position from the browser of the phone.
 import { root } from '$lib/api/client'
 
-/** The apps, with the feed that each speaks. */
+/** The apps, each with its feed. */
 export const apps = [
   { app: 'traccar', feed: 'osmand', title: 'Traccar Client' },
   { app: 'owntracks', feed: 'owntracks', title: 'OwnTracks' },
@@ -16,7 +16,7 @@ export const feedOfApp = (app: App): (typeof apps)[number]['feed'] =>
 
 export interface Setup {
   app: App
-  /** The last part of the gateway's address. */
+  /** The last part of the gateway's URL. */
   secret: string
   name: string
 }
@@ -41,7 +41,7 @@ export function phonePage({ app, secret, name }: Setup): string {
   return page.href
 }
 
-/** What a link of `phonePage` says; null if it is not complete. */
+/** The content of a link of `phonePage`; null if it is not complete. */
 export function setupIn(hash: string): Setup | null {
   const members = new URLSearchParams(hash.replace(/^#/, ''))
   const app = apps.find((one) => one.app === members.get('app'))?.app
@@ -49,7 +49,7 @@ export function setupIn(hash: string): Setup | null {
   return app && /^[\w-]{16,100}$/.test(secret) ? { app, secret, name: members.get('name') ?? '' } : null
 }
 
-/** A link that the app itself opens and takes its settings from; null if the app has none. */
+/** A link that the app opens to import its settings; null if the app has none. */
 export function appLink(setup: Setup): string | null {
   const { app, name } = setup
   const url = urlOf(setup)
@@ -72,10 +72,13 @@ export function appLink(setup: Setup): string | null {
   return null
 }
 
-/** The two letters by which OwnTracks marks a phone. */
+/** The two letters that OwnTracks shows for a phone. */
 const tidOf = (name: string): string => (name.replace(/[^a-z0-9]/gi, '').slice(0, 2) || 'me').toLowerCase()
 
-/** What is entered into the app by hand. OsmAnd and GPSLogger fill in the values in braces or after a percent sign. */
+/**
+ * The values to enter into the app by hand. OsmAnd and GPSLogger fill in the values in braces or after a percent
+ * sign.
+ */
 export function typedIn(setup: Setup): string {
   const { app, name } = setup
   const url = urlOf(setup)
@@ -98,7 +101,7 @@ export interface Fix {
   time: number
 }
 
-/** The request by which an app would report a position. */
+/** The request with which an app reports a position. */
 export function requestOf(setup: Setup, fix: Fix): { url: string; init: RequestInit } {
   const { app, name } = setup
   const url = urlOf(setup)

@@ -6,12 +6,13 @@ import developer from './en/developer.json'
 import device from './en/device.json'
 import devices from './en/devices.json'
 import form from './en/form.json'
+import geofences from './en/geofences.json'
 import groups from './en/groups.json'
 import history from './en/history.json'
 import map from './en/map.json'
 import notifications from './en/notifications.json'
 import operator from './en/operator.json'
-import places from './en/places.json'
+import reports from './en/reports.json'
 import rules from './en/rules.json'
 import settings from './en/settings.json'
 import share from './en/share.json'
@@ -29,12 +30,13 @@ export default {
   device,
   devices,
   form,
+  geofences,
   groups,
   history,
   map,
   notifications,
   operator,
-  places,
+  reports,
   rules,
   settings,
   share,

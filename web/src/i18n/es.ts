@@ -6,12 +6,13 @@ import developer from './es/developer.json'
 import device from './es/device.json'
 import devices from './es/devices.json'
 import form from './es/form.json'
+import geofences from './es/geofences.json'
 import groups from './es/groups.json'
 import history from './es/history.json'
 import map from './es/map.json'
 import notifications from './es/notifications.json'
 import operator from './es/operator.json'
-import places from './es/places.json'
+import reports from './es/reports.json'
 import rules from './es/rules.json'
 import settings from './es/settings.json'
 import share from './es/share.json'
@@ -29,12 +30,13 @@ export default {
   device,
   devices,
   form,
+  geofences,
   groups,
   history,
   map,
   notifications,
   operator,
-  places,
+  reports,
   rules,
   settings,
   share,

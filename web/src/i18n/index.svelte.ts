@@ -9,12 +9,12 @@ type Messages<L extends Record<string, object>> = {
   [A in keyof L & string]: `${A}.${keyof L[A] & string}`
 }[keyof L & string]
 
-/** A message as it stands in the files, such as `device.days_one`. */
+/** A key of a message in the files, such as `device.days_one`. */
 export type MessageName = Messages<Areas>
 type Singular<K> = K extends `${infer Base}_one` ? Base : never
 type Plural<K> = K extends `${infer Base}_other` ? Base : never
 
-/** A message without the plural form, as `t` takes it: `device.days`. */
+/** A key without its plural form, as `t` takes it: `device.days`. */
 export type MessageKey =
   Exclude<MessageName, `${string}_one` | `${string}_other`> | (Singular<MessageName> & Plural<MessageName>)
 
@@ -25,11 +25,11 @@ export type MessagesUnder<Prefix extends string> = MessageKey extends infer K
     : never
   : never
 
-/** Fails to compile, naming the keys, unless both languages have the same ones. */
+/** Fails to compile, with the keys in the error, unless both languages have the same keys. */
 type Missing = Exclude<MessageName, Messages<typeof es>> | Exclude<Messages<typeof es>, MessageName>
 const complete: [Missing] extends [never] ? true : Missing = true
 
-/** All messages of a language by their names. */
+/** All messages of a language by their keys. */
 function flatten(areas: Record<string, Record<string, string>>): Record<string, string> {
   const all: Record<string, string> = {}
   for (const [area, messages] of Object.entries(areas)) {
@@ -55,7 +55,7 @@ export function t(key: MessageKey, values: Record<string, string | number> = {})
   })
 }
 
-/** The message of a key made from a name that a newer server may have added to; undefined for an unknown one. */
+/** The message of a computed key; undefined if the key is unknown, for example because a newer server added a name. */
 export const tIfKnown = (key: string): string | undefined => find(key)
 
 function find(key: string, count?: string | number): string | undefined {

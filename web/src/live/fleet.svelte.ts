@@ -44,7 +44,7 @@ export function statusOf({ device }: Tracked): Status {
   return device.state === 'expired' ? 'expired' : device.status
 }
 
-/** How often views are updated at most, in milliseconds. */
+/** Minimum time between two updates of views, in milliseconds. */
 const viewEvery = 500
 
 export interface Named {
@@ -97,21 +97,21 @@ class Fleet {
     return [...this.groups.values()].map(({ id, name }) => ({ id, name })).sort(byName)
   }
 
-  /** How many devices there are; views that read it are updated. */
+  /** The number of devices; views that read it are updated. */
   get size(): number {
     void this.#version
     return this.#devices.size
   }
 
-  /** The devices as they are now, for code that is no view: reading them subscribes to nothing. */
+  /** The devices as they are now, for code that is not a view: reading them subscribes to nothing. */
   get snapshot(): ReadonlyMap<string, Tracked> {
     return this.#devices
   }
 
-  /** Loads everything, then continues with what happened since. */
+  /** Loads everything, then follows the events since then. */
   async start(): Promise<void> {
     this.stop()
-    // The cursor is taken first: an event during loading is applied twice rather than missed.
+    // The cursor is read first: an event during loading is applied twice rather than missed.
     const { nextCursor } = await ok(api.GET('/api/events', { params: { query: { limit: 1 } } }))
     await this.#load()
     this.#stream = new Stream(nextCursor, {
@@ -160,7 +160,7 @@ class Fleet {
     try {
       await this.start()
     } catch {
-      // Signed out or still unreachable: the next call of the page shows which.
+      // Signed out or still unreachable: the next request of the page shows which.
       this.connection = 'lost'
     }
   }
@@ -186,7 +186,7 @@ class Fleet {
       if (tracked) this.#locate(tracked, location)
     }
     this.#change.whole = true
-    // At once: a view that knows it is loaded must not see an empty fleet.
+    // Immediately, so that no view sees `loaded` together with an empty fleet.
     this.#version++
     this.loaded = true
     this.#notifySoon()

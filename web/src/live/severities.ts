@@ -6,8 +6,8 @@ export type Severity = Schemas['Severity']
 
 const order: Severity[] = ['info', 'warning', 'critical']
 
-/** The worse of two severities. */
-export function worse(a: Severity | null, b: Severity | null): Severity | null {
+/** The higher of two severities. */
+export function worseOf(a: Severity | null, b: Severity | null): Severity | null {
   if (!a || !b) return a ?? b
   return order.indexOf(a) >= order.indexOf(b) ? a : b
 }
@@ -17,10 +17,10 @@ export class Severities {
 
   worstOf(device: string): Severity | null {
     const alerts = this.#alerts.get(device)
-    return alerts ? [...alerts.values()].reduce<Severity | null>(worse, null) : null
+    return alerts ? [...alerts.values()].reduce<Severity | null>(worseOf, null) : null
   }
 
-  /** Takes one alert as it is now. */
+  /** Updates the severity with the current state of an alert. */
   put({ id, deviceId, severity, endedAt }: Pick<Alert, 'id' | 'deviceId' | 'severity' | 'endedAt'>): void {
     const alerts = this.#alerts.get(deviceId) ?? new Map<string, Severity>()
     if (endedAt) alerts.delete(id)

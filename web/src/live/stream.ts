@@ -13,8 +13,12 @@ interface Handlers {
 
 const firstWait = 1_000
 const longestWait = 30_000
-/** The server writes at least every 15 seconds; after more than twice that the connection is dead. */
-const silence = 35_000
+/** Seconds without events after which the server sends a ping. */
+const pingInterval = 3
+/** Milliseconds without events and pings after which the connection is dead: two pings are missing. */
+const silence = 8_000
+/** A timer this late means that the page slept or was busy: what arrived meanwhile is read first. */
+const late = 1_000
 
 export class Stream {
   #source: EventSource | null = null
@@ -22,73 +26,94 @@ export class Stream {
   #wait = firstWait
   #retry = 0
   #watch = 0
+  #closed = false
 
   constructor(
     cursor: string,
     private readonly handlers: Handlers
   ) {
     this.#cursor = cursor
-    addEventListener('online', this.#now)
-    addEventListener('offline', this.#lost)
+    addEventListener('online', this.#reconnectNow)
+    addEventListener('offline', this.#onOffline)
     this.#connect()
   }
 
   close(): void {
-    removeEventListener('online', this.#now)
-    removeEventListener('offline', this.#lost)
+    this.#closed = true
+    removeEventListener('online', this.#reconnectNow)
+    removeEventListener('offline', this.#onOffline)
     clearTimeout(this.#retry)
     clearTimeout(this.#watch)
     this.#source?.close()
   }
 
   #connect(): void {
-    this.handlers.connection('connecting')
-    const source = new EventSource(address(`/api/stream?cursor=${encodeURIComponent(this.#cursor)}`))
+    const cursor = encodeURIComponent(this.#cursor)
+    const source = new EventSource(address(`/api/stream?pingInterval=${pingInterval}&cursor=${cursor}`))
     this.#source = source
+    // A server that hangs neither opens nor refuses the stream.
+    this.#restartWatchdog()
     source.onopen = () => {
       this.#wait = firstWait
       this.handlers.connection('live')
-      this.#heard()
+      this.#restartWatchdog()
     }
     source.onmessage = (message) => {
       if (message.lastEventId) this.#cursor = message.lastEventId
-      this.#heard()
+      this.#restartWatchdog()
       this.handlers.event(JSON.parse(message.data as string) as Event)
     }
-    source.onerror = () => this.#failed()
+    source.addEventListener('ping', (message) => {
+      if (message.lastEventId) this.#cursor = message.lastEventId
+      this.#restartWatchdog()
+    })
+    source.onerror = () => this.#reconnectLater()
   }
 
   /** EventSource could reconnect by itself, but it neither gives the reason nor backs off. */
-  #failed(): void {
+  #reconnectLater(): void {
+    if (this.#closed) return
     this.#source?.close()
+    clearTimeout(this.#watch)
     this.handlers.connection('lost')
     clearTimeout(this.#retry)
-    this.#retry = window.setTimeout(() => void this.#again(), this.#wait * (0.75 + Math.random() / 2))
+    this.#retry = window.setTimeout(() => void this.#reconnect(), this.#wait * (0.75 + Math.random() / 2))
     this.#wait = Math.min(this.#wait * 2, longestWait)
   }
 
-  async #again(): Promise<void> {
+  async #reconnect(): Promise<void> {
     try {
-      const answer = await fetch(address(`/api/events?limit=1&cursor=${encodeURIComponent(this.#cursor)}`))
+      const answer = await fetch(address(`/api/events?limit=1&cursor=${encodeURIComponent(this.#cursor)}`), {
+        signal: AbortSignal.timeout(silence)
+      })
+      if (this.#closed) return
       if (answer.status === 410 || answer.status === 401 || answer.status === 400) return this.handlers.expired()
-      if (!answer.ok) return this.#failed()
+      if (!answer.ok) return this.#reconnectLater()
     } catch {
-      return this.#failed()
+      return this.#reconnectLater()
     }
     this.#connect()
   }
 
-  #heard(): void {
+  #restartWatchdog(): void {
+    this.#failIn(silence)
+  }
+
+  #failIn(milliseconds: number): void {
     clearTimeout(this.#watch)
-    this.#watch = window.setTimeout(() => this.#failed(), silence)
+    const due = Date.now() + milliseconds
+    this.#watch = window.setTimeout(() => {
+      if (Date.now() > due + late) this.#failIn(pingInterval * 1_000)
+      else this.#reconnectLater()
+    }, milliseconds)
   }
 
-  readonly #now = (): void => {
+  readonly #reconnectNow = (): void => {
     clearTimeout(this.#retry)
-    void this.#again()
+    void this.#reconnect()
   }
 
-  readonly #lost = (): void => {
-    this.#failed()
+  readonly #onOffline = (): void => {
+    this.#reconnectLater()
   }
 }

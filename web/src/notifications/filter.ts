@@ -1,4 +1,4 @@
-// The filter of the notifications page, from and to its address.
+// The filter of the notifications page, converted from and to the URL.
 import type { Schemas } from '$lib/api/client'
 import { channelValues, notificationStateValues } from '$lib/api/schema'
 

@@ -3,13 +3,13 @@ import { api, ok, root, type Schemas } from '$lib/api/client'
 
 export type Share = Schemas['Share']
 
-/** Hours of the usual choices. */
-export const lengths = [1, 8, 24, 168] as const
-const hour = 3_600_000
-/** The server takes no longer ones. */
-export const longest = 366 * 24 * hour
+/** The offered durations, in hours. */
+export const durations = [1, 8, 24, 168] as const
+const hourMs = 3_600_000
+/** Maximum duration that the server accepts. */
+export const maxDurationMs = 366 * 24 * hourMs
 
-/** The page that a link opens; the API answers with its own address of the same secret. */
+/** The page that a link opens; the API returns its own URL with the same secret. */
 export function pageOf(url: string): string {
   const secret = url.split('/').at(-1) ?? ''
   return new URL(`shared/${secret}`, root).href
@@ -25,9 +25,9 @@ export interface Wanted {
   showAccount: boolean
 }
 
-export const untilAfter = (hours: number, now: number): number => now + hours * hour
+export const untilAfter = (hours: number, now: number): number => now + hours * hourMs
 
-export function makeLink({ deviceId, groupId, name, from, until, showAccount }: Wanted): Promise<Share> {
+export function createLink({ deviceId, groupId, name, from, until, showAccount }: Wanted): Promise<Share> {
   const body = {
     deviceId,
     groupId,
@@ -47,16 +47,16 @@ export async function linksOf(of: { deviceId?: string; groupId?: string }): Prom
     .sort((a, b) => Date.parse(b.creation) - Date.parse(a.creation))
 }
 
-export const takeBack = (shareId: string): Promise<unknown> =>
+export const revokeLink = (shareId: string): Promise<unknown> =>
   ok(api.DELETE('/api/shares/{shareId}', { params: { path: { shareId } } }))
 
-/** Puts a text where it can be pasted from; false if the browser does not allow it. */
+/** Copies a text to the clipboard; false if the browser does not allow it. */
 export async function copy(text: string, field: HTMLInputElement | undefined): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    // Without a secure connection there is no clipboard: the text is selected, for the person to copy.
+    // Without a secure connection there is no clipboard: the text is selected, so that the user can copy it.
     field?.focus()
     field?.select()
     return false

@@ -1,13 +1,13 @@
-// QR codes, made in the browser: their secrets must not be sent to a third party.
+// QR codes, created in the browser: their secrets must not be sent to a third party.
 import { encodeQR } from 'qr'
 
-/** In bytes. The modules of a longer text would be too small for the camera of a phone. */
-const longest = 412
-/** The light frame that readers need around a code, in modules. */
-const border = 4
+/** Maximum size in bytes. The modules of a longer text would be too small for the camera of a phone. */
+const mostBytes = 412
+/** Width of the light border that readers need around a code, in modules. */
+const borderModules = 4
 
-/** The modules of a text, row by row, with the frame: true is dark. Null if the text is too long. */
+/** The modules of a text, row by row, with the border: true is dark. Null if the text is too long. */
 export function qrCode(text: string): boolean[][] | null {
-  if (new TextEncoder().encode(text).length > longest) return null
-  return encodeQR(text, 'raw', { ecc: 'medium', border })
+  if (new TextEncoder().encode(text).length > mostBytes) return null
+  return encodeQR(text, 'raw', { ecc: 'medium', border: borderModules })
 }

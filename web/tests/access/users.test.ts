@@ -1,7 +1,7 @@
-// What a user may do and when, and the form of a user.
+// Tests of privileges and validity of users, and of the form of a user.
 import { expect, test } from 'vitest'
 import { matches } from '$lib/ui/device/deviceSearch'
-import { isImplied, plain, standingOf } from '$lib/access/privileges'
+import { isImplied, plain, userStateOf } from '$lib/access/privileges'
 import { formOf, inputOf, newUser } from '$lib/pages/users/userForm'
 
 test('owner and admin imply the rest', () => {
@@ -16,7 +16,7 @@ test.each([
   [{ disabled: false, from: '2026-06-01T00:00:00Z' }, 'notYet'],
   [{ disabled: false, expires: '2026-05-01T00:00:00Z' }, 'over'],
   [{ disabled: false, from: '2026-04-01T00:00:00Z', expires: '2026-06-01T00:00:00Z' }, 'active']
-])('%o is %s', (user, standing) => expect(standingOf(user, Date.parse('2026-05-01T00:00:00Z'))).toBe(standing))
+])('%o is %s', (user, standing) => expect(userStateOf(user, Date.parse('2026-05-01T00:00:00Z'))).toBe(standing))
 
 test('a user comes back as they were, in any zone', () => {
   const user = {

@@ -8,7 +8,7 @@ import { overviewForm, overviewInput } from '$lib/pages/accounts/overview'
 import { filterOf, pathOf } from '$lib/notifications/filter'
 
 test('an account that is not changed gives the same input', () => {
-  const settings = { expiryNoticeDays: 7, retentionDays: null }
+  const settings = { expiryNoticeDays: 7, retentionDays: null, emergencyProcedure: null }
   const account = {
     id: 'acc_1',
     name: 'Fleet',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Severities, worse } from '$lib/live/severities'
+import { Severities, worseOf } from '$lib/live/severities'
 
 test('the worst alert that has not ended counts', () => {
   const severities = new Severities()
@@ -13,7 +13,7 @@ test('the worst alert that has not ended counts', () => {
 })
 
 test('nothing is less than anything', () => {
-  expect(worse(null, 'info')).toBe('info')
-  expect(worse('critical', 'warning')).toBe('critical')
-  expect(worse(null, null)).toBeNull()
+  expect(worseOf(null, 'info')).toBe('info')
+  expect(worseOf('critical', 'warning')).toBe('critical')
+  expect(worseOf(null, null)).toBeNull()
 })

@@ -1,4 +1,4 @@
-// What a form of a command sends.
+// Tests of the form of a command.
 import { expect, test } from 'vitest'
 import { entryOf, namesOf, valuesOf } from '$lib/commands/values'
 

@@ -1,4 +1,4 @@
-// What the device panel and its form make of the API's answers.
+// Tests of the device panel and its form with answers of the API.
 import { expect, test } from 'vitest'
 import { formOf, inputOf, inputOfDevice } from '$lib/devices/form/deviceForm'
 import { daysBetween, usageOf } from '$lib/devices/panel/limits'

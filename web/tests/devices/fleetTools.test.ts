@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { changeOf } from '$lib/pages/devices/bulkChange'
 import { parseCsv, readSheet, sampleCsv } from '$lib/pages/devices/csv'
+import { addReport, fits } from '$lib/pages/devices/importDevices.svelte'
 import { embedOf, sinceOf } from '$lib/shares/since'
 
 test('CSV is read as spreadsheets write it', () => {
@@ -30,6 +31,37 @@ test('a sheet says which lines cannot be used, and why', () => {
   expect(sheet.rows[0]?.input).toEqual({ name: 'A', identifier: '1', groups: ['grp_1'] })
   expect(readSheet(sampleCsv, groups).rows.every(({ complaint }) => complaint === null)).toBe(true)
   expect(readSheet('a,b\n1,2', groups).hasName).toBe(false)
+})
+
+test('columns of tags become labels', () => {
+  const sheet = readSheet('name,tags.Colour,tag.home\nA,red,\nB,,Vigo\n', new Map())
+  expect(sheet.ignored).toEqual([])
+  expect(sheet.rows.map(({ input }) => input.tags)).toEqual([{ Colour: 'red' }, { home: 'Vigo' }])
+})
+
+test('the reports about parts of a file are added up', () => {
+  const rows = readSheet('name\nA\nB\n', new Map()).rows
+  const row = { line: null, id: null, identifier: null, name: 'A' }
+  const report = (problems: string[]): Parameters<typeof addReport>[2] => ({
+    dryRun: true,
+    created: 0,
+    new: 1,
+    existing: 0,
+    invalid: problems.length,
+    licensesNeeded: 1,
+    licensesFree: 2,
+    rows: [
+      { ...row, index: 0, outcome: 'new', problems: [] },
+      { ...row, index: 1, outcome: problems.length > 0 ? 'invalid' : 'existing', problems }
+    ]
+  })
+  const first = addReport(null, rows, report([]))
+  expect(fits(first)).toBe(true)
+  const both = addReport(first, rows, report(['too long']))
+  expect(both).toMatchObject({ new: 2, needed: 2, free: 2 })
+  expect(both.invalid.map(({ row, why }) => [row.line, why])).toEqual([[3, 'too long']])
+  expect(fits(both)).toBe(false)
+  expect(fits(addReport(addReport(first, rows, report([])), rows, report([])))).toBe(false)
 })
 
 test('a change of many devices names only what it changes', () => {

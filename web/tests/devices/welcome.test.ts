@@ -1,7 +1,7 @@
 // Commands that people paste into a shell, and the first steps of a test device.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { curlFor, identifierFor, quoted, samplePlace, seedOf, simulatorFor, walk } from '$lib/pages/welcome/samples'
+import { curlFor, identifierFor, quoted, samplePosition, seedOf, simulatorFor, walk } from '$lib/pages/welcome/samples'
 
 test('a quoted text is one word, whatever it holds', () => {
   for (const text of [`it's`, '$(id)', 'a b', '`x`', '"', '\\']) {
@@ -16,7 +16,7 @@ test('the curl lines are a script that sends JSON', () => {
   const out = execFileSync('sh', ['-c', `${fake}${script.replace('TOKEN=$(', '(')}`], { encoding: 'utf8' })
   const [who, where] = out.trim().split('\n')
   expect(JSON.parse(who ?? '')).toEqual({ userName: `o'hara@example.com`, apiKey: 'YOUR_API_KEY' })
-  expect(JSON.parse(where ?? '')).toMatchObject(samplePlace)
+  expect(JSON.parse(where ?? '')).toMatchObject(samplePosition)
 })
 
 test('the simulator is started for the very device', () => {
@@ -26,8 +26,8 @@ test('the simulator is started for the very device', () => {
 })
 
 test('a walk begins where it is and goes on in even steps', () => {
-  expect(walk(samplePlace, 0)).toMatchObject(samplePlace)
-  const [a, b] = [walk(samplePlace, 3), walk(samplePlace, 4)]
+  expect(walk(samplePosition, 0)).toMatchObject(samplePosition)
+  const [a, b] = [walk(samplePosition, 3), walk(samplePosition, 4)]
   const metres =
     Math.hypot(a.latitude - b.latitude, (a.longitude - b.longitude) * Math.cos((a.latitude * Math.PI) / 180)) * 111_320
   expect(metres).toBeCloseTo(60, 0)

@@ -4,6 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { framesOf, hexLines, isHex } from '$lib/gateways/hex'
 import { withIdentifier } from '$lib/gateways/identifiers'
 import { fieldsOfReport } from '$lib/pages/gateways/decode/report'
+import { devicesOf, sendersText } from '$lib/pages/gateways/raw/senders'
 import { qrCode } from '$lib/ui/qrCode'
 
 vi.hoisted(() => vi.stubGlobal('document', { baseURI: 'https://track.example.com/p/devices' }))
@@ -124,4 +125,20 @@ test('errors of settings are shown with their field', async () => {
   const { fieldsOfGateway } = await import('$lib/pages/gateways/gateways.svelte')
   expect(fieldsOfGateway(feedOf('garmin'))).toEqual(['feed', 'name', 'deviceId', 'options.token', 'options'])
   expect([hasPayload('cloudloop'), hasPayload('iridium'), hasPayload('spot')]).toEqual([true, true, false])
+})
+
+test('a raw message of several devices names them', () => {
+  const names: Record<string, string> = { dev_1: 'Ana', dev_2: 'Berta', dev_4: 'Delia' }
+  const text = (deviceIds: string[], identifier: string | null = null): string =>
+    sendersText(
+      { deviceId: null, deviceIds, identifier },
+      (id) => names[id],
+      (some) => `${some} and others`
+    )
+  expect(text(['dev_1'])).toBe('Ana')
+  expect(text(['dev_1', 'dev_2', 'dev_3'])).toBe('Ana, Berta, dev_3')
+  expect(text(['dev_1', 'dev_2', 'dev_3', 'dev_4'])).toBe('Ana, Berta, dev_3 and others')
+  expect(text([], '860000000000001')).toBe('860000000000001')
+  expect(text([])).toBe('–')
+  expect(devicesOf({ deviceId: 'dev_1', deviceIds: [], identifier: null })).toEqual(['dev_1'])
 })

@@ -1,13 +1,13 @@
 // How fast a track is played.
 import { expect, test, vi } from 'vitest'
-import { paces, Playback } from '$lib/pages/history/playback.svelte'
+import { rates, Playback } from '$lib/pages/history/playback.svelte'
 
 vi.stubGlobal('cancelAnimationFrame', () => undefined)
 const day = 86_400_000
 const rateOf = (wanted: object, idle: { from: number; to: number }[] = [], length = day): number => {
   const playback = new Playback()
   playback.reset(0, length, idle)
-  playback.pace = paces.findIndex((pace) => JSON.stringify(pace) === JSON.stringify(wanted))
+  playback.rateIndex = rates.findIndex((rate) => JSON.stringify(rate) === JSON.stringify(wanted))
   return playback.rate
 }
 
@@ -29,6 +29,6 @@ test('another track on the same clock makes it longer, and stops are played', ()
   playback.reset(1_000, 61_000, [{ from: 1_000, to: 31_000 }])
   playback.widen(0, 120_000)
   expect([playback.from, playback.to]).toEqual([0, 120_000])
-  playback.pace = paces.findIndex((pace) => 'seconds' in pace && pace.seconds === 60)
+  playback.rateIndex = rates.findIndex((rate) => 'seconds' in rate && rate.seconds === 60)
   expect(playback.rate).toBe(2)
 })

@@ -1,6 +1,6 @@
 // Days and clocks of a time zone, and what is passed over in playback.
 import { expect, test } from 'vitest'
-import { passOver } from '$lib/pages/history/playback.svelte'
+import { skipSpans } from '$lib/pages/history/playback.svelte'
 import { fromField, rangeInQuery, rangeOf, startOfDay, toField } from '$lib/ui/time/range'
 
 const at = (text: string): number => Date.parse(text)
@@ -58,5 +58,5 @@ test('playback passes over idle spans', () => {
     { from: 10, to: 20 },
     { from: 30, to: 40 }
   ]
-  expect([5, 10, 15, 20, 25, 35, 45].map((time) => passOver(spans, time))).toEqual([5, 20, 20, 20, 25, 40, 45])
+  expect([5, 10, 15, 20, 25, 35, 45].map((time) => skipSpans(spans, time))).toEqual([5, 20, 20, 20, 25, 40, 45])
 })

@@ -29,6 +29,20 @@ test('the picked device and one that needs help are never in a cluster', () => {
   expect(clusters.map(({ members }) => members.map(({ key }) => key))).toEqual([[1, 3]])
 })
 
+test('devices that a search did not find stay, in clusters of their own', () => {
+  const others = [3, 4].map((key) => ({ ...device(key, -8.7, 42.2), isDim: true }))
+  const { clusters, singles } = sceneOf([device(1, -8.7, 42.2), ...others], view())
+  expect(singles.map(({ spot }) => spot.key)).toEqual([1])
+  expect(clusters.map(({ members }) => members.map(({ key }) => key))).toEqual([[3, 4]])
+  const both = sceneOf([...three, ...[5, 6].map((key) => ({ ...device(key, -8.7, 42.2), isDim: true }))], view())
+  expect(new Set(both.clusters.map(({ id }) => id)).size).toBe(2)
+})
+
+test('one that needs help is never faint', () => {
+  const { singles } = sceneOf([{ ...device(1, -8.7, 42.2, 'critical'), isDim: true }], view())
+  expect(singles).toHaveLength(1)
+})
+
 test('a cluster does not hide below the picked device', () => {
   const { clusters, singles } = sceneOf(three, view({ picked: 'dev_2' }))
   expect(clusters[0]!.x - singles[0]!.x).toBeGreaterThan(30 / (512 * 2 ** 5))

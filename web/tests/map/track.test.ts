@@ -1,15 +1,13 @@
 // Tracks: how they are gathered, where they stop, what they come to, how they are drawn and played.
 import { expect, test } from 'vitest'
 import { TrackBuilder, type Fix, type Track } from '$lib/map/track/track'
-import { indexAt, momentAt, nearestTo } from '$lib/map/track/trackAt'
-import { boundsOfPlaces } from '$lib/map/geometry/bounds'
+import { indexAt, momentAt, nearestTo, partOf } from '$lib/map/track/trackAt'
+import { boundsOfPositions } from '$lib/map/geometry/bounds'
 import { readingScale, speedScale, unknownClass } from '$lib/map/track/trackColours'
 import { bearing, eastward, metres, wrap } from '$lib/map/track/trackGeo'
 import { boundsOf, joinBounds, linesOf } from '$lib/map/track/trackLines'
-import { stopsOf, totalsOf } from '$lib/map/track/trackStops'
 
 const start = Date.parse('2026-05-01T00:00:00Z')
-const minute = 60_000
 
 type Place = [seconds: number, latitude: number, longitude: number, more?: Partial<Fix>]
 
@@ -21,7 +19,7 @@ function trackOf(places: Place[], most?: number): Track {
   return builder.finish()
 }
 
-/** One place a minute, so many degrees of latitude apart. */
+/** One place a minute, this many degrees of latitude apart. */
 const line = (count: number, step: number, from = 0, latitude = 40): Place[] =>
   Array.from({ length: count }, (_, at) => [from + at * 60, latitude + at * step, 0])
 
@@ -63,41 +61,7 @@ test('a speed that was not sent is reckoned from the place before', () => {
   expect(track.speed[1]).toBeCloseTo(66.7, 1)
 })
 
-test('a stop is a stay of some minutes, with its jitter', () => {
-  const drive = line(10, 0.01)
-  const stay = Array.from({ length: 10 }, (_, at): Place => [
-    600 + at * 60,
-    40.1 + (at % 2) * 0.0002,
-    0.0001 * (at % 3)
-  ])
-  const away = line(10, 0.01, 1200, 40.11)
-  const track = trackOf([...drive, ...stay, ...away])
-  const stops = stopsOf(track)
-  expect(stops).toHaveLength(1)
-  expect(stops[0]).toMatchObject({ first: 10, last: 19, from: start + 10 * minute, to: start + 19 * minute })
-  expect(stops[0]?.latitude).toBeCloseTo(40.1001, 4)
-  const totals = totalsOf(track, stops)
-  expect(totals.stopped).toBe(9 * minute)
-  expect(totals.moving).toBe(20 * minute)
-  expect(totals.silent).toBe(0)
-  // Nineteen steps of a hundredth of a degree, and the jitter of the stop left out.
-  expect(totals.distance).toBeGreaterThan(20 * 1100)
-  expect(totals.distance).toBeLessThan(20.2 * 1112)
-})
-
-test('one wild fix does not divide a stop', () => {
-  const stay = Array.from({ length: 20 }, (_, at): Place => [at * 60, at === 9 ? 40.02 : 40, 0])
-  const stops = stopsOf(trackOf(stay))
-  expect(stops).toHaveLength(1)
-  expect(stops[0]).toMatchObject({ from: start, to: start + 19 * minute })
-})
-
-test('a stop on the antimeridian has its middle there', () => {
-  const stay = Array.from({ length: 10 }, (_, at): Place => [at * 60, 0, at % 2 ? 179.9998 : -179.9998])
-  expect(Math.abs(stopsOf(trackOf(stay))[0]?.longitude ?? 0)).toBeGreaterThan(179.999)
-})
-
-test('a silence is a gap: dashed, not driven, and counted apart', () => {
+test('a silence is a gap: dashed and not driven', () => {
   const track = trackOf([...line(5, 0.01), ...line(5, 0.01, 7200, 41)])
   const lines = linesOf(track, 1, () => 0)
   expect(lines.path).toHaveLength(2)
@@ -107,18 +71,25 @@ test('a silence is a gap: dashed, not driven, and counted apart', () => {
       [0, 41]
     ]
   ])
-  const totals = totalsOf(track, stopsOf(track))
-  expect(totals.silent).toBe((7200 - 240) * 1000)
-  expect(totals.moving).toBe(8 * minute)
-  expect(totals.average).toBeCloseTo(66.7, 0)
 })
 
-test('a device that slept where it stood stopped there', () => {
+test('a device that slept where it stood has no line of a gap', () => {
   const track = trackOf([...line(5, 0.01), ...line(5, 0.01, 7200, 40.04)])
-  const stops = stopsOf(track)
-  expect(stops).toHaveLength(1)
   expect(linesOf(track, 1, () => 0).gaps).toEqual([])
-  expect(totalsOf(track, stops).stopped).toBe((7200 - 240) * 1000)
+})
+
+test('a part of a track has the locations of its period, both ends included', () => {
+  const track = trackOf(line(10, 0.01))
+  const times = (from: number, to: number): number[] =>
+    Array.from(partOf(track, start + from * 1000, start + to * 1000).time, (time) => (time - start) / 1000)
+  expect(times(60, 180)).toEqual([60, 120, 180])
+  expect(times(61, 179)).toEqual([120])
+  expect(times(61, 119)).toEqual([])
+  expect(times(-100, 30)).toEqual([0])
+  expect(times(-100, -50)).toEqual([])
+  expect(times(530, 9999)).toEqual([540])
+  expect(times(541, 9999)).toEqual([])
+  expect(partOf(trackOf([]), 0, 1).length).toBe(0)
 })
 
 test('who reports by the hour has no gap each hour', () => {
@@ -278,11 +249,11 @@ test('bounds of tracks are joined across the antimeridian', () => {
 
 test('places around the antimeridian are shown from the near side', () => {
   const at = (longitude: number) => ({ latitude: 10, longitude })
-  expect(boundsOfPlaces([at(170), at(-170), at(175)])).toEqual([170, 10, 190, 10])
-  expect(boundsOfPlaces([at(-10), at(20)])).toEqual([-10, 10, 20, 10])
+  expect(boundsOfPositions([at(170), at(-170), at(175)])).toEqual([170, 10, 190, 10])
+  expect(boundsOfPositions([at(-10), at(20)])).toEqual([-10, 10, 20, 10])
   // To the last digit: an east that is west of the west would be the whole world.
-  expect(boundsOfPlaces([at(-47.123456789)])).toEqual([-47.123456789, 10, -47.123456789, 10])
-  expect(boundsOfPlaces([])).toBeNull()
+  expect(boundsOfPositions([at(-47.123456789)])).toEqual([-47.123456789, 10, -47.123456789, 10])
+  expect(boundsOfPositions([])).toBeNull()
   // Who is everywhere is shown as maps usually are.
-  expect(boundsOfPlaces([at(-120), at(-45), at(10), at(140), at(150)])).toEqual([-120, 10, 150, 10])
+  expect(boundsOfPositions([at(-120), at(-45), at(10), at(140), at(150)])).toEqual([-120, 10, 150, 10])
 })

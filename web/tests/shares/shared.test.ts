@@ -1,4 +1,4 @@
-// What a shared view keeps between two answers, and why a link shows nothing.
+// Tests of a shared view: its state between two answers, and why a link shows nothing.
 import { expect, test } from 'vitest'
 import { endOf } from '$lib/pages/shares/linkEnd'
 import { addTrails, trailSince } from '$lib/pages/shares/trails'

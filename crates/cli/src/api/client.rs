@@ -32,7 +32,7 @@ pub(crate) struct Api {
     http: Client,
     base: Url,
     credential: Credential,
-    /// The current token; renewed by the next request that finds it old.
+    /// The current token; the first request after it is due for renewal renews it.
     token: Mutex<Option<Token>>,
     clock: SystemClock,
 }
@@ -88,8 +88,9 @@ impl Api {
     /// A URL below the base URL; each path segment is escaped.
     pub(crate) fn url(&self, path: &[&str]) -> Result<Url> {
         let mut url = self.base.clone();
-        let mut segments =
-            url.path_segments_mut().map_err(|()| anyhow!("{} is not the URL of a server", self.base))?;
+        let mut segments = url.path_segments_mut().map_err(|()| {
+            anyhow!("{} is not the URL of a server; give one such as https://track.example.com", self.base)
+        })?;
         segments.pop_if_empty().extend(path);
         drop(segments);
         Ok(url)
@@ -124,7 +125,7 @@ impl Api {
                     self.token.lock().await.take();
                     continue;
                 }
-                Ok(answer) if !is_passing(answer.status()) || attempt == ATTEMPTS => return Ok(answer),
+                Ok(answer) if !is_temporary(answer.status()) || attempt == ATTEMPTS => return Ok(answer),
                 Ok(answer) => asked_wait(&answer).unwrap_or_else(|| wait_after(attempt)),
                 Err(error) if attempt == ATTEMPTS || error.is_builder() => {
                     return Err(error).with_context(|| format!("cannot reach {}", self.base));
@@ -158,12 +159,19 @@ impl Api {
         let unreachable = || format!("cannot reach {}", self.base);
         let answer = self.http.post(url).json(body).send().await.with_context(unreachable)?;
         let status = answer.status();
-        let answer: TokenAnswer =
-            answer.json().await.with_context(|| format!("{} is not a Perigee server", self.base))?;
+        let answer: TokenAnswer = answer
+            .json()
+            .await
+            .with_context(|| format!("{} is not a Perigee server; check the URL", self.base))?;
         let expires = answer.expires.as_deref().and_then(|text| text.parse().ok());
         match (answer.token, expires) {
             (Some(token), Some(expires)) => Ok(Token { text: Arc::new(token), expires }),
-            _ => bail!("{}", answer.error.unwrap_or_else(|| format!("the server gave no token ({status})"))),
+            _ => bail!(
+                "{}",
+                answer.error.unwrap_or_else(|| format!(
+                    "the server did not issue a token (status {status}); try again later"
+                ))
+            ),
         }
     }
 }
@@ -176,12 +184,12 @@ pub(crate) async fn refusal(answer: Response) -> anyhow::Error {
     match body["error"].as_str() {
         Some(error) if code.is_empty() => anyhow!("{error} ({})", status.as_u16()),
         Some(error) => anyhow!("{error} ({} {code})", status.as_u16()),
-        None => anyhow!("the server answered {status}"),
+        None => anyhow!("the server answered with status {status}"),
     }
 }
 
 /// Whether a retry may get another answer.
-fn is_passing(status: StatusCode) -> bool {
+fn is_temporary(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
 }
 

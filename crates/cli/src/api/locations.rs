@@ -8,13 +8,13 @@ use serde_json::Value;
 use super::client::{Api, refusal};
 
 /// Bodies from this size on are compressed.
-const WORTH_PACKING: usize = 1024;
+const COMPRESSED_FROM: usize = 1024;
 
 /// A body of locations, one JSON object per line.
 #[derive(Clone, Debug)]
 pub(crate) struct Submission {
     body: Vec<u8>,
-    is_packed: bool,
+    is_compressed: bool,
     count: usize,
 }
 
@@ -41,11 +41,11 @@ pub(crate) struct Rejected {
 impl Submission {
     /// Makes a body from `count` lines.
     pub(crate) fn new(lines: Vec<u8>, count: usize) -> Result<Self> {
-        if lines.len() < WORTH_PACKING {
-            return Ok(Self { body: lines, is_packed: false, count });
+        if lines.len() < COMPRESSED_FROM {
+            return Ok(Self { body: lines, is_compressed: false, count });
         }
         let body = zstd::encode_all(&lines[..], 1).context("cannot compress the locations")?;
-        Ok(Self { body, is_packed: true, count })
+        Ok(Self { body, is_compressed: true, count })
     }
 }
 
@@ -56,7 +56,7 @@ impl Api {
         let answer = self
             .call_for_any(Method::POST, url, |request| {
                 let request = request.header(header::CONTENT_TYPE, "application/x-ndjson");
-                let request = if submission.is_packed {
+                let request = if submission.is_compressed {
                     request.header(header::CONTENT_ENCODING, "zstd")
                 } else {
                     request
@@ -81,10 +81,10 @@ impl Api {
 fn all_refused(body: &Value, count: usize) -> Outcome {
     let general = body["error"].as_str().unwrap_or("The server refused it.");
     let reason = |index: usize| {
-        let place = format!("/{index}");
+        let pointer_prefix = format!("/{index}");
         let listed = body["errors"].as_array().into_iter().flatten();
         let of_item = listed.filter(|error| {
-            let rest = error["pointer"].as_str().and_then(|pointer| pointer.strip_prefix(&place));
+            let rest = error["pointer"].as_str().and_then(|pointer| pointer.strip_prefix(&pointer_prefix));
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         });
         let details: Vec<&str> = of_item.filter_map(|error| error["detail"].as_str()).collect();

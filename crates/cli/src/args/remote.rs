@@ -94,6 +94,20 @@ pub(crate) struct Import {
     pub(crate) remote: Remote,
 }
 
+/// Options of `import-devices`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportDevices {
+    /// Files with devices: `.csv`, `.tsv`, `.ndjson`, `.jsonl` or `.json`.
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Only report what would happen.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Which server to call, and the credentials for it.
+    #[command(flatten)]
+    pub(crate) remote: Remote,
+}
+
 /// Options of `reprocess`.
 #[derive(Debug, Args)]
 pub(crate) struct Reprocess {
@@ -173,19 +187,19 @@ pub(crate) struct Simulate {
     /// Report for this existing device, by ID or identifier, every three seconds until Ctrl-C or for `--seconds`.
     #[arg(long, value_name = "DEVICE", conflicts_with_all = ["devices", "create_devices", "speedup", "rate", "start", "dry_run"])]
     pub(crate) device: Option<String>,
-    /// Simulate one tracker of this protocol, over a real socket: gt06, teltonika, queclink, jt808, h02, gps103, tk103, suntech,
-    /// meitrack, ruptela, wialon-ips or calamp.
+    /// Simulate one tracker of this protocol, over a real socket: gt06, teltonika, queclink, jt808, h02, gps103, tk103,
+    /// suntech, meitrack, ruptela, wialon-ips or calamp.
     #[arg(long, value_name = "PROTOCOL", requires = "to", conflicts_with_all = ["device", "feed"])]
     pub(crate) protocol: Option<String>,
-    /// Simulate the provider of this feed, with its retries, duplicates and delays: garmin, directip, cloudloop, globalstar,
-    /// spot, zoleo, osmand or owntracks.
+    /// Simulate the provider of this feed, with its retries, duplicates and delays: garmin, directip, cloudloop,
+    /// globalstar, spot, zoleo, osmand or owntracks.
     #[arg(long, value_name = "FEED", requires = "to", conflicts_with = "device")]
     pub(crate) feed: Option<String>,
     /// Address to send to: HOST:PORT for `--protocol` and for the feed directip, the gateway's URL for other feeds.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) to: Option<String>,
-    /// Identifier of the tracker of `--protocol` or `--feed`, in decimal digits. The server must have a device with this
-    /// identifier, or the gateway of the feed must name a device.
+    /// Identifier of the tracker of `--protocol` or `--feed`, in decimal digits. The server must have a device with
+    /// this identifier, or the gateway of the feed must name a device.
     #[arg(long, value_name = "DIGITS", default_value = "356938035643809")]
     pub(crate) identifier: String,
     /// Seconds between two records of `--protocol` or `--feed`.

@@ -71,6 +71,7 @@ async fn create(
             time_zone: zone,
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
+            emergency_procedure: None,
         },
         licenses,
         owner_email: owner.clone(),

@@ -29,7 +29,7 @@ pub(crate) fn run(common: &Common, options: &Backup) -> Result<()> {
     print(&Copied { store, file: options.file.clone(), bytes, damaged }, common.json)
 }
 
-/// What to do about damaged rows.
+/// How damaged rows are treated.
 pub(super) const fn damaged_rows(are_allowed: bool) -> DamagedRows {
     if are_allowed { DamagedRows::Allow } else { DamagedRows::Refuse }
 }
@@ -43,7 +43,7 @@ fn note_backup(store: &Path) {
     }
 }
 
-/// The file of the embedded database; for PostgreSQL an error that names its own backup command.
+/// The file of the embedded database; for PostgreSQL an error that names the command to use instead.
 pub(super) fn embedded_store(config: &Config, on_postgres: &str) -> Result<PathBuf> {
     let url = config.store.database_url()?;
     url.sqlite_path().map(ToOwned::to_owned).ok_or_else(|| {

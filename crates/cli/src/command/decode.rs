@@ -76,7 +76,10 @@ mod tests {
     #[test]
     fn a_session_knows_its_device_from_the_login_on() {
         let lines = decoded(Some("gt06"), true, &format!("{POSITION}\n{LOGIN}\n{POSITION}\n"));
-        assert_eq!(lines[0]["error"], json!("the connection has not identified its device"));
+        assert_eq!(
+            lines[0]["error"],
+            json!("the connection sent data before a login that identifies the device")
+        );
         assert_eq!(lines[0]["replies"], json!([]));
         assert_eq!(lines[2]["reports"][0]["satellites"], json!(15));
     }
@@ -92,14 +95,14 @@ mod tests {
                 "a line must be hexadecimal digits or a JSON object",
                 "a JSON object must have \"hex\" or \"text\"",
                 "the protocol \"none\" does not exist",
-                "no protocol is recognised from the first bytes; give the protocol",
+                "the first bytes do not match any protocol; give the protocol",
             ]
         );
         let damaged = POSITION.replace("9526", "9527");
         let line = &decoded(None, false, &damaged)[0];
         assert_eq!(
             line["error"],
-            json!("the checksum of the frame is 0x9527, but that of its bytes is 0x9526")
+            json!("the frame is damaged: its checksum is 0x9527, but 0x9526 was computed from its bytes")
         );
         assert_eq!(line["reports"][0]["satellites"], json!(15));
     }

@@ -1,18 +1,21 @@
 //! `perigee demo`: the whole service with a simulated fleet on a temporary database, until Ctrl-C.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use perigee_core::access::actor::Origin;
-use perigee_core::access::credential::ApiKey as Kept;
+use perigee_core::access::credential::ApiKey as StoredApiKey;
 use perigee_core::id::KeyId;
+use perigee_core::notifications::notification::{Channel, Sender};
 use perigee_core::time::{Clock, SystemClock};
 use perigee_server::auth::api_key::ApiKey;
 use perigee_server::config::{Config, SmsGateway};
 use perigee_server::run::{FirstOwner, Service};
 use perigee_server::senders::Senders;
+use perigee_simulator::demo::{DemoFleet, Sink, create_content, run_live};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use tokio::sync::oneshot;
@@ -20,13 +23,17 @@ use tokio::sync::oneshot;
 use super::serve::stop_signal;
 use crate::api::Api;
 use crate::args::{Common, Demo, Remote};
-use crate::demo::{DemoFleet, Sink, create_content, run_live};
 use crate::output::{Answer, print};
-use crate::{logging, settings};
+use crate::{logging, progress, settings};
 
 const DAY_MS: i64 = 86_400_000;
 /// A name that never resolves (RFC 2606), in case anything tries to connect.
 const NOWHERE: &str = "demo.invalid";
+
+/// A sender for every channel, which sends nothing.
+fn demo_channels() -> BTreeMap<Channel, Arc<dyn Sender>> {
+    Channel::all().iter().map(|channel| (*channel, Arc::new(Sink) as Arc<dyn Sender>)).collect()
+}
 
 /// Runs the demo until it is stopped.
 pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
@@ -41,9 +48,12 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let clock = Arc::new(SystemClock);
     let mut service = Service::open(config, clock.clone()).await?;
     // Replaces the senders, so that nothing leaves this machine.
-    service.send_by(Senders { email: Some(Arc::new(Sink)), sms: Some(Arc::new(Sink)), centre: None });
-    let owner = service.first_owner().await?.context("the database of the demo is not empty")?;
-    let api = Api::new(&open_door(&service, &owner).await?)?;
+    service.send_by(Senders { channels: demo_channels(), centre: None });
+    let owner = service
+        .first_owner()
+        .await?
+        .context("the database of the demo is not empty; end the demo and start it again")?;
+    let api = Api::new(&prepare_access(&service, &owner).await?)?;
     let now_ms = clock.now().as_millis();
     let start_ms = now_ms - i64::from(options.days) * DAY_MS;
     let fleet = DemoFleet::new(options.seed, options.devices, start_ms, now_ms);
@@ -56,14 +66,17 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
 
     let (ended, end) = oneshot::channel();
     let json = common.json;
-    let life = tokio::spawn(async move {
-        let lived = async {
-            create_content(&api, fleet).await?;
+    let simulation = tokio::spawn(async move {
+        let simulated = async {
+            let bar = progress::bar("devices");
+            bar.set_length(u64::from(fleet.count));
+            create_content(&api, fleet, || bar.inc(1)).await?;
+            bar.finish_and_clear();
             print(&access, json)?;
             run_live(&api, fleet).await
         };
         // The error of the simulated fleet, if it fails.
-        let _not_listening = ended.send(lived.await);
+        let _not_listening = ended.send(simulated.await);
     });
     let mut failed = None;
     let stop = async {
@@ -71,7 +84,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
             () = stop => {}
             outcome = end => failed = outcome.ok().and_then(Result::err),
         }
-        life.abort();
+        simulation.abort();
     };
     service.run(stop).await;
     folder.close().context("cannot delete the folder of the demo")?;
@@ -81,7 +94,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     }
 }
 
-/// Settings with which everything can be shown and nothing outside is contacted.
+/// Changes the settings so that every feature is enabled and no other machine is contacted.
 fn prepare(config: &mut Config, options: &Demo) {
     config.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, options.port.unwrap_or(0)));
     "warn".clone_into(&mut config.log.level);
@@ -95,12 +108,12 @@ fn prepare(config: &mut Config, options: &Demo) {
 }
 
 /// Makes the owner an operator, and issues an API key for the simulated fleet.
-async fn open_door(service: &Service, owner: &FirstOwner) -> Result<Remote> {
+async fn prepare_access(service: &Service, owner: &FirstOwner) -> Result<Remote> {
     let app = service.app();
-    let login = app.store.find_login(&owner.email).await?.context("cannot find the first owner")?;
+    let login = app.store.find_login(&owner.email).await?.context("cannot find the owner of the demo")?;
     app.store.set_operator(login.user.id, true).await?;
     let (key, now) = (ApiKey::generate(), app.clock.now());
-    let kept = Kept {
+    let kept = StoredApiKey {
         id: KeyId::random(now),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),

@@ -1,4 +1,4 @@
-//! Sends a command line to its subcommand, on the runtime it needs.
+//! Runs the subcommand of a command line, on the runtime that it needs.
 
 use std::process::ExitCode;
 
@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
-    account, backup, config, decode, demo, document, export, import, key, map, migrate, notify, repair,
-    reprocess, restore, serve, simulate, user, verify,
+    account, backup, config, decode, demo, document, export, import, import_devices, key, map, migrate,
+    notify, repair, reprocess, restore, serve, simulate, user, verify,
 };
 use crate::args::{Cli, Command};
 use crate::logging;
@@ -35,6 +35,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Backup(options) => backup::run(common, &options),
         Command::Restore(options) => restore::run(common, &options),
         Command::Import(options) => return runtime.block_on(import::run(common, options)),
+        Command::ImportDevices(options) => return runtime.block_on(import_devices::run(common, options)),
         Command::Export(options) => runtime.block_on(export::run(common, options)),
         Command::Decode(options) => decode::run(&options),
         Command::Reprocess(options) => runtime.block_on(reprocess::run(common, options)),

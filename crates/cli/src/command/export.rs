@@ -85,7 +85,7 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Writes all of them. Returns the number of bytes.
+    /// Writes all locations. Returns the number of bytes.
     async fn write(&self, out: &mut impl Write) -> Result<u64> {
         let mut url = self.url.clone();
         url.query_pairs_mut().append_pair("format", self.format.name());

@@ -16,7 +16,7 @@ use crate::progress;
 use crate::transfer::{Batch, Checkpoint, counts_lines, format_of, read_batches};
 
 /// Batches sent at the same time.
-const UNDER_WAY: usize = 3;
+const CONCURRENT_BATCHES: usize = 3;
 /// Rejected items that are listed with their reason.
 const MOST_REASONS: usize = 10;
 
@@ -26,7 +26,10 @@ pub(crate) async fn run(common: &Common, options: Import) -> Result<ExitCode> {
     let mut report = Report::default();
     for file in &options.files {
         let format = options.format.or_else(|| format_of(file)).ok_or_else(|| {
-            anyhow!("the extension of {} is no known format; give the format with --format", file.display())
+            anyhow!(
+                "the file extension of {} is not a known format; give the format with --format",
+                file.display()
+            )
         })?;
         let source = Source { api: &api, options: &options, file, format };
         let imported = source.import(&mut report).await;
@@ -36,7 +39,7 @@ pub(crate) async fn run(common: &Common, options: Import) -> Result<ExitCode> {
     Ok(if report.refused == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A file, and where it goes.
+/// A file and the server that it is imported into.
 struct Source<'a> {
     api: &'a Api,
     options: &'a Import,
@@ -52,7 +55,7 @@ impl Source<'_> {
         report.skipped += checkpoint.acknowledged();
         let bar = progress::bar("bytes");
         bar.set_length(std::fs::metadata(file).map_or(0, |found| found.len()));
-        let (sender, receiver) = mpsc::channel(UNDER_WAY);
+        let (sender, receiver) = mpsc::channel(CONCURRENT_BATCHES);
         let reading = {
             let (file, skip, most) = (file.to_owned(), checkpoint.acknowledged(), u64::from(options.batch));
             tokio::task::spawn_blocking(move || read_batches(&file, format, skip, most, &sender))
@@ -61,7 +64,7 @@ impl Source<'_> {
             receiver.recv().await.map(|batch| (batch, receiver))
         });
         // In order, so that the checkpoint has no gaps.
-        let mut answers = Box::pin(batches.map(|batch| self.send(batch)).buffered(UNDER_WAY));
+        let mut answers = Box::pin(batches.map(|batch| self.send(batch)).buffered(CONCURRENT_BATCHES));
         while let Some(answer) = answers.next().await {
             let (batch, outcome) = answer?;
             bar.set_position(batch.position);
@@ -69,7 +72,7 @@ impl Source<'_> {
             report.add(&batch, &outcome, file, format);
         }
         drop(answers);
-        reading.await.context("reading ended early")??;
+        reading.await.context("the file could not be read to its end")??;
         bar.finish_and_clear();
         checkpoint.finish();
         Ok(())
@@ -80,7 +83,7 @@ impl Source<'_> {
         if lines.is_empty() {
             return Ok((batch, Outcome::default()));
         }
-        let submission = Submission::new(lines, batch.places.len())?;
+        let submission = Submission::new(lines, batch.numbers.len())?;
         let outcome = self.api.submit(&self.options.device, &submission).await?;
         Ok((batch, outcome))
     }
@@ -113,16 +116,16 @@ impl Report {
         self.accepted += outcome.accepted;
         self.duplicates += outcome.duplicates;
         let by_server = outcome.rejected.iter().filter_map(|rejected| {
-            batch.places.get(rejected.index).map(|place| (*place, rejected.error.clone()))
+            batch.numbers.get(rejected.index).map(|number| (*number, rejected.error.clone()))
         });
         let mut refused: Vec<(u64, String)> = batch.refused.iter().cloned().chain(by_server).collect();
         self.refused += refused.len() as u64;
         refused.sort();
         let room = MOST_REASONS.saturating_sub(self.reasons.len());
-        self.reasons.extend(refused.into_iter().take(room).map(|(place, reason)| Refusal {
+        self.reasons.extend(refused.into_iter().take(room).map(|(number, reason)| Refusal {
             file: file.display().to_string(),
-            line: counts_lines(format).then_some(place),
-            item: (!counts_lines(format)).then_some(place),
+            line: counts_lines(format).then_some(number),
+            item: (!counts_lines(format)).then_some(number),
             reason,
         }));
     }
@@ -142,11 +145,11 @@ impl Answer for Report {
             let _ = write!(text, "\nsent by an earlier run: {}", self.skipped);
         }
         for reason in &self.reasons {
-            let place = match (reason.line, reason.item) {
+            let position = match (reason.line, reason.item) {
                 (Some(line), _) => format!("line {line}"),
                 (None, item) => format!("item {}", item.unwrap_or_default()),
             };
-            let _ = write!(text, "\n{}, {place}: {}", reason.file, reason.reason);
+            let _ = write!(text, "\n{}, {position}: {}", reason.file, reason.reason);
         }
         let more = self.refused.saturating_sub(self.reasons.len() as u64);
         if more > 0 {

@@ -92,7 +92,7 @@ impl Answer for Listed {
     }
 }
 
-/// Checks a layer, as far as that is possible without asking another host, and adds it to the file.
+/// Checks a layer, as far as that is possible without contacting another host, and adds it to the file.
 fn add(config: &Config, options: MapAdd) -> Result<Added> {
     let data = &config.store.data;
     let is_url = options.source.contains("://");
@@ -119,7 +119,7 @@ fn add(config: &Config, options: MapAdd) -> Result<Added> {
     };
     let mut added = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
     added.layers.push(settings);
-    // All of them together: names must differ from those of the settings too.
+    // Checks all layers together: the name must differ from those in the settings too.
     Layers::of(config.map.layers.iter().chain(&added.layers).cloned().collect())?;
     added.write(data).with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
     Ok(Added { layer: Shown::of(&layer)? })

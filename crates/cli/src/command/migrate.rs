@@ -61,7 +61,7 @@ struct Applied {
 #[derive(Serialize)]
 struct AppliedAndDistributed {
     applied: Vec<MigrationView>,
-    /// Tables that every server has whole now.
+    /// Tables of which every server now has a full copy.
     reference: Vec<String>,
     /// Tables that are distributed by account now.
     distributed: Vec<String>,

@@ -9,6 +9,7 @@ mod dispatch;
 mod document;
 mod export;
 mod import;
+mod import_devices;
 mod key;
 mod map;
 mod migrate;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use perigee_core::id::NotificationId;
 use perigee_core::notifications::notification::{Channel, Message, Receipt, SendOutcome};
+use perigee_core::notifications::routing::Destination;
 use perigee_core::time::{Clock, SystemClock};
 use perigee_notify::sms::fit;
 use perigee_server::senders::{MessageCentre, Senders};
@@ -21,25 +22,28 @@ const TEXT: &str = "This is a test message from Perigee. If you can read it, mes
 
 /// Runs a `notify` subcommand.
 pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitCode> {
-    let NotifyCommand::Test { email, sms, text, wait_for_receipt } = command;
+    let NotifyCommand::Test { email, sms, to, text, wait_for_receipt } = command;
     let config = settings::load(common, Vec::new())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let mut senders = Senders::build(&config, &clock)?;
     let text = text.unwrap_or_else(|| TEXT.to_owned());
-    let (channel, to, sender) = match (email, sms) {
-        (Some(email), _) => (Channel::Email, email.as_str().to_owned(), senders.email.take()),
-        (None, Some(number)) => (Channel::Sms, number.to_string(), senders.sms.take()),
-        (None, None) => bail!("give a recipient with --email or --sms"),
+    let to = match (email, sms, to) {
+        (Some(email), ..) => Destination::Email(email),
+        (None, Some(number), _) => Destination::Sms(number),
+        (None, None, Some(to)) => to,
+        (None, None, None) => bail!("give a recipient with --email, --sms or --to"),
     };
-    let section = channel.name();
-    let sender =
-        sender.with_context(|| format!("no {section} can be sent: set [{section}] in the settings first"))?;
+    let channel = to.channel();
+    let section = if channel.is_other() { "channels." } else { "" };
+    let sender = senders.channels.remove(&channel).with_context(|| {
+        format!("no {0} can be sent: set [{section}{0}] in the settings first", channel.name())
+    })?;
     let message = Message {
         id: NotificationId::random(clock.now()),
         channel,
-        to,
-        subject: if channel == Channel::Email { SUBJECT.to_owned() } else { String::new() },
-        text: if channel == Channel::Sms { fit(&text, config.sms.fitting()) } else { text },
+        to: to.as_str().to_owned(),
+        subject: if channel == Channel::SMS { String::new() } else { SUBJECT.to_owned() },
+        text: if channel == Channel::SMS { fit(&text, config.sms.fitting()) } else { text },
         html: None,
         mail_link: None,
     };
@@ -51,23 +55,25 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         tested.receipt = Some(receipt(centre, reference.as_deref(), Duration::from_secs(seconds)).await?);
     }
     if let Some(centre) = &senders.centre {
-        centre.gateway.close().await;
+        centre.sender.close().await;
     }
     print(&tested, common.json)?;
     Ok(if matches!(delivery, SendOutcome::Sent { .. }) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Waits for the delivery receipt of the message with this reference.
-async fn receipt(centre: &mut MessageCentre, reference: Option<&str>, patience: Duration) -> Result<String> {
+async fn receipt(centre: &mut MessageCentre, reference: Option<&str>, timeout: Duration) -> Result<String> {
     let mine = async {
         while let Some(Receipt { reference: of, failure }) = centre.receipts.recv().await {
             if Some(of.as_str()) == reference {
                 return Ok(failure.unwrap_or_else(|| "delivered".to_owned()));
             }
         }
-        bail!("the session with the message centre ended before the receipt came")
+        bail!("the connection to the message centre was closed before the delivery receipt was received")
     };
-    tokio::time::timeout(patience, mine).await.context("the receipt did not come in time")?
+    tokio::time::timeout(timeout, mine)
+        .await
+        .context("the delivery receipt was not received in time; the message may still arrive")?
 }
 
 #[derive(Serialize)]

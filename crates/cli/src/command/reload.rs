@@ -15,8 +15,8 @@ pub(super) fn listen() -> Result<Signal> {
     signal(SignalKind::hangup()).context("cannot listen for SIGHUP")
 }
 
-/// Resolves when the terminal on which the service was started is closed; never without one. Nobody could stop the
-/// service by keys after that, or would know that it still runs.
+/// Resolves when the terminal on which the service was started is closed; never if there is none. Without its terminal
+/// the service could not be stopped with Ctrl-C any more.
 pub(super) fn terminal_closed() -> Result<impl Future<Output = ()>> {
     let mut hangup = listen()?;
     let has_terminal = io::stdout().is_terminal();

@@ -17,13 +17,13 @@ use crate::progress;
 const PAGE: &str = "1000";
 
 pub(crate) async fn run(common: &Common, options: Reprocess) -> Result<()> {
-    let is_named = [
+    let filters = [
         options.device.is_some(),
         options.source.is_some(),
         options.result.is_some(),
         options.from.is_some(),
     ];
-    if options.messages.is_empty() && !options.all && !is_named.contains(&true) {
+    if options.messages.is_empty() && !options.all && !filters.contains(&true) {
         bail!("select messages by their IDs, --device, --source, --result or --from, or give --all");
     }
     let api = Api::new(&options.remote)?;

@@ -116,7 +116,7 @@ fn hand_over(service: &Service, owner: &FirstOwner, data: &Path, json: bool) -> 
     let path = data.join(OWNER_FILE);
     write_private(&path, &text).with_context(|| {
         format!(
-            "the first owner was made, but {} cannot be written; run perigee user reset-password --email {}",
+            "the first owner was created, but its password cannot be written to {}; run perigee user reset-password --email {}",
             path.display(),
             owner.email.as_str()
         )

@@ -1,4 +1,4 @@
-//! `perigee user`: password links, and what only an operator can change of a user.
+//! `perigee user`: password links, and changes to users that only an operator can make.
 
 use anyhow::Result;
 use perigee_core::access::actor::Origin;
@@ -32,14 +32,14 @@ pub(crate) async fn run(common: &Common, command: UserCommand) -> Result<()> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Made {
+struct CreatedLink {
     user_id: String,
     email: String,
     link: String,
     expires: String,
 }
 
-impl Answer for Made {
+impl Answer for CreatedLink {
     fn in_words(&self) -> String {
         format!(
             "Give this link to {}. It works once, until {}; earlier ones no longer work.\n\n{}",
@@ -48,7 +48,7 @@ impl Answer for Made {
     }
 }
 
-async fn link(common: &Common, options: Link, purpose: Purpose) -> Result<Made> {
+async fn link(common: &Common, options: Link, purpose: Purpose) -> Result<CreatedLink> {
     let base_url = options.base_url.map(|url| ("server", "base_url", url));
     let config = settings::load(common, base_url.into_iter().collect())?;
     let (lifetime_s, bound_to) = match purpose {
@@ -63,7 +63,7 @@ async fn link(common: &Common, options: Link, purpose: Purpose) -> Result<Made> 
     opened.store().create_link(&Origin::command(), new).await?;
     opened.close().await;
     let base_url = config.server.base_url_at(config.server.listen)?;
-    Ok(Made {
+    Ok(CreatedLink {
         user_id: user.id.to_string(),
         email: user.profile.email.as_str().to_owned(),
         link: base_url.join(&format!("/password#token={}", secret.expose())),

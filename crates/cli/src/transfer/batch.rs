@@ -20,9 +20,9 @@ const FULL: usize = 1024 * 1024;
 pub(crate) struct Batch {
     /// The locations, one line each.
     pub(crate) lines: Vec<u8>,
-    /// Position of each in the file.
-    pub(crate) places: Vec<u64>,
-    /// Positions of items that are not locations, and why.
+    /// The number of each location in the file; see `Item::number`.
+    pub(crate) numbers: Vec<u64>,
+    /// The numbers of items that are not locations, and why.
     pub(crate) refused: Vec<(u64, String)>,
     /// How far the file was read, in bytes.
     pub(crate) position: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Batch {
 impl Batch {
     /// Number of items, including invalid ones.
     pub(crate) fn items(&self) -> u64 {
-        (self.places.len() + self.refused.len()) as u64
+        (self.numbers.len() + self.refused.len()) as u64
     }
 
     fn add(&mut self, item: Item) {
@@ -39,9 +39,9 @@ impl Batch {
             Ok(body) => {
                 self.lines.extend_from_slice(&body);
                 self.lines.push(b'\n');
-                self.places.push(item.place);
+                self.numbers.push(item.number);
             }
-            Err(reason) => self.refused.push((item.place, reason)),
+            Err(reason) => self.refused.push((item.number, reason)),
         }
     }
 }

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 /// Bytes at the file's start that are compared to detect another file.
-const LOOKED_AT: u64 = 64 * 1024;
+const COMPARED_BYTES: u64 = 64 * 1024;
 
 /// Identifies an import; a different one starts from the beginning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ impl Checkpoint {
 
 fn beginning(file: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(file)?.take(LOOKED_AT).read_to_end(&mut bytes)?;
+    File::open(file)?.take(COMPARED_BYTES).read_to_end(&mut bytes)?;
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(&bytes) {
         let _ = write!(hex, "{byte:02x}");

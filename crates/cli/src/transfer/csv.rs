@@ -26,14 +26,14 @@ pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     }
     let mut record = ByteRecord::new();
     while reader.read_byte_record(&mut record).context("cannot read the table")? {
-        let place = record.position().map_or(0, csv::Position::line);
-        sink(Item { place, body: read_record(&record, &columns) })?;
+        let number = record.position().map_or(0, csv::Position::line);
+        sink(Item { number, body: read_record(&record, &columns) })?;
     }
     Ok(())
 }
 
 /// The separator: the most frequent candidate in the first line.
-fn delimiter(beginning: &[u8]) -> u8 {
+pub(super) fn delimiter(beginning: &[u8]) -> u8 {
     let line = beginning.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
     [b',', b';', b'\t'].into_iter().rev().max_by_key(|delimiter| count(*delimiter)).unwrap_or(b',')

@@ -62,7 +62,7 @@ pub(super) fn instant(text: &str) -> Option<Timestamp> {
     with_t.parse().or_else(|_| format!("{with_t}Z").parse()).ok()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "what is beyond the calendar was sorted out")]
+#[expect(clippy::cast_possible_truncation, reason = "bounded by the calendar")]
 fn whole(millis: f64) -> Option<i64> {
     (millis.abs() < 253_402_207_200_000.0).then(|| millis.round() as i64)
 }

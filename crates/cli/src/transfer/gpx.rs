@@ -11,9 +11,9 @@ use super::xml::{Attributes, Name, Visit, walk};
 
 const POINTS: [&str; 3] = ["trkpt", "rtept", "wpt"];
 /// Extensions of other programs whose names and units match the API.
-const AS_THEY_ARE: [&str; 3] = ["accuracy", "course", "hdop"];
+const SAME_NAMES: [&str; 3] = ["accuracy", "course", "hdop"];
 /// The prefix of elements in exports for fields that GPX lacks.
-const OURS: &str = "perigee";
+const OWN_PREFIX: &str = "perigee";
 
 pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
     walk(input, &mut Points { sink, point: None })
@@ -41,14 +41,14 @@ impl Visit for Points<'_, '_> {
 
     fn end(&mut self, name: Name<'_>, text: &str, _line: u64) -> io::Result<()> {
         if POINTS.contains(&name.local) {
-            let Some((place, point)) = self.point.take() else { return Ok(()) };
-            return (self.sink)(Item { place, body: point.and_then(Draft::finish) });
+            let Some((number, point)) = self.point.take() else { return Ok(()) };
+            return (self.sink)(Item { number, body: point.and_then(Draft::finish) });
         }
         let Some((_, point)) = &mut self.point else { return Ok(()) };
         let Ok(draft) = point else { return Ok(()) };
         match name.local {
             _ if text.is_empty() => {}
-            own if name.prefix == Some(OURS) => {
+            own if name.prefix == Some(OWN_PREFIX) => {
                 if let Err(reason) = Column::named(own).add(text, draft) {
                     *point = Err(reason);
                 }
@@ -59,7 +59,7 @@ impl Visit for Points<'_, '_> {
             // GPX 1.0 and Garmin's extension of 1.1 use metres per second.
             "speed" => draft.set_speed_ms(text),
             "atemp" => draft.set_number("temperature", text),
-            other if AS_THEY_ARE.contains(&other) => draft.set_number(other, text),
+            other if SAME_NAMES.contains(&other) => draft.set_number(other, text),
             _ => {}
         }
         Ok(())
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_xml_is_told_with_its_line() {
+    fn malformed_xml_is_reported_with_its_line() {
         let error = read("<gpx>\n<trk>\n</gpx>".as_bytes(), &mut |_item| Ok(())).unwrap_err();
         assert!(error.to_string().starts_with("line 3: "), "{error}");
     }

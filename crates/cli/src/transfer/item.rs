@@ -12,7 +12,7 @@ use crate::args::FileFormat;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Item {
     /// Its line, or its number in formats without lines; from 1.
-    pub(super) place: u64,
+    pub(super) number: u64,
     /// The location as one line of JSON for the API, or why it is invalid.
     pub(super) body: Result<Vec<u8>, String>,
 }
@@ -55,12 +55,12 @@ pub(super) mod testing {
 
     use super::*;
 
-    /// The items of a text: place, and the location or the reason.
+    /// The items of a text: number, and the location or the reason.
     pub(in crate::transfer) fn items(format: FileFormat, text: &str) -> Vec<(u64, Result<Value, String>)> {
         let mut found = Vec::new();
         read_items(format, text.as_bytes(), &mut |item| {
             let body = item.body.map(|body| serde_json::from_slice(&body).unwrap());
-            found.push((item.place, body));
+            found.push((item.number, body));
             Ok(())
         })
         .unwrap();

@@ -32,7 +32,7 @@ struct Items<'s, 'k> {
 impl Items<'_, '_> {
     fn pass<E: Error>(&mut self, body: Result<Vec<u8>, String>) -> Result<(), E> {
         self.count += 1;
-        (self.sink)(Item { place: self.count, body }).map_err(E::custom)
+        (self.sink)(Item { number: self.count, body }).map_err(E::custom)
     }
 
     fn pass_location<E: Error>(&mut self, location: &Value) -> Result<(), E> {

@@ -12,10 +12,10 @@ use super::item::{Item, Sink};
 use super::xml::{Attributes, Name, Visit, walk};
 
 pub(super) fn read(input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
-    walk(input, &mut Places { sink, track: None, placemark: None, is_in_point: false })
+    walk(input, &mut Placemarks { sink, track: None, placemark: None, is_in_point: false })
 }
 
-struct Places<'s, 'k> {
+struct Placemarks<'s, 'k> {
     sink: &'s mut Sink<'k>,
     track: Option<Track>,
     placemark: Option<Placemark>,
@@ -26,7 +26,7 @@ struct Places<'s, 'k> {
 #[derive(Default)]
 struct Track {
     times: VecDeque<Option<Timestamp>>,
-    places: VecDeque<(u64, String)>,
+    positions: VecDeque<(u64, String)>,
 }
 
 #[derive(Default)]
@@ -39,20 +39,20 @@ struct Placemark {
     data: Vec<(String, String)>,
 }
 
-impl Places<'_, '_> {
+impl Placemarks<'_, '_> {
     fn pair(&mut self) -> io::Result<()> {
         let Some(track) = &mut self.track else { return Ok(()) };
         while !track.times.is_empty()
-            && let Some((place, text)) = track.places.pop_front()
+            && let Some((number, text)) = track.positions.pop_front()
         {
             let time = track.times.pop_front().flatten().map(|time| time.to_string());
-            (self.sink)(Item { place, body: location(time.as_deref(), text.split_whitespace(), &[]) })?;
+            (self.sink)(Item { number, body: location(time.as_deref(), text.split_whitespace(), &[]) })?;
         }
         Ok(())
     }
 }
 
-impl Visit for Places<'_, '_> {
+impl Visit for Placemarks<'_, '_> {
     fn begin(&mut self, name: &str, element: &Attributes<'_>, line: u64) -> io::Result<()> {
         match name {
             "Track" => self.track = Some(Track::default()),
@@ -75,7 +75,7 @@ impl Visit for Places<'_, '_> {
                 self.pair()?;
             }
             ("coord", Some(track), _) => {
-                track.places.push_back((line, text.to_owned()));
+                track.positions.push_back((line, text.to_owned()));
                 self.pair()?;
             }
             ("when", None, Some(placemark)) => placemark.time = Some(text.to_owned()),
@@ -89,14 +89,14 @@ impl Visit for Places<'_, '_> {
             }
             ("Point", ..) => self.is_in_point = false,
             ("Track", ..) => {
-                for (place, _) in self.track.take().into_iter().flat_map(|track| track.places) {
-                    (self.sink)(Item { place, body: Err("it has no time".to_owned()) })?;
+                for (number, _) in self.track.take().into_iter().flat_map(|track| track.positions) {
+                    (self.sink)(Item { number, body: Err("it has no time".to_owned()) })?;
                 }
             }
             ("Placemark", ..) => {
                 if let Some(Placemark { line, time, point: Some(point), data, .. }) = self.placemark.take() {
                     let body = location(time.as_deref(), point.split(','), &data);
-                    (self.sink)(Item { place: line, body })?;
+                    (self.sink)(Item { number: line, body })?;
                 }
             }
             _ => {}
@@ -108,7 +108,7 @@ impl Visit for Places<'_, '_> {
 /// Makes a location from time, coordinates and further data.
 fn location<'t>(
     time: Option<&str>,
-    mut place: impl Iterator<Item = &'t str>,
+    mut coordinates: impl Iterator<Item = &'t str>,
     data: &[(String, String)],
 ) -> Result<Vec<u8>, String> {
     let mut draft = Draft::default();
@@ -119,7 +119,7 @@ fn location<'t>(
         Column::named(name).add(text, &mut draft)?;
     }
     for name in ["longitude", "latitude", "altitude"] {
-        if let Some(text) = place.next() {
+        if let Some(text) = coordinates.next() {
             draft.set_number(name, text);
         }
     }
@@ -148,8 +148,8 @@ mod tests {
         let at = |hour: u32, longitude: f64, latitude: f64| json!({"dateTime": format!("2026-05-01T{hour}:00:00Z"), "longitude": longitude, "latitude": latitude});
         let found = items(FileFormat::Kml, text);
         let refused = || Err("it has no time".to_owned());
-        let places: Vec<u64> = found.iter().map(|(place, _)| *place).collect();
-        assert_eq!(places, [2, 3, 7, 8, 9]);
+        let numbers: Vec<u64> = found.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [2, 3, 7, 8, 9]);
         assert_eq!(found[0].1.as_ref().unwrap()["altitude"], 3);
         assert_eq!(found[1].1, refused());
         assert_eq!(found[2].1.as_ref().unwrap()["latitude"], 43);

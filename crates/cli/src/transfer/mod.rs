@@ -4,6 +4,7 @@ mod batch;
 mod checkpoint;
 mod column;
 mod csv;
+mod devices;
 mod draft;
 mod gpx;
 mod item;
@@ -14,4 +15,5 @@ mod xml;
 
 pub(crate) use batch::{Batch, read_batches};
 pub(crate) use checkpoint::Checkpoint;
+pub(crate) use devices::{DevicePart, device_parts};
 pub(crate) use item::{counts_lines, format_of};

@@ -10,13 +10,13 @@ use super::item::{Item, Sink};
 const LINE_MAX: usize = 1024 * 1024;
 
 pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
-    let mut place = 0;
+    let mut number = 0;
     let mut line = Vec::new();
     loop {
         line.clear();
         let is_whole = read_line(&mut input, &mut line).context("cannot read the file")?;
         let Some(is_whole) = is_whole else { return Ok(()) };
-        place += 1;
+        number += 1;
         let text = line.trim_ascii();
         if text.is_empty() && is_whole {
             continue;
@@ -26,7 +26,7 @@ pub(super) fn read(mut input: impl BufRead, sink: &mut Sink<'_>) -> Result<()> {
         } else {
             Err(format!("the line is longer than {LINE_MAX} bytes"))
         };
-        sink(Item { place, body })?;
+        sink(Item { number, body })?;
     }
 }
 

@@ -24,11 +24,11 @@ impl<'n> Name<'n> {
     }
 }
 
-/// An event while reading a document.
+/// Receives the events of a document.
 pub(super) trait Visit {
-    /// The start of an element.
+    /// Called at the start tag of an element; `line` counts from 1.
     fn begin(&mut self, name: &str, element: &Attributes<'_>, line: u64) -> io::Result<()>;
-    /// An element ends, with the text directly before its end.
+    /// Called at the end tag of an element, with the text directly before it.
     fn end(&mut self, name: Name<'_>, text: &str, line: u64) -> io::Result<()>;
 }
 

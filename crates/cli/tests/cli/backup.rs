@@ -43,7 +43,7 @@ fn a_copy_of_a_running_store_comes_back() {
     assert_eq!(call("/api/devices/star/lastLocation").expect(200)["lastLocation"]["latitude"], 42.2406);
     assert_eq!(call("/api/devices/later").status, 404);
     server.stop();
-    // What was there is a store as well.
+    // The previous file is a store as well.
     json_of(&data, &format!("restore {}", kept.display()));
     let server = Server::start(&data);
     let key = json_of(&data, "key issue --email owner@localhost")["apiKey"].clone();
@@ -54,7 +54,7 @@ fn a_copy_of_a_running_store_comes_back() {
 }
 
 #[test]
-fn what_is_no_sound_copy_is_refused() {
+fn a_damaged_copy_is_refused() {
     let world = World::start();
     let data = world.folder.data();
     let copy = world.path("copy.db");
@@ -67,8 +67,8 @@ fn what_is_no_sound_copy_is_refused() {
     torn.truncate(torn.len() / 2);
     std::fs::write(beside("torn.db"), torn).unwrap();
     for name in ["text.db", "torn.db", "missing.db"] {
-        let told = refusal(&data, &format!("restore {}", beside(name).display()));
-        assert!(told.contains(name), "{told}");
+        let refused = refusal(&data, &format!("restore {}", beside(name).display()));
+        assert!(refused.contains(name), "{refused}");
     }
     let parts = std::fs::read_dir(&data)
         .unwrap()
@@ -81,14 +81,14 @@ fn what_is_no_sound_copy_is_refused() {
 /// Flips a bit of a text in a file, as a bad disk would.
 fn flip(path: &std::path::Path, text: &str) {
     let mut bytes = std::fs::read(path).unwrap();
-    let place =
+    let offset =
         bytes.windows(text.len()).position(|part| part == text.as_bytes()).expect("the text is there");
-    bytes[place] ^= 1;
+    bytes[offset] ^= 1;
     std::fs::write(path, bytes).unwrap();
 }
 
 #[test]
-fn a_flipped_bit_is_found_set_aside_and_told() {
+fn a_flipped_bit_is_found_set_aside_and_reported() {
     const NOTE: &str = "in-a-packed-row-of-the-log";
     let world = World::start();
     let data = world.folder.data();
@@ -104,17 +104,17 @@ fn a_flipped_bit_is_found_set_aside_and_told() {
     json_of(&data, &format!("backup {}", copy.display()));
     flip(&copy, NOTE);
     let World { folder, server, .. } = world;
-    let told = refusal(&data, "repair");
-    assert!(told.contains("in use by another perigee serve"), "{told}");
+    let refused = refusal(&data, "repair");
+    assert!(refused.contains("in use by another perigee serve"), "{refused}");
     server.stop();
 
-    let told = refusal(&data, &format!("restore {}", copy.display()));
-    assert!(told.contains("1 damaged rows") && told.contains("location_log"), "{told}");
+    let refused = refusal(&data, &format!("restore {}", copy.display()));
+    assert!(refused.contains("1 damaged rows") && refused.contains("location_log"), "{refused}");
     let done = json_of(&data, &format!("restore {} --allow-damaged", copy.display()));
     assert_eq!(done["damaged"][0]["table"], "location_log", "{done}");
     let again = data.with_file_name("again.db");
-    let told = refusal(&data, &format!("backup {}", again.display()));
-    assert!(told.contains("location_log") && told.contains("perigee repair"), "{told}");
+    let refused = refusal(&data, &format!("backup {}", again.display()));
+    assert!(refused.contains("location_log") && refused.contains("perigee repair"), "{refused}");
     assert!(!again.exists(), "a damaged copy is not kept unless it is asked for");
     let output = crate::process::run(&data, "verify --json");
     assert_eq!(output.status.code(), Some(1));
@@ -152,8 +152,8 @@ fn a_flipped_bit_is_found_set_aside_and_told() {
 fn on_postgres_the_right_tool_is_named() {
     let folder = crate::process::Folder::new();
     for (line, tool) in [("backup x.db", "pg_dump"), ("restore x.db", "pg_restore")] {
-        let told = refusal(&folder.data(), &format!("{line} --database postgres://localhost/x"));
-        assert!(told.contains(tool), "{told}");
+        let refused = refusal(&folder.data(), &format!("{line} --database postgres://localhost/x"));
+        assert!(refused.contains(tool), "{refused}");
     }
     assert_eq!(json!(folder.data().exists()), json!(false));
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::client::{send, token};
-use crate::process::{Folder, Server, json as json_of, perigee, refusal, run, told_off};
+use crate::process::{Folder, Server, failure, json as json_of, perigee, refusal, run};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -150,7 +150,7 @@ fn a_mistyped_folder_gets_no_store() {
 }
 
 #[test]
-fn migrating_is_told_and_done() {
+fn migrating_is_announced_and_done() {
     let folder = Folder::new();
     let data = folder.data();
     let pending = run(&data, "migrate --check --json");
@@ -183,7 +183,7 @@ fn settings_are_shown_without_secrets() {
     assert!(refused.contains("server.lisen") && refused.contains("data.toml"), "{refused}");
     let variable =
         perigee(&data).env("PERIGEE_SEVER__LISTEN", "x").args(["config", "check"]).output().unwrap();
-    assert!(told_off(&variable, 1).contains("PERIGEE_SEVER__LISTEN"));
+    assert!(failure(&variable, 1).contains("PERIGEE_SEVER__LISTEN"));
     assert!(!data.exists());
 }
 

@@ -11,11 +11,11 @@ use crate::process::{Folder, perigee};
 #[test]
 fn a_demonstration_shows_a_fleet_and_leaves_nothing() {
     let folder = Folder::new();
-    let place = folder.data();
-    std::fs::create_dir(&place).unwrap();
-    let mut child = perigee(&place)
+    let data = folder.data();
+    std::fs::create_dir(&data).unwrap();
+    let mut child = perigee(&data)
         .args(["demo", "--devices", "6", "--days", "1", "--json"])
-        .env("TMPDIR", &place)
+        .env("TMPDIR", &data)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -28,7 +28,7 @@ fn a_demonstration_shows_a_fleet_and_leaves_nothing() {
     let session = send(address, "POST /api/session", None, Some(&sign_in)).expect(200);
     assert_eq!((&session["operator"], &session["account"]["licenses"]["used"]), (&json!(true), &json!(6)));
 
-    let kept: Vec<_> = std::fs::read_dir(&place).unwrap().collect();
+    let kept: Vec<_> = std::fs::read_dir(&data).unwrap().collect();
     assert_eq!(kept.len(), 1, "its store lies in one folder");
     let terminated = std::process::Command::new("sh")
         .args(["-c", &format!("kill -TERM {}", child.id())])
@@ -36,7 +36,7 @@ fn a_demonstration_shows_a_fleet_and_leaves_nothing() {
         .unwrap();
     assert!(terminated.success());
     assert!(child.wait().unwrap().success());
-    assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 0, "nothing is left behind");
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn one_device_is_simulated_for_a_newcomer() {
         send(&server.url, "POST /api/devices", Some(&bearer), Some(&json!({"name": "First"}))).expect(201);
     let id = made["device"]["id"].as_str().unwrap();
     let line = format!("simulate --device {id} --seconds 1 --url {} --token {bearer}", server.url);
-    let told = crate::process::json(&data, &line);
-    assert_eq!((&told["sent"], &told["device"]), (&json!(1), &json!(id)));
+    let answer = crate::process::json(&data, &line);
+    assert_eq!((&answer["sent"], &answer["device"]), (&json!(1), &json!(id)));
     let last = send(&server.url, &format!("GET /api/devices/{id}/lastLocation"), Some(&bearer), None);
     assert!(last.expect(200)["lastLocation"]["speed"].as_f64().unwrap() > 20.0, "it moves at once");
     server.stop();

@@ -38,7 +38,7 @@ impl World {
         command
     }
 
-    /// What a command answers that ends so.
+    /// The output of a command that ends with this status.
     #[track_caller]
     pub(crate) fn answer(&self, line: &str, code: i32) -> Value {
         let output = self.command(line).arg("--json").output().unwrap();
@@ -47,14 +47,13 @@ impl World {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{line}: {error} {said}"))
     }
 
-    /// Calls the API.
+    /// Calls the API and checks the status.
     #[track_caller]
     pub(crate) fn call(&self, line: &str, body: Option<&Value>, status: u16) -> Value {
         let bearer = token(&self.server.url, OWNER, &self.key);
         send(&self.server.url, line, Some(&bearer), body).expect(status)
     }
 
-    /// Makes a device.
     pub(crate) fn device(&self, identifier: &str) {
         self.call("POST /api/devices", Some(&json!({"name": identifier, "identifier": identifier})), 201);
     }
@@ -66,7 +65,7 @@ impl World {
     }
 }
 
-/// Writes a text to a file and gives its name.
+/// Writes a text to a file and returns its name.
 pub(crate) fn written(path: &Path, text: &str) -> String {
     std::fs::write(path, text).unwrap();
     path.display().to_string()

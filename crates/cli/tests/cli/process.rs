@@ -24,7 +24,7 @@ pub(crate) fn run(data: &Path, line: &str) -> Output {
     perigee(data).args(line.split(' ')).output().unwrap()
 }
 
-/// Runs a command that succeeds, and gives its JSON.
+/// Runs a command that succeeds, and returns its JSON.
 #[track_caller]
 pub(crate) fn json(data: &Path, line: &str) -> Value {
     let output = run(data, &format!("{line} --json"));
@@ -32,15 +32,15 @@ pub(crate) fn json(data: &Path, line: &str) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Runs a command that fails, and gives the one line it says.
+/// Runs a command that fails, and returns its single line of output.
 #[track_caller]
 pub(crate) fn refusal(data: &Path, line: &str) -> String {
-    told_off(&run(data, line), 1)
+    failure(&run(data, line), 1)
 }
 
 /// The one line of a command that failed.
 #[track_caller]
-pub(crate) fn told_off(output: &Output, code: i32) -> String {
+pub(crate) fn failure(output: &Output, code: i32) -> String {
     let text = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(output.status.code(), Some(code), "{text}");
     assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -48,10 +48,9 @@ pub(crate) fn told_off(output: &Output, code: i32) -> String {
     text
 }
 
-/// A running server.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// What it said before it listened.
+    /// The output of the server before it listened.
     pub(crate) said: Vec<String>,
     child: Child,
     out: Lines<BufReader<ChildStdout>>,
@@ -90,7 +89,7 @@ impl Server {
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
-    /// Waits for its end, and gives what else it printed.
+    /// Waits for its end, and returns the rest of its output.
     pub(crate) fn wait(mut self) -> (ExitStatus, Vec<String>) {
         let rest = self.out.by_ref().map(Result::unwrap).collect();
         (self.child.wait().unwrap(), rest)
@@ -106,7 +105,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _already_gone = self.child.kill();
+        let _already_ended = self.child.kill();
         let _already_waited_for = self.child.wait();
     }
 }
@@ -129,7 +128,7 @@ fn log_of(data: &Path) -> std::path::PathBuf {
     data.with_extension("log")
 }
 
-/// What the server logged.
+/// The log of the server.
 pub(crate) fn log_text(data: &Path) -> String {
     std::fs::read_to_string(log_of(data)).unwrap()
 }

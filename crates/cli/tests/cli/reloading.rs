@@ -1,4 +1,4 @@
-//! SIGHUP: what is read again, and that the service goes on.
+//! SIGHUP: what is read again, and that the service continues.
 
 use std::net::TcpStream;
 use std::path::Path;

@@ -35,7 +35,7 @@ fn the_first_start_leaves_the_password_in_a_private_file() {
 
     std::fs::remove_file(&file).unwrap();
     let again = Server::start(&data);
-    assert!(again.said.is_empty() && !file.exists(), "a second start has no secret to tell");
+    assert!(again.said.is_empty() && !file.exists(), "a second start has no secret to print");
     crate::client::token(&again.url, "owner@localhost", &key["apiKey"]);
     assert_eq!(json_of(&data, "account list"), accounts);
     again.stop();
@@ -139,7 +139,7 @@ fn certificates_are_read_before_the_store() {
         .env("PERIGEE_SERVER__TLS_CERTIFICATE", "missing.pem")
         .env("PERIGEE_SERVER__TLS_KEY", "missing.key");
     let output = command.args(["serve", "--listen", "127.0.0.1:0"]).output().unwrap();
-    assert!(crate::process::told_off(&output, 1).contains("missing.pem"));
+    assert!(crate::process::failure(&output, 1).contains("missing.pem"));
     assert!(!data.exists());
 
     let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../server/tests/serve/fixtures");

@@ -46,7 +46,7 @@ fn a_fleet_can_be_looked_at_without_a_server() {
 }
 
 #[test]
-fn imports_tell_what_was_taken_and_refused() {
+fn imports_report_what_was_taken_and_refused() {
     let world = World::start();
     world.device("star");
     let file = written(&world.path("track.ndjson"), LINES);
@@ -90,7 +90,7 @@ fn every_format_is_imported() {
 }
 
 #[test]
-fn what_was_exported_is_imported_as_the_same() {
+fn an_export_is_imported_unchanged() {
     let world = World::start();
     world.device("star");
     world.device("twin");
@@ -106,7 +106,7 @@ fn what_was_exported_is_imported_as_the_same() {
     let part =
         world.command("export --device star --from 2026-05-01T12:15:00Z --format ndjson").output().unwrap();
     assert_eq!(String::from_utf8(part.stdout).unwrap().lines().count(), 1);
-    let missing = world.command("export --device nobody -o gone.json").output().unwrap();
+    let missing = world.command("export --device nobody -o absent.json").output().unwrap();
     assert!(
         !missing.status.success() && String::from_utf8_lossy(&missing.stderr).contains("404"),
         "{missing:?}"
@@ -167,4 +167,25 @@ fn stored_messages_are_decoded_again() {
     assert_eq!(world.count("boat"), 3);
     let future = world.answer("reprocess --from 2999-01-01T00:00:00Z", 0);
     assert_eq!(future["messages"], 0);
+}
+
+#[test]
+fn devices_are_imported_from_files() {
+    let world = World::start();
+    let table = written(&world.path("fleet.csv"), "identifier,name,tags.colour\nf1,One,red\nf2,Two,\n");
+    let lines = written(&world.path("more.json"), r#"[{"identifier": "f3", "name": "Three"}]"#);
+    let dry = world.answer(&format!("import-devices {table} {lines} --dry-run"), 0);
+    assert_eq!((&dry["created"], &dry["new"]), (&json!(0), &json!(3)), "{dry}");
+    let made = world.answer(&format!("import-devices {table} {lines}"), 0);
+    assert_eq!((&made["created"], &made["invalid"]), (&json!(3), &json!(0)), "{made}");
+    let again = world.answer(&format!("import-devices {table} {lines}"), 0);
+    assert_eq!((&again["created"], &again["existing"]), (&json!(0), &json!(3)), "{again}");
+    assert_eq!(world.count("f2"), 0, "the device is there");
+    let wrong = written(&world.path("wrong.csv"), "identifier,name\nf4,Four\nf5,\n");
+    let refused = world.answer(&format!("import-devices {wrong}"), 1);
+    assert_eq!((&refused["created"], &refused["invalid"]), (&json!(0), &json!(1)), "{refused}");
+    assert_eq!(refused["reasons"][0]["row"], 3);
+    let words = String::from_utf8(world.command(&format!("import-devices {wrong}")).output().unwrap().stdout)
+        .unwrap();
+    assert!(words.contains("wrong.csv, row 3: ") && words.contains("nothing was created"), "{words}");
 }

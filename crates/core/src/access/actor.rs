@@ -21,8 +21,8 @@ pub enum Reach {
 
 /// An account and how much of it is visible. Every read of tenant data takes a scope.
 ///
-/// Only the constructors below build one (`non_exhaustive`), so that code outside of this crate has to name where the
-/// right to see an account comes from.
+/// Only the constructors below build one (`non_exhaustive`), so that code outside of this crate must state the source
+/// of the right to see an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Scope {
@@ -33,17 +33,17 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// What an authenticated user sees.
+    /// The scope of an authenticated user.
     pub fn of_user(identity: &Identity) -> Self {
         Self { account: identity.account.id, reach: identity.user.profile.reach() }
     }
 
-    /// The whole account, for a job of the service that no user asked for.
+    /// The whole account, for a job of the service that no user requested.
     pub const fn for_background_job(account: AccountId) -> Self {
         Self::whole(account)
     }
 
-    /// The whole account, for what a valid share link shows. The link itself limits which devices are read.
+    /// The whole account, for the content of a valid share link. The link itself limits which devices are read.
     pub const fn for_share_link(share: &Share) -> Self {
         Self::whole(share.account)
     }
@@ -53,12 +53,12 @@ impl Scope {
         Self::whole(account)
     }
 
-    /// The whole account, for what one of its devices reports. Only a store builds it, when it has found the device.
+    /// The whole account, for reports of one of its devices. Only a store builds it, after it has found the device.
     pub const fn for_gateway(account: AccountId) -> Self {
         Self::whole(account)
     }
 
-    /// The whole account, for a check inside the store whose outcome does not depend on who asks.
+    /// The whole account, for a check inside the store whose outcome does not depend on the caller.
     pub const fn for_store_check(account: AccountId) -> Self {
         Self::whole(account)
     }
@@ -107,14 +107,14 @@ impl Via {
     }
 }
 
-/// Where a change comes from, as recorded in the audit log.
+/// The origin of a change, as recorded in the audit log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// How the request was authenticated.
     pub via: Via,
     /// The user, unless it was the operator or the service itself.
     pub user: Option<UserId>,
-    /// IP address of the client, if the change came over the network.
+    /// IP address of the client, if the change was requested over the network.
     pub address: Option<IpAddr>,
     /// The id of the request, as in the log.
     pub request: Option<String>,
@@ -136,16 +136,16 @@ impl Origin {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Actor {
-    /// What the author can see; anything else is "not found".
+    /// The part of the account that the author sees; anything else is "not found".
     pub scope: Scope,
-    /// What the author may change.
+    /// The privileges of the author.
     pub privileges: Privileges,
-    /// Where the change comes from.
+    /// The origin of the change.
     pub origin: Origin,
 }
 
 impl Actor {
-    /// An authenticated user, with what they see and may do.
+    /// An authenticated user, with their scope and privileges.
     pub fn of_user(identity: &Identity, origin: Origin) -> Self {
         let privileges = identity.user.profile.privileges;
         Self { scope: Scope::of_user(identity), privileges, origin }
@@ -156,7 +156,7 @@ impl Actor {
         Self::for_operator(account, Origin::command())
     }
 
-    /// The operator, acting on an account as this origin says.
+    /// The operator, acting on an account with this origin.
     pub const fn for_operator(account: AccountId, origin: Origin) -> Self {
         Self { scope: Scope::for_operator(account), privileges: Privileges::OWNER, origin }
     }

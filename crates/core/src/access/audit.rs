@@ -15,9 +15,9 @@ pub struct Refusals {
     pub account: AccountId,
     /// Refusals with the same kind and hour share an entry, for example one user's requests of one operation.
     pub kind: String,
-    /// Where the first came from.
+    /// The origin of the first.
     pub origin: Origin,
-    /// What was refused, for example `request.denied` or `session.create`.
+    /// The refused action, for example `request.denied` or `session.create`.
     pub action: String,
     /// The object that the first one tried to change.
     pub target: Option<String>,
@@ -25,7 +25,7 @@ pub struct Refusals {
     pub detail: Option<String>,
     /// How many there were; at least one.
     pub count: u64,
-    /// When the first was refused. Its hour decides the entry for all of them.
+    /// When the first was refused. All of them are counted in the entry of this hour.
     pub first_at: Timestamp,
     /// When the last was refused.
     pub last_at: Timestamp,
@@ -72,7 +72,7 @@ pub struct AuditEntry {
     pub id: AuditId,
     /// When it happened, by the server's clock.
     pub at: Timestamp,
-    /// The way in, as [`crate::access::actor::Via::name`].
+    /// How the request was authenticated: a [`crate::access::actor::Via::name`].
     pub via: String,
     /// The user; `None` for the operator's command line and for background jobs.
     pub user: Option<UserId>,
@@ -86,7 +86,7 @@ pub struct AuditEntry {
     pub target: Option<String>,
     /// Whether it was carried out.
     pub outcome: AuditOutcome,
-    /// What changed, or why it was refused.
+    /// The changes, or the reason of the refusal.
     pub detail: Option<String>,
     /// How often it happened. Above 1 only for refusals, which share one entry per kind and hour.
     pub count: u64,

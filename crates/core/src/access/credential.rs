@@ -1,11 +1,13 @@
-//! What proves who somebody is: passwords, API keys, sessions, single-use links, second factors.
+//! Credentials: passwords, API keys, sessions, single-use links, second factors.
 //!
 //! Stores keep hashes only; the server makes and checks secrets.
+
+use std::net::IpAddr;
 
 use crate::access::preference::Preferences;
 use crate::access::user::User;
 use crate::accounts::account::Account;
-use crate::id::{KeyId, SessionId, UserId};
+use crate::id::{AccountId, KeyId, SessionId, UserId};
 use crate::time::Timestamp;
 
 /// SHA-256 of a random secret. Random secrets are long enough to need no slow hash.
@@ -14,7 +16,7 @@ pub type SecretHash = [u8; 32];
 /// A user's API key. A user has at most one; a new one replaces it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Tokens name it and stop working when it is replaced.
+    /// Named in the user's tokens, which stop working when the key is replaced.
     pub id: KeyId,
     /// Hash of the secret that the user holds.
     pub hash: SecretHash,
@@ -79,7 +81,7 @@ impl NewPassword {
     }
 }
 
-/// What a request needs to know about its user; cached for two seconds.
+/// A user and their account, as a request needs them; cached for two seconds.
 #[derive(Clone, Debug)]
 pub struct Identity {
     /// The user who makes the request.
@@ -112,7 +114,18 @@ pub struct Session {
     pub expires: Timestamp,
 }
 
-/// What a single-use link is for.
+/// From where a user with a session signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SignInAddress {
+    /// E-mail address of the user, in lower case.
+    pub email: String,
+    /// The account of the user.
+    pub account: AccountId,
+    /// IP address of the client.
+    pub address: IpAddr,
+}
+
+/// The purpose of a single-use link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkPurpose {
     /// Setting a new password.
@@ -136,7 +149,7 @@ impl LinkPurpose {
 pub struct NewLink {
     /// The user whose password it sets.
     pub user: UserId,
-    /// Decides how long it is valid and what its page says.
+    /// Decides its validity and the text of its page.
     pub purpose: LinkPurpose,
     /// The hash of its secret.
     pub hash: SecretHash,
@@ -153,7 +166,7 @@ pub struct SigningKey {
     pub pkcs8: Vec<u8>,
     /// Set by the service on creation.
     pub creation: Timestamp,
-    /// When it stops verifying; none for the key that signs.
+    /// When tokens signed with it are no longer accepted; `None` for the key that signs new tokens.
     pub expires: Option<Timestamp>,
 }
 

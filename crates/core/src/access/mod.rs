@@ -1,4 +1,4 @@
-//! Who may do what: users, their privileges and credentials, and the record of what they did.
+//! Users, their privileges and credentials, and the audit log.
 
 pub mod actor;
 pub mod audit;

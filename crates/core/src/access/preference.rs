@@ -38,7 +38,7 @@ const SPANISH_READERS: [&str; 21] = [
 ];
 
 impl ConsoleLanguage {
-    /// The language that most people of a country read, of those there are. For somebody who has not chosen yet.
+    /// The language for somebody of this country who has not chosen one.
     pub fn of_country(country: Option<Country>) -> Self {
         match country {
             Some(country) if SPANISH_READERS.contains(&country.code()) => Self::Spanish,
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_never_chosen_is_the_default() {
+    fn an_unset_preference_is_the_default() {
         let read = |text: &str| serde_json::from_str::<Preferences>(text).unwrap();
         assert_eq!(read("{}"), Preferences::default());
         let chosen = read(r#"{"language":"es","units":"nautical"}"#);

@@ -1,4 +1,4 @@
-//! Privileges: the closed list of what a user may do, and who may grant which.
+//! Privileges: the closed list of rights of a user, and who may grant which.
 
 use std::fmt;
 use std::str::FromStr;
@@ -136,7 +136,7 @@ impl Privileges {
         self.0 & privilege.bit() != 0
     }
 
-    /// Whether the set allows what this privilege is for. Owners and admins have it without holding it.
+    /// Whether the set includes this privilege. Owners and admins have it implicitly.
     pub const fn allows(self, privilege: Privilege) -> bool {
         self.is_owner()
             || (self.is_admin() && !matches!(privilege, Privilege::Owner))

@@ -1,4 +1,4 @@
-//! A user: who signs in, what they may do and how much they see.
+//! A user: their profile, privileges and scope.
 
 mod bounds;
 
@@ -25,7 +25,7 @@ pub struct User {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub profile: UserProfile,
     /// Whether the user is an operator of the server. Only the command line can set it.
     pub operator: bool,
@@ -37,7 +37,7 @@ pub struct User {
     pub last_login: Option<Timestamp>,
 }
 
-/// What a client sets of a user.
+/// The settings of a user that a client can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserProfile {
     /// Shown in lists and in the audit log.
@@ -48,7 +48,8 @@ pub struct UserProfile {
     pub country: Option<Country>,
     /// Time zone of times shown to the user.
     pub time_zone: Zone,
-    /// Language of their mails and console, chosen by themselves or by who invited them. Kept with their preferences.
+    /// Language of their mails and console, chosen by the user or by the person who invited them. Stored with their
+    /// preferences.
     #[serde(default)]
     pub language: Option<ConsoleLanguage>,
     /// Free text for administrators.
@@ -57,15 +58,15 @@ pub struct UserProfile {
     pub message: Option<String>,
     /// Whether the user is blocked from everything.
     pub disabled: bool,
-    /// What a blocked user is told.
+    /// The message for a blocked user.
     pub disabled_message: Option<String>,
     /// Labels as key and value, chosen by clients.
     pub tags: Tags,
-    /// What they may do.
+    /// Empty for a user who may only read.
     pub privileges: Privileges,
     /// If set, the user sees only this group.
     pub group: Option<GroupId>,
-    /// If set, the user sees only this device, whatever `group` says.
+    /// If set, the user sees only this device, whatever `group` is.
     pub device: Option<DeviceId>,
     /// How many devices created by this user may exist; `None` for no limit.
     pub admin_devices: Option<u32>,
@@ -79,7 +80,7 @@ impl UserProfile {
     /// The largest value of `admin_devices`.
     pub const ADMIN_DEVICES_MAX: u32 = 1_000_000;
 
-    /// The language of mails to them: the chosen one, or what most people of their country read.
+    /// The language of e-mails to them: the chosen one, or the usual one of their country.
     pub fn mail_language(&self) -> ConsoleLanguage {
         self.language.unwrap_or_else(|| ConsoleLanguage::of_country(self.country))
     }
@@ -93,7 +94,7 @@ impl UserProfile {
         }
     }
 
-    /// Whether the user is let in at this instant.
+    /// Whether the user may sign in at this instant.
     pub fn status(&self, now: Timestamp) -> UserStatus {
         if self.disabled {
             UserStatus::Disabled
@@ -138,10 +139,10 @@ impl UserProfile {
     }
 }
 
-/// Whether a user is let in.
+/// Whether a user may sign in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserStatus {
-    /// The user is let in.
+    /// The user may sign in.
     Active,
     /// The user was disabled by an administrator.
     Disabled,
@@ -154,7 +155,7 @@ pub enum UserStatus {
 /// A user to be created.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// What the client set.
+    /// The settings from the client.
     pub profile: UserProfile,
     /// Argon2 hash of the password; without one the user needs an invitation.
     pub password_hash: Option<String>,

@@ -21,7 +21,7 @@ pub struct Account {
     pub id: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What users of the account can change.
+    /// Settings that users of the account can change.
     pub settings: AccountSettings,
     /// Devices that may be active at the same time; only the operator can change it.
     pub licenses: u32,
@@ -37,7 +37,7 @@ pub struct Account {
     pub last_modified: Timestamp,
 }
 
-/// What users of an account can change.
+/// Settings that users of an account can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountSettings {
     /// Shown in the console and in messages; need not be unique.
@@ -48,6 +48,8 @@ pub struct AccountSettings {
     pub expiry_notice_days: u32,
     /// Days that locations are kept, unless the device sets its own number; `None` keeps them forever.
     pub retention_days: Option<u32>,
+    /// Telephone numbers and instructions for users who handle a critical alert.
+    pub emergency_procedure: Option<String>,
 }
 
 impl AccountSettings {
@@ -64,7 +66,8 @@ impl AccountSettings {
             (
                 "settings",
                 self.expiry_notice_days != before.expiry_notice_days
-                    || self.retention_days != before.retention_days,
+                    || self.retention_days != before.retention_days
+                    || self.emergency_procedure != before.emergency_procedure,
             ),
         ]
     }
@@ -84,7 +87,7 @@ pub struct ApiUsage {
 /// A new account and its first owner.
 #[derive(Clone, Debug)]
 pub struct NewAccount {
-    /// What its owner could change later.
+    /// Settings that its owner can change later.
     pub settings: AccountSettings,
     /// Devices that may be active at the same time.
     pub licenses: u32,
@@ -119,7 +122,7 @@ impl Account {
     /// if the day is already counted in that zone: the change undoes an earlier one, and the day ends as if neither
     /// had been made.
     ///
-    /// If the new zone is behind, the day is extended until the next date begins there: otherwise its date would come
+    /// If the new zone is behind, the day is extended until the next date begins there: otherwise its date would occur
     /// twice.
     pub fn day_through_change(&self, zone: &Zone, now: Timestamp) -> Option<(Day, &Zone)> {
         let (day, counted_in) = self.day_at(now);
@@ -147,7 +150,7 @@ pub(crate) mod tests {
         id.parse().unwrap()
     }
 
-    /// An account in a zone, of which nothing else matters.
+    /// An account in this zone, with arbitrary other values.
     pub(crate) fn account(zone: Zone) -> Account {
         Account {
             id: AccountId::from_i64(1),
@@ -157,6 +160,7 @@ pub(crate) mod tests {
                 time_zone: zone,
                 expiry_notice_days: 0,
                 retention_days: None,
+                emergency_procedure: None,
             },
             licenses: 0,
             day_in_progress: None,

@@ -20,7 +20,7 @@ pub struct ParseCountryError;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Country(&'static str);
 
-/// Names to show where the standard's own is one for diplomats.
+/// Common names, shown where the name in the standard is too formal.
 const SHOWN: &[(&str, &str)] = &[
     ("BN", "Brunei"),
     ("BO", "Bolivia"),
@@ -111,7 +111,7 @@ static LIST: LazyLock<Vec<(Country, &'static str)>> = LazyLock::new(|| {
     list
 });
 
-/// Everything that is understood, folded. Codes come last, so that no name can take one.
+/// All accepted names, in folded form. Codes come last, so that no name can replace one.
 static MEANINGS: LazyLock<HashMap<String, Country>> = LazyLock::new(|| {
     let codes = || rust_iso3166::ALL.iter();
     let country = |code: &str| rust_iso3166::from_alpha2(code).map(|entry| Country(entry.alpha2));
@@ -173,7 +173,7 @@ impl Country {
 /// Gazetteers give Kosovo a code that ISO 3166-1 does not have.
 const KOSOVO: (&str, &str) = ("XK", "Kosovo");
 
-/// The name of a country in this language, by its two-letter code; the code itself if it is none.
+/// The name of a country in this language, by its two-letter code; the code itself if it is unknown.
 pub fn name_in(code: &str, language: ConsoleLanguage) -> &str {
     match language {
         ConsoleLanguage::English => {

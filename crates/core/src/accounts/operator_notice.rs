@@ -10,17 +10,20 @@ pub enum NoticeKind {
     EmailCeiling,
     /// An account registered an identifier that another account holds; the subject is the identifier.
     IdentifierContested,
+    /// An identifier of the account reports from two networks; the subject is the identifier.
+    IdentifierNetworks,
 }
 
 impl NoticeKind {
     /// Every kind, in the order of the API's description.
-    pub const ALL: [Self; 2] = [Self::EmailCeiling, Self::IdentifierContested];
+    pub const ALL: [Self; 3] = [Self::EmailCeiling, Self::IdentifierContested, Self::IdentifierNetworks];
 
     /// Its name in the API and in the store.
     pub const fn name(self) -> &'static str {
         match self {
             Self::EmailCeiling => "email-ceiling",
             Self::IdentifierContested => "identifier-contested",
+            Self::IdentifierNetworks => "identifier-networks",
         }
     }
 
@@ -39,7 +42,7 @@ pub struct OperatorNotice {
     pub account: AccountId,
     /// Name of that account.
     pub account_name: String,
-    /// What it is about.
+    /// The reason of the notice.
     pub kind: NoticeKind,
     /// The date or identifier, by kind.
     pub subject: String,
@@ -48,6 +51,6 @@ pub struct OperatorNotice {
 }
 
 impl OperatorNotice {
-    /// Notices of an account that are kept, the newest ones.
+    /// Maximum number of notices that are kept of an account, the newest ones.
     pub const KEPT: u32 = 100;
 }

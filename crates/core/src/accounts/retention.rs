@@ -45,7 +45,7 @@ pub const fn retention_days(account: Option<u32>, device: Option<u32>) -> Option
 
 /// Locations before this instant are deleted if they are kept for `days` days.
 ///
-/// It is a midnight in UTC and moves once a day, so that the chunk on both sides of it is rewritten once a day only.
+/// It is a midnight in UTC and moves once a day, so that the chunk that contains it is rewritten only once a day.
 /// Locations are therefore kept up to a day longer, never shorter.
 pub fn retention_cut(days: u32, now: Timestamp) -> Timestamp {
     let midnight = now.as_millis().div_euclid(DAY_MS) * DAY_MS;

@@ -1,4 +1,4 @@
-//! Alerts: something happened to a device that somebody should know.
+//! Alerts: events of a device that somebody should know about, such as an SOS or a speed limit.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::zone::Zone;
 pub struct Alert {
     /// When it happened, by the device's clock.
     pub time: Timestamp,
-    /// What happened, for example `SOSButton`; up to [`Self::NAME_MAX`] characters.
+    /// The name of the alert, for example `SOSButton`; up to [`Self::NAME_MAX`] characters.
     pub name: String,
     /// Free text for people; up to [`Self::TEXT_MAX`] characters.
     pub text: Option<String>,
@@ -32,11 +32,11 @@ pub struct Alert {
 }
 
 impl Alert {
-    /// Characters that a name may have.
+    /// Maximum number of characters of a name.
     pub const NAME_MAX: usize = 100;
-    /// Characters that a text may have.
+    /// Maximum number of characters of a text.
     pub const TEXT_MAX: usize = 1_000;
-    /// Alerts that one request may submit.
+    /// Maximum number of alerts that one request may submit.
     pub const BATCH_MAX: usize = 10_000;
 
     /// Whether alerts of this name are critical even if not sent as such.
@@ -45,7 +45,7 @@ impl Alert {
     }
 }
 
-/// A stored alert with what happened to it since.
+/// A stored alert with its later changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredAlert {
     /// Assigned by the service; later alerts have larger ids.
@@ -68,7 +68,7 @@ pub struct StoredAlert {
     pub ended_at: Option<Timestamp>,
     /// Computed from name and `critical` when it was stored.
     pub severity: Severity,
-    /// Channels by which at least one message was accepted, in the order of [`Channel::ALL`].
+    /// Channels by which at least one message was accepted, in the order of [`Channel::all`].
     pub sent_by: Vec<Channel>,
 }
 
@@ -89,7 +89,7 @@ pub struct LaterFix {
     pub position: (Latitude, Longitude),
 }
 
-/// What a person wrote about an alert, or that they acknowledged it.
+/// A note of a person about an alert, or an acknowledgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertNote {
     /// Assigned by the service; later notes have larger ids.
@@ -98,7 +98,7 @@ pub struct AlertNote {
     pub user: Option<UserId>,
     /// The name of the person, as they gave it or as the user has it.
     pub name: String,
-    /// What they wrote; `None` for an acknowledgement without words.
+    /// The text; `None` for an acknowledgement without one.
     pub text: Option<String>,
     /// Whether the person acknowledged the alert with it.
     pub acknowledges: bool,
@@ -107,13 +107,13 @@ pub struct AlertNote {
 }
 
 impl AlertNote {
-    /// Characters that a note may have.
+    /// Maximum number of characters of a note.
     pub const TEXT_MAX: usize = 1_000;
-    /// Notes that an alert may have, so that a link in a message cannot fill the store.
+    /// Maximum number of notes of an alert, so that a link in a message cannot fill the store.
     pub const PER_ALERT_MAX: u32 = 200;
 }
 
-/// An alert as somebody sees it who has the link in a message about it.
+/// An alert as shown to a person who opens the link in a message about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotifiedAlert {
     /// The alert as it is now.
@@ -122,7 +122,7 @@ pub struct NotifiedAlert {
     pub device: String,
     /// The name of the account.
     pub account: String,
-    /// How the recipient of the message reads.
+    /// Language and units of the recipient of the message.
     pub preferences: Preferences,
     /// The time zone of times on the page.
     pub time_zone: Zone,

@@ -1,4 +1,4 @@
-//! Emergencies: all steps of one, from any network and in any order of arrival, belong to one alert.
+//! Emergencies: all steps of an emergency belong to one alert, from any network and in any order of arrival.
 
 use crate::alerts::alert::Alert;
 use crate::id::AlertId;
@@ -8,12 +8,12 @@ use crate::time::Timestamp;
 /// emergency, even if nobody cancelled the first.
 const STEP_GAP_MAX_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a step does to an emergency. Steps with the same time are processed in the order of this enum.
+/// The effect of a step on an emergency. Steps with the same time are processed in the order of this enum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StepKind {
-    /// Somebody asked for help.
+    /// Somebody requested help.
     Declare,
-    /// A confirmation, or a message while the emergency goes on.
+    /// A confirmation, or a message while the emergency continues.
     Continue,
     /// The emergency is over.
     Cancel,
@@ -36,7 +36,7 @@ impl StepKind {
 /// A step that a message reports, with the alert that it raises if its emergency has none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EmergencyStep {
-    /// What it does.
+    /// Whether it begins, continues or ends the emergency.
     pub kind: StepKind,
     /// Its time is that of the step.
     pub alert: Alert,
@@ -47,7 +47,7 @@ pub struct EmergencyStep {
 pub struct Step {
     /// When it happened, by the device's clock.
     pub time: Timestamp,
-    /// What it does.
+    /// Whether it begins, continues or ends the emergency.
     pub kind: StepKind,
     /// The alert that it was assigned to before, and when a user or a cancellation ended that alert.
     pub alert: Option<(AlertId, Option<Timestamp>)>,
@@ -64,7 +64,8 @@ pub struct Emergency {
     pub end: Option<Timestamp>,
 }
 
-/// Puts the steps of a device in order and divides them into emergencies. A cancellation without an emergency is ignored.
+/// Sorts the steps of a device by time and divides them into emergencies. A cancellation without an emergency is
+/// ignored.
 pub fn emergencies(mut steps: Vec<Step>) -> Vec<Emergency> {
     steps.sort_by_key(|step| (step.time, step.kind));
     let mut found: Vec<Emergency> = Vec::new();

@@ -20,7 +20,7 @@ fn instant(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-/// The local date and time in a zone.
+/// The local date in a zone.
 fn shown(instant: Timestamp, zone: &Zone) -> Date {
     Date(zone.as_jiff().to_datetime(instant.to_jiff()).date())
 }
@@ -53,7 +53,7 @@ fn days_without_a_midnight() {
 fn days_with_two_midnights() {
     // Havana is set back from 01:00 to 00:00: the date stays, the day is 25 hours long.
     check("America/Havana", "2026-11-01", "2026-11-01T04:00:00Z", "2026-11-02T05:00:00Z");
-    // Set back from 00:00 to 23:00: the hour before midnight comes twice.
+    // Set back from 00:00 to 23:00: the hour before midnight occurs twice.
     check("America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00:00Z", "2018-02-18T03:00:00Z");
     check("Africa/Cairo", "2026-10-29", "2026-10-28T21:00:00Z", "2026-10-29T22:00:00Z");
     // Set back from 00:01 to 23:01: a minute of tomorrow, then the rest of today.
@@ -132,7 +132,7 @@ fn jumps(zone: &Zone) -> Vec<(Timestamp, i32)> {
         .collect()
 }
 
-/// Shows that a day starts where the rule says: nothing earlier would do, and nothing later shows an earlier date.
+/// Checks that a day starts at the first instant from which its date, or a later one, stays on the clock.
 fn check_start(day: &Day, earliest_later: Option<Date>, zone: &Zone) {
     let starts = day.starts;
     assert!(shown(starts.plus_millis(-1), zone) < day.date, "{day:?} could start earlier in {zone}");
@@ -145,17 +145,17 @@ fn check_zone(zone: &Zone, jumps: &[(Timestamp, i32)]) {
     let (first, last) = (date("1970-01-01"), date("2040-12-31"));
     // The earliest date shown at this jump or any later one.
     let mut earliest = vec![None; jumps.len() + 1];
-    for (place, (jump, _)) in jumps.iter().enumerate().rev() {
+    for (index, (jump, _)) in jumps.iter().enumerate().rev() {
         let here = shown(*jump, zone);
-        earliest[place] = Some(earliest[place + 1].map_or(here, |later: Date| later.min(here)));
+        earliest[index] = Some(earliest[index + 1].map_or(here, |later: Date| later.min(here)));
     }
     let mut day = day_on(first, zone);
-    let mut place = 0;
+    let mut index = 0;
     loop {
-        while jumps.get(place).is_some_and(|(jump, _)| *jump < day.starts) {
-            place += 1;
+        while jumps.get(index).is_some_and(|(jump, _)| *jump < day.starts) {
+            index += 1;
         }
-        check_start(&day, earliest[place], zone);
+        check_start(&day, earliest[index], zone);
         let length = day.ends.as_millis() - day.starts.as_millis();
         assert!((0..=48 * HOUR_MS).contains(&length), "{day:?} in {zone}");
         if day.date == last {

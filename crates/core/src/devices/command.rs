@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::id::{AccountId, CommandId, DeviceId, UserId};
 use crate::time::Timestamp;
 
-/// What a value of a command may be.
+/// The values that a command accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// A whole number in these bounds, also written as text.
@@ -19,7 +19,7 @@ enum Form {
 
 macro_rules! command_kinds {
     ($(#[doc = $description:literal] $variant:ident = $name:literal $(, $value:literal: $form:expr)*;)+) => {
-        /// The type of a command: what the device shall do.
+        /// The type of a command: the action of the device.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum CommandKind {
             $(#[doc = $description] $variant,)+
@@ -34,7 +34,7 @@ macro_rules! command_kinds {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// One sentence that says what the device does.
+            /// One sentence that describes the action of the device.
             pub fn description(self) -> &'static str {
                 match self { $(Self::$variant => $description,)+ }.trim()
             }
@@ -130,8 +130,8 @@ impl CommandKind {
         self.forms().iter().filter(|(name, _)| *name != "hex").map(value).collect()
     }
 
-    /// Checks values by name and range, and turns numbers that are written as text into numbers. The error names the
-    /// value and says what it must be.
+    /// Checks values by name and range, and converts numbers that are written as text. The error has the name of the
+    /// value and the accepted values.
     pub fn read(self, values: &mut Map<String, Value>) -> Result<(), ValueError> {
         for (name, value) in values.iter_mut() {
             let known = self.forms().iter().find(|(known, _)| *known == name.as_str()).map(|(_, form)| *form);
@@ -164,7 +164,7 @@ impl CommandKind {
 }
 
 impl Form {
-    /// What is accepted, in words.
+    /// The accepted values, in words.
     fn accepted(self) -> String {
         match self {
             Self::Whole(least, most) => format!("a whole number from {least} to {most}"),
@@ -198,7 +198,7 @@ impl Form {
 pub struct ValueError {
     /// The name of the value.
     pub name: String,
-    /// What it must be.
+    /// Why it is refused, with the accepted values.
     pub problem: String,
 }
 
@@ -217,7 +217,7 @@ pub enum CommandState {
     Sent,
     /// The device answered it.
     Answered,
-    /// It was not sent and will not be; the error says why.
+    /// It was not sent and will not be; the error has the reason.
     Failed,
     /// Its device did not connect before the deadline.
     Expired,
@@ -247,7 +247,7 @@ impl CommandState {
 /// A command to be queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCommand {
-    /// What the device shall do.
+    /// The type of the command.
     pub kind: CommandKind,
     /// Its values as a JSON object, as text.
     pub values: String,
@@ -264,15 +264,15 @@ pub struct Command {
     pub account: AccountId,
     /// The device that the command is for.
     pub device: DeviceId,
-    /// What the device shall do.
+    /// The type of the command.
     pub kind: CommandKind,
     /// Its values as a JSON object, as text.
     pub values: String,
-    /// How far the command has come.
+    /// The state of the command.
     pub state: CommandState,
-    /// The user who gave it; `None` for the operator.
+    /// The user who sent it; `None` for the operator.
     pub created_by: Option<UserId>,
-    /// When it was given.
+    /// When it was created.
     pub creation: Timestamp,
     /// It is not sent after this instant.
     pub deadline: Timestamp,
@@ -282,31 +282,31 @@ pub struct Command {
     pub sent_at: Option<Timestamp>,
     /// When it was answered, failed or expired.
     pub ended_at: Option<Timestamp>,
-    /// What the device answered, up to [`Self::ANSWER_MAX`] characters.
+    /// The answer of the device, up to [`Self::ANSWER_MAX`] characters.
     pub answer: Option<String>,
     /// Why it failed.
     pub error: Option<String>,
 }
 
 impl Command {
-    /// Commands of one device that may be queued at a time.
+    /// Maximum number of commands of one device that may be queued at a time.
     pub const QUEUED_MAX: u32 = 100;
-    /// Commands of one device that are kept, the newest ones.
+    /// Maximum number of commands of one device that are kept, the newest ones.
     pub const KEPT_MAX: u32 = 1_000;
-    /// Characters of an answer or an error that are stored.
+    /// Maximum number of characters of an answer or an error that are stored.
     pub const ANSWER_MAX: usize = 1_000;
-    /// A message of a device later than this after a command is no answer to it, in milliseconds: ten minutes.
+    /// A message of a device later than this after a command is not an answer to it, in milliseconds: ten minutes.
     pub const ANSWER_WITHIN_MS: i64 = 10 * 60 * 1000;
     /// The longest time to a deadline, in seconds: 30 days.
     pub const DEADLINE_MAX_S: i64 = 30 * 24 * 60 * 60;
-    /// The time to the deadline unless the client says otherwise, in seconds: a day.
+    /// Default time to the deadline, in seconds: a day.
     pub const DEADLINE_S: i64 = 24 * 60 * 60;
 }
 
 /// The outcome for a command that was taken out of the queue and not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CommandEnd {
-    /// It cannot be sent; the text says why.
+    /// It cannot be sent, for this reason.
     Failed(String),
     /// The connection broke while it was written: it is sent again.
     Unsent,
@@ -332,7 +332,7 @@ macro_rules! as_text {
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-                Self::named(&text).ok_or_else(|| serde::de::Error::custom("not a known name"))
+                Self::named(&text).ok_or_else(|| serde::de::Error::custom("not the name of a command type"))
             }
         }
     )+};

@@ -21,7 +21,7 @@ pub struct Device {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub settings: DeviceSettings,
     /// Whether it held a licence when it was last written; see [`License`].
     pub licensed: bool,
@@ -32,14 +32,14 @@ pub struct Device {
     pub counters: Counters,
     /// When the service last received anything from it.
     pub last_seen: Option<Timestamp>,
-    /// Reporting interval in seconds, learned from when it was heard; `None` until enough is known.
+    /// Reporting interval in seconds, learned from the times of its reports; `None` until there are enough of them.
     pub learned_interval_s: Option<u32>,
-    /// Protocol of its last report, if it came through a gateway.
+    /// Protocol of its last report, if it was received by a listener.
     pub protocol: Option<String>,
-    /// The model that its own messages told, if any did.
+    /// The model reported in its own messages, if any.
     pub reported_model: Option<String>,
-    /// Time zone of its clock, in minutes ahead of UTC, by which its fixes would be of the present; proposed when all
-    /// its newest ones are off by the same whole half hours.
+    /// Proposed time zone of its clock, in minutes ahead of UTC. Set when the times of all its newest fixes are wrong
+    /// by the same multiple of half an hour.
     pub proposed_zone_minutes: Option<i32>,
     /// The photo that users set; another one has another id.
     #[serde(default)]
@@ -52,10 +52,10 @@ pub struct Device {
     pub last_modified: Timestamp,
 }
 
-/// What a client sets of a device.
+/// The settings of a device that a client can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceSettings {
-    /// What the hardware calls itself (IMEI, ESN, serial number); unique in the account.
+    /// The identifier of the hardware (IMEI, ESN, serial number); unique in the account.
     pub identifier: Option<String>,
     /// Further names under which it reports, by priority and then by name.
     #[serde(default)]
@@ -86,7 +86,7 @@ pub struct DeviceSettings {
 }
 
 impl DeviceSettings {
-    /// Groups a device may be in.
+    /// Maximum number of groups a device may be in.
     pub const GROUPS_MAX: usize = 1_000;
     /// The longest expected interval: 31 days.
     pub const EXPECTED_INTERVAL_MAX_S: u32 = 2_678_400;
@@ -132,7 +132,7 @@ impl Device {
 /// Whether a device reports as often as expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceStatus {
-    /// Heard within its reporting interval, with some slack.
+    /// A report was received within its reporting interval, with some slack.
     Online,
     /// Overdue, but not yet offline.
     Late,
@@ -148,7 +148,7 @@ impl DeviceStatus {
     /// A device is not offline before a report is overdue by this, in milliseconds.
     const OFFLINE_SLACK_MS: i64 = 10 * 60 * 1000;
 
-    /// The status at `now` of a device last heard at `last_seen`.
+    /// The status at `now` of a device whose last report was received at `last_seen`.
     ///
     /// One missed report is normal on satellite networks, so a device is late after two intervals and offline after
     /// six, but not before 2 and 10 minutes past the first interval.
@@ -194,7 +194,7 @@ impl DeviceStatus {
 pub enum DeviceRef {
     /// The id that the service assigned.
     Id(DeviceId),
-    /// What the hardware calls itself.
+    /// The identifier of the hardware.
     Identifier(String),
 }
 

@@ -12,45 +12,45 @@ pub struct DeviceFile {
     pub account: AccountId,
     /// The device that uploaded it.
     pub device: DeviceId,
-    /// When it was taken by the device's clock, where the device told.
+    /// When it was taken by the device's clock, where the device reported it.
     pub captured_at: Option<Timestamp>,
     /// When its last part was received.
     pub received_at: Timestamp,
-    /// What the device called it, or a name made from its kind.
+    /// The name from the device, or one derived from the kind of file.
     pub name: String,
-    /// By its first bytes, whatever its name says.
+    /// Recognised by the first bytes, whatever the name is.
     pub media_type: MediaType,
     /// Bytes, from 1 to [`Self::BYTES_MAX`].
     pub size: u32,
-    /// The protocol that it came by.
+    /// The protocol by which it was received.
     pub source: String,
 }
 
 impl DeviceFile {
-    /// Bytes that a file may have.
+    /// Maximum number of bytes of a file.
     pub const BYTES_MAX: usize = 1024 * 1024;
-    /// Files of a device that are kept, the newest ones.
+    /// Maximum number of files of a device that are kept, the newest ones.
     pub const COUNT_MAX: u32 = 100;
-    /// Bytes that the files of a device may have together; the oldest are deleted for newer ones.
+    /// Maximum number of bytes of the files of a device together; the oldest are deleted for newer ones.
     pub const TOTAL_BYTES_MAX: u32 = 20 * 1024 * 1024;
-    /// Characters of a name that are stored.
+    /// Maximum number of characters of a name that are stored.
     pub const NAME_MAX: usize = 100;
 }
 
 /// A file that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewDeviceFile {
-    /// When it was taken by the device's clock, where the device told.
+    /// When it was taken by the device's clock, where the device reported it.
     pub captured_at: Option<Timestamp>,
-    /// What the device called it; up to [`DeviceFile::NAME_MAX`] characters are stored.
+    /// The name from the device; up to [`DeviceFile::NAME_MAX`] characters are stored.
     pub name: String,
-    /// The protocol that it came by.
+    /// The protocol by which it was received.
     pub source: &'static str,
-    /// At least one, [`DeviceFile::BYTES_MAX`] at the most.
+    /// From 1 to [`DeviceFile::BYTES_MAX`].
     pub bytes: Vec<u8>,
 }
 
-/// What a file is.
+/// The kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaType {
     /// JPEG, in which nearly all trackers send photos.
@@ -67,7 +67,7 @@ pub enum MediaType {
     Amr,
     /// Sound in WAVE, uncompressed or compressed.
     Wave,
-    /// Sound in MP3, told by its ID3 tag.
+    /// Sound in MP3, recognised by its ID3 tag.
     Mp3,
     /// MPEG-4 and its relatives, which begin with the same box.
     Mp4,
@@ -90,7 +90,7 @@ impl MediaType {
         Self::Other,
     ];
 
-    /// Tells it by the first bytes.
+    /// Recognises the format by the first bytes.
     pub fn of(bytes: &[u8]) -> Self {
         let at = |from: usize, wanted: &[u8]| bytes.get(from..).is_some_and(|rest| rest.starts_with(wanted));
         if at(0, b"\xff\xd8\xff") {
@@ -137,7 +137,7 @@ impl MediaType {
         Self::ALL.into_iter().find(|media| media.name() == name)
     }
 
-    /// Whether browsers show it as an image, which cannot run anything.
+    /// Whether browsers show it as an image, which cannot execute code.
     pub const fn is_shown_inline(self) -> bool {
         matches!(self, Self::Jpeg | Self::Png | Self::Gif | Self::WebP)
     }

@@ -1,7 +1,7 @@
-//! Reads the header of an image and removes what is not the picture: position, camera, texts. No pixel is decoded.
+//! Reads the header of an image and removes everything but the picture: position, camera, texts. No pixel is decoded.
 //!
-//! Photos of telephones carry the place where they were taken. A few bytes may also claim a picture of gigabytes, which every
-//! browser that shows it would have to unpack.
+//! Photos of telephones carry the position where they were taken. A header of a few bytes may also claim a picture of
+//! gigabytes, which every browser that shows it would have to unpack.
 
 mod jpeg;
 mod png;
@@ -9,12 +9,12 @@ mod web_p;
 
 use crate::devices::device_file::MediaType;
 
-/// Pixels of an image's longer side at the most.
+/// Maximum length of an image's longer side, in pixels.
 pub const SIDE_MAX: u32 = 8_192;
-/// Pixels of an image at the most; a browser needs four bytes for each.
+/// Maximum number of pixels of an image; a browser needs four bytes for each.
 pub const PIXELS_MAX: u64 = 32_000_000;
 
-/// Why an image is not taken.
+/// Why an image is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImageError {
     /// The bytes are of another format, damaged, or an animation.

@@ -1,4 +1,4 @@
-//! Learns the reporting interval of a device from when it was heard.
+//! Learns the reporting interval of a device from the times at which it reported.
 //!
 //! The interval answers: how long must a silence be to be unusual? A vehicle that reports every ten seconds on the
 //! road and hourly when parked is silent for an hour every night, so its interval is an hour. A burst after hours of
@@ -22,7 +22,7 @@ const SHORT_S: u32 = 60;
 const CLASSES: usize = 13;
 /// How often a silence must occur before it is expected again.
 const ENOUGH: u32 = 3;
-/// Such silences must fill at least one part in this many of the time.
+/// Silences of the learned length or longer must fill at least one part in this many of the total time.
 const ONE_IN: u32 = 5;
 /// How long a device must be watched, in seconds, before an interval shorter than the default is learned: a full day,
 /// since nights differ.
@@ -32,14 +32,14 @@ const WATCH_S: u32 = 86_400;
 const MEMORY_S: u32 = 14 * 86_400;
 /// Version of the stored bytes.
 const VERSION: u8 = 1;
-/// Bytes before the classes: the version, and when the device was last heard.
+/// Bytes before the classes: the version and the time of the last report.
 const HEAD: usize = 9;
 /// Bytes of a class: its number, its count, its seconds.
 const WIDTH: usize = 7;
 /// The largest number in three bytes.
 const THREE_BYTES: u32 = 0xff_ffff;
 
-/// Statistics of when a device was heard.
+/// Statistics of the times at which a device reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportingInterval {
     last: Option<Timestamp>,
@@ -57,7 +57,7 @@ impl ReportingInterval {
     /// The interval assumed until enough is known, in seconds.
     pub const DEFAULT_S: u32 = 3_600;
 
-    /// Records that the device was heard, whatever it sent: a duplicate also shows that it is alive.
+    /// Records that the device reported, whatever it sent: a duplicate also shows that it is alive.
     pub fn hear(&mut self, at: Timestamp) {
         let Some(last) = self.last else {
             self.last = Some(at);
@@ -105,7 +105,7 @@ impl ReportingInterval {
         (watched_s >= WATCH_S || interval_s > Self::DEFAULT_S).then_some(interval_s)
     }
 
-    /// The stored form; empty if the device was never heard.
+    /// The stored form; empty if the device never reported.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Some(last) = self.last else { return Vec::new() };
         let mut bytes = vec![VERSION];
@@ -132,15 +132,15 @@ impl ReportingInterval {
             return None;
         }
         let last = Timestamp::from_millis(i64::from_le_bytes(last.try_into().ok()?));
-        let mut rhythm = Self { last: Some(last), ..Self::default() };
+        let mut interval = Self { last: Some(last), ..Self::default() };
         for class in classes.chunks(WIDTH) {
             let [class, c0, c1, c2, s0, s1, s2] = *class else { return None };
-            *rhythm.silences.get_mut(usize::from(class))? = Silences {
+            *interval.silences.get_mut(usize::from(class))? = Silences {
                 count: u32::from_le_bytes([c0, c1, c2, 0]),
                 seconds: u32::from_le_bytes([s0, s1, s2, 0]),
             };
         }
-        Some(rhythm)
+        Some(interval)
     }
 }
 

@@ -30,17 +30,18 @@ pub struct WatchList {
 pub struct StoredWatchList {
     /// Counts the changes; 0 if never set.
     pub revision: Revision,
-    /// The list; the default, which covers no device, if never set.
+    /// The list; if never set, the default, which is not enabled.
     pub list: WatchList,
     /// When it was last changed, if ever.
     pub last_modified: Option<Timestamp>,
 }
 
 impl WatchList {
-    /// Devices, or groups, that a list may name.
+    /// Maximum number of devices, and of groups, in a list.
     pub const NAMED_MAX: usize = 1_000;
 
-    /// Whether it covers a device in these groups. That the user can see the device is for the caller to check.
+    /// Whether the list is enabled and covers a device in these groups. Does not check that the user can see the
+    /// device.
     pub fn covers(&self, device: DeviceId, groups: &[GroupId]) -> bool {
         self.enabled
             && (self.all_devices

@@ -12,6 +12,7 @@ use crate::groups::group::Group;
 use crate::id::{AccountId, DeviceId, GroupId, WebhookId};
 use crate::locations::location::StoredLocation;
 use crate::time::Timestamp;
+use crate::timeline::StoredSegment;
 
 macro_rules! event_kinds {
     ($(#[doc = $description:literal] $variant:ident = $name:literal, $subject:ident;)+) => {
@@ -59,7 +60,7 @@ event_kinds! {
     AlertAcknowledged = "alert.acknowledged", Alert;
     /// An alert got a position, because a later location of its emergency arrived.
     AlertUpdated = "alert.updated", Alert;
-    /// A lasting alert, such as an SOS, ended.
+    /// An alert was ended by a user, its rule or its device.
     AlertEnded = "alert.ended", Alert;
     /// A device was created.
     DeviceCreated = "device.created", Device;
@@ -107,10 +108,18 @@ event_kinds! {
     UserUpdated = "user.updated", User;
     /// A user was deleted.
     UserDeleted = "user.deleted", User;
-    /// A webhook was switched off because its receiver answered 410.
+    /// A webhook was disabled because its receiver answered 410.
     WebhookDisabled = "webhook.disabled", Webhook;
     /// An SOS arrived from a device that is not registered or has expired.
     SosUnregistered = "sos.unregistered", Account;
+    /// A trip began: the device left the position of a stop.
+    TripStarted = "trip.started", Trip;
+    /// A trip ended with a stop or a gap.
+    TripEnded = "trip.ended", Trip;
+    /// A trip was corrected because of late or deleted locations, or its labels were set.
+    TripChanged = "trip.changed", Trip;
+    /// A trip was removed or joined with another because of late or deleted locations.
+    TripRemoved = "trip.removed", Trip;
     /// A gateway was created.
     GatewayCreated = "gateway.created", Gateway;
     /// A gateway was updated.
@@ -144,6 +153,8 @@ pub enum Subject {
     Webhook,
     /// A gateway; events have only its ID.
     Gateway,
+    /// A trip, read from the store with the event.
+    Trip,
 }
 
 impl Serialize for EventKind {
@@ -197,7 +208,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EventObject {
     /// The object was deleted since, or there is none.
-    Gone,
+    Absent,
     /// A stored location of a device.
     Location(Box<StoredLocation>),
     /// An alert of a device.
@@ -210,9 +221,11 @@ pub enum EventObject {
     Group(Box<Group>),
     /// A user of the account.
     User(Box<User>),
+    /// A trip of a device.
+    Trip(Box<StoredSegment>),
 }
 
-/// Which events of the scope are wanted. An empty set means all.
+/// Which events of the scope to read. An empty set means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventFilter {
     /// Only events of these types.
@@ -221,10 +234,10 @@ pub struct EventFilter {
     pub devices: BTreeSet<DeviceId>,
     /// Only events about these groups and the devices in them.
     pub groups: BTreeSet<GroupId>,
-    /// Whether new alerts are wanted only if their routing names `reader`.
+    /// Whether new alerts pass only if their routing names `reader`.
     #[serde(default)]
     pub alerts_by_routing: bool,
-    /// The webhook that reads. New alerts routed to it are wanted whatever the other fields say.
+    /// The webhook that the events are read for. New alerts routed to it pass whatever the other fields are.
     #[serde(skip)]
     pub reader: Option<WebhookId>,
 }

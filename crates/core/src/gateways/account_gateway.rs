@@ -13,9 +13,10 @@ use crate::time::Timestamp;
 pub struct NewGateway {
     /// The provider or the app whose messages it takes, for example `osmand`.
     pub feed: String,
-    /// Shown in lists; what it is for.
+    /// Shown in lists.
     pub name: Option<String>,
-    /// The device of all messages, such as a phone with a secret of its own; `None` to find it by their identifiers.
+    /// The device of all messages, such as a phone with a secret of its own; `None` to find the device by the
+    /// identifiers in each message.
     pub device: Option<DeviceId>,
     /// Settings of the feed as a JSON object, as text.
     pub options: String,
@@ -26,12 +27,13 @@ pub struct NewGateway {
     pub polled: bool,
 }
 
-/// What a client can change of a gateway. Its feed stays: messages of another provider come to another gateway.
+/// The settings of a gateway that a client can change. Its feed cannot change: messages of another provider need
+/// another gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewaySettings {
-    /// Shown in lists; what it is for.
+    /// Shown in lists.
     pub name: Option<String>,
-    /// The device of all messages; `None` to find it by their identifiers.
+    /// The device of all messages; `None` to find the device by the identifiers in each message.
     pub device: Option<DeviceId>,
     /// Settings of the feed as a JSON object, as text.
     pub options: String,
@@ -42,9 +44,9 @@ pub struct GatewaySettings {
 pub struct Gateway {
     /// Assigned by the service; never changes.
     pub id: GatewayId,
-    /// The account whose devices it hears.
+    /// The account whose devices report through it.
     pub account: AccountId,
-    /// Its settings as of now.
+    /// As last created or updated.
     pub settings: NewGateway,
     /// Counts changes of the settings.
     #[serde(default = "first_revision")]
@@ -56,10 +58,10 @@ pub struct Gateway {
     /// When a client last changed it; `None` if nobody did.
     #[serde(default)]
     pub last_modified: Option<Timestamp>,
-    /// Until when the address before the present one is answered too.
+    /// Until when its previous address is accepted too.
     #[serde(default)]
     pub previous_until: Option<Timestamp>,
-    /// What is known of its messages.
+    /// The health of its messages.
     #[serde(default)]
     pub state: GatewayState,
 }
@@ -69,15 +71,15 @@ const fn first_revision() -> Revision {
 }
 
 impl Gateway {
-    /// Gateways that an account may have.
+    /// Maximum number of gateways of an account.
     pub const COUNT_MAX: u32 = 1_000;
-    /// Bytes that the settings of a feed may have.
+    /// Maximum number of bytes of the settings of a feed.
     pub const OPTIONS_MAX: usize = 16 * 1024;
 
     /// Settings that are secrets: accepted, used, and not shown again. Decoding does not need them.
     pub const SECRET_OPTIONS: [&'static str; 4] = ["password", "apiKey", "token", "feedPassword"];
 
-    /// What its messages may reach: the devices of its account.
+    /// The scope of its messages: the devices of its account.
     pub const fn scope(&self) -> Scope {
         Scope::for_gateway(self.account)
     }

@@ -1,26 +1,28 @@
-//! Claims of identifiers on listeners that all accounts share: an identifier can be read by anybody who sees the tracker, so
-//! that registering it proves nothing.
+//! Claims on identifiers, for listeners that all accounts share. Anybody who sees a tracker can read its identifier, so
+//! registering the identifier proves nothing.
 
+use super::network::NetworkFinding;
 use crate::id::{AccountId, DeviceId};
 use crate::time::Timestamp;
 
-/// Which claims decide whose a report on a shared listener is.
+/// Which claims decide to which account a report on a shared listener belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedClaims {
-    /// Only those that are proven.
+    /// Only proven claims.
     Proven,
-    /// Whoever registered the identifier first. For servers whose accounts trust each other.
+    /// All claims, so that the account that registered the identifier first gets its reports. For servers whose
+    /// accounts trust each other.
     All,
 }
 
-/// Whose an identifier is, as the account of a device sees it.
+/// State of the claim of a device on an identifier, as shown to the account of the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimState {
-    /// It is this device's, and proven: what it reports on shared listeners is stored.
+    /// This device has the identifier, and its claim is proven. Reports on shared listeners are stored.
     Proven,
-    /// It is this device's as long as nobody else proves it. What it reports is not shown to the account.
+    /// This device has the identifier, and no claim on it is proven yet. Reports on shared listeners are not stored.
     Unproven,
-    /// Another account holds it.
+    /// Another account holds the identifier.
     Elsewhere,
 }
 
@@ -38,37 +40,40 @@ impl ClaimState {
 /// The claim of a device on one of its identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What the hardware calls itself.
+    /// The identifier of the hardware.
     pub identifier: String,
-    /// Whose it is.
+    /// Whether the claim is proven, or another account holds the identifier.
     pub state: ClaimState,
-    /// The interval in which the tracker must report for the first time since the interval was stated; `None` without one.
+    /// The interval in which the next report of the tracker proves the claim; `None` if no proof was started.
     pub window: Option<(Timestamp, Timestamp)>,
 }
 
 impl Claim {
     /// Length of the interval, in seconds: a tracker needs a minute to find its network.
     pub const WINDOW_S: i64 = 120;
-    /// The shortest and the longest time until the interval begins, in seconds. A tracker that is in use reports meanwhile,
-    /// which fails the proof.
+    /// The shortest and the longest time until the interval begins, in seconds. A tracker that is in use reports
+    /// before the interval begins, which fails the proof.
     pub const WAIT_S: (i64, i64) = (300, 900);
-    /// Intervals that an account may have stated for an identifier within 24 hours.
+    /// Maximum number of proofs that an account may start for an identifier within 24 hours.
     pub const TRIES_A_DAY: u32 = 2;
-    /// Intervals that an account may have stated within 24 hours, of all identifiers.
+    /// Maximum number of proofs that an account may start within 24 hours, for all identifiers together.
     pub const TRIES_A_DAY_IN_ALL: u32 = 50;
 }
 
-/// An identifier that is not proven, or that several accounts registered, as operators see it.
+/// An identifier that is not proven, that several accounts registered or that reports from two networks, as shown to
+/// operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenClaim {
-    /// What the hardware calls itself.
+    /// The identifier of the hardware.
     pub identifier: String,
     /// When the claim was proven; `None` if it is not.
     pub proven_at: Option<Timestamp>,
     /// Every device that has it, the holder first.
     pub devices: Vec<ClaimingDevice>,
-    /// When it was last heard as an unknown device, and from where.
+    /// When it last reported as an unknown device, and from which address.
     pub heard: Option<(Timestamp, String)>,
+    /// Two networks from which it reports, unless operators decided about them.
+    pub networks: Option<NetworkFinding>,
 }
 
 /// A device that has a contested identifier.
@@ -78,7 +83,7 @@ pub struct ClaimingDevice {
     pub account: AccountId,
     /// Name of that account.
     pub account_name: String,
-    /// The device.
+    /// A device of that account that has the identifier.
     pub device: DeviceId,
     /// Whether it holds the claim.
     pub is_holder: bool,

@@ -1,4 +1,5 @@
-//! Settings of a device that change how its messages are read and its commands are written, and when a time zone is proposed.
+//! Settings of a device that change how its messages are read and its commands are written, and the detection of
+//! trackers that send local time.
 
 use std::collections::BTreeMap;
 
@@ -24,40 +25,42 @@ pub enum DecodingValue {
     Object(Map<String, Json>),
 }
 
-/// Compares the times of a device's fixes with when they arrived. Clones that send local time are off by the same whole
-/// half hours in every fix.
+/// Compares the times of a device's fixes with the times of their arrival. If a tracker sends local time as UTC, all
+/// its fixes are wrong by the same multiple of half an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ZoneWatch {
-    /// The zone by which the fixes were read, in minutes ahead of UTC.
+    /// The zone in which the times of the fixes were read, in minutes ahead of UTC.
     zone_minutes: i64,
-    /// Milliseconds by which the first of them was ahead of its arrival.
+    /// Milliseconds by which the first fix was ahead of its arrival.
     ahead_ms: i64,
-    /// The last one that counted.
+    /// Time of the last fix that counted.
     fix: Timestamp,
+    /// Arrival of that fix.
     arrival: Timestamp,
     count: u8,
 }
 
 impl ZoneWatch {
-    /// Fixes that have to agree.
+    /// Number of fixes that have to agree.
     const AGREEING: u8 = 5;
-    /// Fixes that arrive sooner after each other count once: a memory that is emptied says nothing about the present.
+    /// Fixes that arrive in quick succession count once: a tracker that empties its memory shows nothing about its
+    /// current clock.
     const APART_MS: i64 = 10_000;
-    /// How much fixes may differ from each other.
+    /// How much agreeing fixes may differ in `ahead_ms`.
     const SPREAD_MS: i64 = 90_000;
-    /// How far from a whole half hour a fix may be, for the way to the server.
+    /// How far from a multiple of half an hour a fix may be, because messages take time to arrive.
     const DELAY_MS: i64 = 4 * 60 * 1000;
     const HALF_HOUR_MS: i64 = 30 * 60 * 1000;
     /// The farthest zone there is, in minutes.
     pub const ZONE_MAX_MINUTES: i64 = 14 * 60;
 
-    /// A watch that has seen one fix.
+    /// The state after one fix.
     pub fn new(fix: Timestamp, arrival: Timestamp, zone_minutes: i64) -> Self {
         let ahead_ms = fix.as_millis().saturating_sub(arrival.as_millis());
         Self { zone_minutes, ahead_ms, fix, arrival, count: 1 }
     }
 
-    /// Counts a later fix. Begins anew with one that does not agree.
+    /// Counts a later fix. A fix that does not agree with the earlier ones starts the count again.
     pub fn note(&mut self, fix: Timestamp, arrival: Timestamp, zone_minutes: i64) {
         let later = Self::new(fix, arrival, zone_minutes);
         let agrees =
@@ -70,7 +73,7 @@ impl ZoneWatch {
         }
     }
 
-    /// The zone by which the fixes would be of the present, in minutes ahead of UTC; `None` while they do not tell.
+    /// The zone in which the fixes would have been current, in minutes ahead of UTC; `None` while they do not agree.
     pub fn zone_minutes(&self) -> Option<i64> {
         if self.count < Self::AGREEING {
             return None;
@@ -102,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn fixes_that_are_off_by_the_same_half_hours_tell_a_zone() {
+    fn fixes_that_are_off_by_the_same_half_hours_propose_a_zone() {
         let hours = |hours: i64| hours * 3600;
         assert_eq!(watch(&[hours(8) - 3; 5], 0), Some(480));
         assert_eq!(watch(&[hours(8) - 3; 4], 0), None, "too few");
@@ -112,7 +115,7 @@ mod tests {
         assert_eq!(watch(&[hours(3) + 900; 6], 0), None, "a quarter of an hour is no zone");
         assert_eq!(watch(&[hours(15); 6], 0), None, "there is no such zone");
         assert_eq!(watch(&[-7200, -7080, -6960, -6840, -6720, -6600], 0), None, "a memory that is emptied");
-        assert_eq!(watch(&[0, 0, 0, 0, 0, 7200, 7200], 0), None, "begins anew");
+        assert_eq!(watch(&[0, 0, 0, 0, 0, 7200, 7200], 0), None, "begins again");
     }
 
     #[test]

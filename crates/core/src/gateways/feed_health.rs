@@ -1,4 +1,4 @@
-//! The health of a gateway: when its last message came, how many come, and what went wrong.
+//! The health of a gateway: time of its last message, number of messages, and errors.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::id::{AccountId, GatewayId};
 use crate::time::Timestamp;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
-/// Hours that are counted one by one.
+/// Number of hours that have a count of their own.
 const HOURS: usize = 24;
 /// A refusal is announced again after this many milliseconds.
 const REFUSED_AGAIN_MS: i64 = HOUR_MS;
@@ -32,7 +32,7 @@ impl HourlyCounts {
         }
     }
 
-    /// Messages of the 24 hours up to this instant; whole hours are counted, so it may be some minutes less.
+    /// Messages of this hour and the 23 hours before it.
     pub fn last_day(&self, now: Timestamp) -> u64 {
         let mut moved = self.clone();
         moved.move_to(now);
@@ -48,7 +48,7 @@ impl HourlyCounts {
         self.hour = self.hour.max(hour);
     }
 
-    /// The stored form.
+    /// The stored form: the newest hour, then the counts, little-endian.
     pub fn to_bytes(&self) -> Vec<u8> {
         let counts = self.counts.iter().flat_map(|count| count.to_le_bytes());
         self.hour.to_le_bytes().into_iter().chain(counts).collect()
@@ -66,24 +66,24 @@ impl HourlyCounts {
     }
 }
 
-/// What is known of a gateway's messages.
+/// The health of a gateway: arrival and errors of its messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GatewayState {
-    /// When the last message came, readable or not.
+    /// Time of the last message, readable or not.
     pub last_message: Option<Timestamp>,
-    /// Messages by hour.
+    /// Messages received in each of the last hours.
     pub hours: HourlyCounts,
-    /// How often messages come, in seconds; `None` until enough is known.
+    /// Usual interval between messages, in seconds; `None` until enough is known.
     pub interval_s: Option<u32>,
-    /// Messages that could not be read, or not in full, and failed polls; since the gateway was made.
+    /// Messages that could not be read, or not in full, and failed polls; since the gateway was created.
     pub errors: u64,
-    /// The last of them, with its time.
+    /// The last error, with its time.
     pub last_error: Option<(Timestamp, String)>,
-    /// Requests that the service refused, or that a provider refused; since the gateway was made.
+    /// Requests that the service refused, or that a provider refused; since the gateway was created.
     pub refused: u64,
     /// When a refusal was last announced.
     pub refused_at: Option<Timestamp>,
-    /// Since when it is known to be late; `None` while messages come as often as usual, and are fetched.
+    /// Since when it is known to be late; `None` while messages arrive as usual, and polls succeed.
     pub late_since: Option<Timestamp>,
     /// Only set for polled feeds.
     pub poll: Option<PollState>,
@@ -112,7 +112,7 @@ impl GatewayState {
 impl PollState {
     /// Failed requests in a row after which a gateway is late.
     pub const LATE_FAILURES: u32 = 5;
-    /// How long after a request was due a gateway is late if none was made, in milliseconds: half an hour, which is several
+    /// A gateway is late if the next request is overdue by this, in milliseconds: half an hour, which is several
     /// intervals of most providers.
     pub const OVERDUE_MS: i64 = 30 * 60 * 1000;
 
@@ -125,23 +125,24 @@ impl PollState {
     }
 }
 
-/// The instant after which a gateway is late if nothing comes or nothing is fetched; `None` until one of them is expected.
+/// The instant after which a gateway is late if no message arrives or no poll succeeds; `None` until one of them is
+/// expected.
 pub fn late_at(state: &GatewayState, interval: &ReportingInterval) -> Option<Timestamp> {
     let limit = |last| Some(DeviceStatus::limits(last, Some(interval.interval_s()?)).0);
     let by_messages = state.last_message.and_then(limit);
     by_messages.into_iter().chain(state.poll.as_ref().map(PollState::late_at)).min()
 }
 
-/// What happened at a gateway on one node since the last report.
+/// The messages and errors of a gateway on one node since the last save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GatewayReport {
     /// The account that owns the gateway.
     pub account: AccountId,
     /// The gateway that the counts are for.
     pub gateway: GatewayId,
-    /// When messages came, the first and the last of them; `None` if none came.
+    /// Times of the first and the last message; `None` if there was none.
     pub heard: Option<(Timestamp, Timestamp)>,
-    /// How many messages came.
+    /// Number of messages.
     pub messages: u64,
     /// How many of them could not be read.
     pub errors: u64,

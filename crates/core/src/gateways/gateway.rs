@@ -1,10 +1,10 @@
-//! What gateways need: the names by which devices report, and the messages as they came.
+//! Identifiers under which devices report, and raw messages.
 
 use serde::{Deserialize, Serialize};
 
 use crate::access::actor::Scope;
-use crate::alerts::sos_notice::SosNotice;
 use crate::gateways::decoding::Decoding;
+use crate::gateways::network::ProofReport;
 use crate::gateways::raw_usage::Keep;
 use crate::id::{AccountId, DeviceId, GatewayId, MessageId};
 use crate::locations::location::DuplicateRule;
@@ -15,14 +15,14 @@ use crate::time::Timestamp;
 pub struct DeviceIdentifier {
     /// As the network or the hardware writes it; unique among all identifiers of the account.
     pub identifier: String,
-    /// The way by which it reports under this name, for example `iridium`; free text.
+    /// The network over which it reports under this name, for example `iridium`; free text.
     pub link: Option<String>,
     /// Order among the device's identifiers: the lowest is preferred. 0 to 100.
     pub priority: u8,
 }
 
 impl DeviceIdentifier {
-    /// Identifiers that a device may have beside the one in its own field.
+    /// Maximum number of identifiers of a device beside the one in its own field.
     pub const COUNT_MAX: usize = 20;
     /// The least preferred priority.
     pub const PRIORITY_MAX: u8 = 100;
@@ -39,24 +39,27 @@ pub struct Reporter {
     pub identifier: String,
     /// Model of the hardware as users set it; some protocols need it to read a message.
     pub model: Option<String>,
-    /// The model that its messages told, which counts while none is set.
+    /// The model reported in its messages, used while none is set.
     pub reported_model: Option<String>,
     /// How its messages are read and its commands written.
     pub decoding: Decoding,
     /// The time zone that is proposed to users, in minutes ahead of UTC.
     pub proposed_zone_minutes: Option<i32>,
+    /// The report that proved the claim on the identifier. `None` if it was not proven by a report, or if the device
+    /// was not found by a claim.
+    pub proof: Option<ProofReport>,
 }
 
-/// What became of a message.
+/// The result of processing a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MessageResult {
-    /// It was read, and what it says is stored.
+    /// It was decoded, and its content is stored.
     Decoded,
-    /// It was read, and everything it says was stored before.
+    /// It was decoded, and all of its content was stored before.
     Duplicate,
     /// No device of the account has one of its identifiers.
     UnknownDevice,
-    /// It cannot be read, or not be believed; the error says why.
+    /// It cannot be decoded, or was refused; the error has the reason.
     Unparsable,
     /// It was read, and its device is expired: nothing but the message is stored.
     ExpiredDevice,
@@ -98,10 +101,10 @@ impl MessageResult {
     }
 }
 
-/// A message that arrived, to be stored with what it says.
+/// A received message, to be stored with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewMessage {
-    /// The protocol or the feed that it came by.
+    /// The protocol or the feed by which it was received.
     pub source: &'static str,
     /// Address and port of the sender, or the address of the provider.
     pub peer: String,
@@ -111,18 +114,18 @@ pub struct NewMessage {
     pub bytes: Vec<u8>,
     /// Why it cannot be read, or not in full.
     pub error: Option<String>,
-    /// The gateway of an account that it came by; `None` for a listener.
+    /// The gateway of an account that received it; `None` for a listener.
     pub gateway: Option<GatewayId>,
-    /// When its locations count as stored.
+    /// When its locations count as already stored.
     pub duplicate_rule: DuplicateRule,
-    /// When it is stored beside what it says.
+    /// Whether it is stored in addition to its content.
     pub keep: Keep,
 }
 
 impl NewMessage {
-    /// Characters of an identifier that are stored.
+    /// Maximum number of characters of an identifier that are stored.
     pub const IDENTIFIER_MAX: usize = 100;
-    /// Characters of an error that are stored.
+    /// Maximum number of characters of an error that are stored.
     pub const ERROR_MAX: usize = 300;
 }
 
@@ -135,15 +138,17 @@ pub struct RawMessage {
     pub account: AccountId,
     /// When the service received it.
     pub received_at: Timestamp,
-    /// The protocol or the feed that it came by.
+    /// The protocol or the feed by which it was received.
     pub source: String,
     /// Address and port of the sender.
     pub peer: String,
-    /// The device, if one was found.
+    /// The device, if all reports of the message are from one known device.
     pub device: Option<DeviceId>,
+    /// Otherwise the known devices that report in it, sorted. Lists contain only the first of them.
+    pub devices: Vec<DeviceId>,
     /// The name under which the device reported.
     pub identifier: Option<String>,
-    /// What became of it.
+    /// The result of processing it.
     pub result: MessageResult,
     /// Why it cannot be read, or not in full.
     pub error: Option<String>,
@@ -151,14 +156,14 @@ pub struct RawMessage {
     pub size: u32,
     /// The frame or the body; only its beginning in a list.
     pub bytes: Vec<u8>,
-    /// The gateway of the account that it came by, which may have been deleted since; `None` for a listener.
+    /// The gateway of the account that received it, which may have been deleted since; `None` for a listener.
     pub gateway: Option<GatewayId>,
 }
 
 /// Which messages to list; all conditions must be true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageFilter {
-    /// Only messages of this device.
+    /// Only messages in which this device reports.
     pub device: Option<DeviceId>,
     /// Only messages with this result.
     pub result: Option<MessageResult>,
@@ -166,71 +171,69 @@ pub struct MessageFilter {
     pub source: Option<String>,
 }
 
-/// A device that was heard and that no account has.
+/// An unknown device: it sent messages, and no account has its identifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardDevice {
-    /// The account whose gateway heard it; `None` for a listener that all accounts share.
+    /// The account whose gateway received its messages; `None` for a listener that all accounts share.
     pub account: Option<AccountId>,
     /// The name under which it reported.
     pub identifier: String,
-    /// The protocol or the feed that it came by.
+    /// The protocol or the feed by which it was received.
     pub source: String,
-    /// Address and port that it was last heard from.
+    /// Address and port from which its last message came.
     pub peer: String,
-    /// When it was first heard.
+    /// Time of its first message.
     pub first_heard: Timestamp,
-    /// When it was last heard.
+    /// Time of its last message.
     pub last_heard: Timestamp,
-    /// Messages since it was first heard, those that were not kept included.
+    /// Number of its messages, including those that were not kept.
     pub messages: u64,
     /// The newest message that is kept.
     pub last_message: Option<Vec<u8>>,
 }
 
-/// What was heard of one unknown device since the last report.
+/// The messages of one unknown device since the last save.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardReport {
-    /// The account whose gateway heard it; `None` for a listener that all accounts share.
+    /// The account whose gateway received them; `None` for a listener that all accounts share.
     pub account: Option<AccountId>,
     /// The name under which it reported.
     pub identifier: String,
-    /// The protocol or the feed that it came by.
+    /// The protocol or the feed by which it was received.
     pub source: &'static str,
-    /// Address and port that it was last heard from.
+    /// Address and port from which its last message came.
     pub peer: String,
-    /// When it was last heard.
+    /// Time of its last message.
     pub last_heard: Timestamp,
-    /// Messages since the last report.
+    /// Number of messages since the last save.
     pub messages: u64,
     /// The newest of them, oldest first.
     pub kept: Vec<HeardMessage>,
-    /// The newest SOS among them.
-    pub sos: Option<SosNotice>,
 }
 
 /// A message of a device that was not known when it arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeardMessage {
-    /// When this service received it.
+    /// When the service received it.
     pub received_at: Timestamp,
-    /// The protocol that it came by.
+    /// The protocol by which it was received.
     pub source: String,
     /// Address and port of the sender.
     pub peer: String,
-    /// Whether it came by UDP.
+    /// Whether it was received by UDP.
     pub datagram: bool,
     /// The frame, as the decoder reads it.
     pub bytes: Vec<u8>,
 }
 
 impl HeardDevice {
-    /// Unknown devices that a store remembers; those heard longest ago are forgotten first.
+    /// Maximum number of unknown devices that a store keeps; those whose last message is oldest are deleted first.
     pub const COUNT_MAX: u32 = 1_000;
-    /// Messages of one unknown device that a store keeps, the newest ones.
+    /// Maximum number of messages of one unknown device that a store keeps, the newest ones.
     pub const KEPT_MAX: usize = 20;
-    /// Bytes of a message above which it is not kept.
+    /// Maximum number of bytes of a message that is kept.
     pub const KEPT_BYTES_MAX: usize = 2_048;
-    /// How long an unknown device is remembered after it was last heard, in milliseconds: a week.
+    /// How long an unknown device is kept after its last message, in milliseconds: a week.
     pub const REMEMBERED_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 }
 

@@ -1,17 +1,19 @@
-//! What a message says of its device. It is stored in one transaction with the message: all of it or nothing.
+//! The decoded content of a message. It is stored in one transaction with the message: all of it or nothing.
+
+use std::collections::BTreeSet;
 
 use crate::alerts::alert::Alert;
 use crate::alerts::emergency::EmergencyStep;
 use crate::alerts::sos_notice::SosNotice;
 use crate::devices::device_file::NewDeviceFile;
 use crate::gateways::gateway::{MessageResult, NewMessage, RawMessage, Reporter};
-use crate::id::AccountId;
+use crate::id::{AccountId, DeviceId};
 use crate::locations::location::{DuplicateRule, Location, Outcome};
 
-/// What a message says of one device.
+/// The content of a message about one device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageContents {
-    /// Alarms of a report with a position are part of its location, from which the rule engine raises them.
+    /// Locations, with the alarms of reports that have a position. The rule engine raises these alarms as alerts.
     pub locations: Vec<Location>,
     /// Alarms of reports without a position.
     pub alerts: Vec<Alert>,
@@ -19,12 +21,12 @@ pub struct MessageContents {
     pub steps: Vec<EmergencyStep>,
     /// Files that the message completed.
     pub files: Vec<NewDeviceFile>,
-    /// Of whom people are notified if the device is expired; set if the message is an SOS.
+    /// The notice that people get if the device is expired; set if the message is an SOS.
     pub sos: Option<SosNotice>,
 }
 
 impl MessageContents {
-    /// Adds what a later message says.
+    /// Adds the content of a later message.
     pub fn append(&mut self, mut later: Self) {
         self.locations.append(&mut later.locations);
         self.alerts.append(&mut later.alerts);
@@ -73,7 +75,7 @@ impl StoredContents {
         self.outcomes().any(|outcome| outcome == Outcome::Accepted)
     }
 
-    /// The result of a message that was read: a duplicate if it says something, and all of it was stored before.
+    /// The result of a decoded message: a duplicate if it has content, and all of it was stored before.
     pub fn result(&self) -> MessageResult {
         let is_something = self.outcomes().next().is_some();
         if is_something && !self.is_new() { MessageResult::Duplicate } else { MessageResult::Decoded }
@@ -91,24 +93,79 @@ impl StoredContents {
 /// A message that was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMessage {
-    /// What became of it.
+    /// The result of processing it.
     pub result: MessageResult,
     /// Which of its contents are new; none are if the device is expired.
     pub contents: StoredContents,
 }
 
-/// A request that may tell of several devices, with what it says.
+/// The devices whose reports a message contains.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum MessageDevices {
+    /// No device of the account.
+    #[default]
+    Unknown,
+    /// This device alone. Users who may see the device may see the message.
+    One(DeviceId),
+    /// Several devices, or one device and unknown ones. The bytes show all of them, so only users who may see the whole
+    /// account may see the message.
+    Several(Vec<DeviceId>),
+}
+
+impl MessageDevices {
+    /// The devices of a message, given the device of each report; `None` stands for an unknown one.
+    pub fn of(reporting: impl IntoIterator<Item = Option<DeviceId>>) -> Self {
+        let reporting: BTreeSet<Option<DeviceId>> = reporting.into_iter().collect();
+        let known: Vec<DeviceId> = reporting.iter().copied().flatten().collect();
+        match known.as_slice() {
+            [] => Self::Unknown,
+            [only] if reporting.len() == 1 => Self::One(*only),
+            _ => Self::Several(known),
+        }
+    }
+
+    /// The device, if all reports are from this device.
+    pub const fn only(&self) -> Option<DeviceId> {
+        match self {
+            Self::One(device) => Some(*device),
+            Self::Unknown | Self::Several(_) => None,
+        }
+    }
+
+    /// The devices, if not all reports are from one device.
+    pub fn several(&self) -> &[DeviceId] {
+        match self {
+            Self::Several(devices) => devices,
+            Self::Unknown | Self::One(_) => &[],
+        }
+    }
+}
+
+/// A request as a raw message, whose result is known before it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestMessage {
+    /// The request as received.
+    pub message: NewMessage,
+    /// The result of decoding it.
+    pub result: MessageResult,
+    /// The devices that report in it.
+    pub devices: MessageDevices,
+    /// SOS of unknown devices in it. They are recorded even if the message is not kept.
+    pub sos: Vec<SosNotice>,
+}
+
+/// A request that may contain reports of several devices, with its contents.
 #[derive(Clone, Debug)]
 pub struct NewRequest {
-    /// The account of the gateway that it came by.
+    /// The account of the gateway that received it.
     pub account: AccountId,
-    /// The request as a raw message, and its result; `None` if somebody else stores it.
-    pub message: Option<(NewMessage, MessageResult)>,
-    /// When locations count as stored.
+    /// The request as a raw message; `None` if it is stored separately.
+    pub message: Option<RequestMessage>,
+    /// When locations count as already stored.
     pub duplicate_rule: DuplicateRule,
-    /// What it says, each device once.
+    /// The content, each device once.
     pub devices: Vec<(Reporter, MessageContents)>,
-    /// Whether alerts are stored as ended and nobody is notified: what they tell is long past.
+    /// Whether alerts are stored as ended and nobody is notified, because they are long past.
     pub is_past: bool,
 }
 
@@ -145,5 +202,18 @@ mod tests {
         check(&[], &[Duplicate], MessageResult::Duplicate);
         check(&[Duplicate, Accepted], &[], MessageResult::Decoded);
         check(&[Duplicate], &[Accepted], MessageResult::Decoded);
+    }
+
+    #[test]
+    fn a_message_is_of_one_device_if_all_its_reports_are() {
+        let [a, b] = [1, 2].map(DeviceId::from_i64);
+        let check = |reporting: &[Option<DeviceId>], expect: MessageDevices| {
+            assert_eq!(MessageDevices::of(reporting.iter().copied()), expect, "{reporting:?}");
+        };
+        check(&[], MessageDevices::Unknown);
+        check(&[None, None], MessageDevices::Unknown);
+        check(&[Some(a), Some(a)], MessageDevices::One(a));
+        check(&[Some(a), None], MessageDevices::Several(vec![a]));
+        check(&[Some(b), Some(a), Some(b)], MessageDevices::Several(vec![a, b]));
     }
 }

@@ -1,4 +1,4 @@
-//! Gateways: what feeds and trackers send, and to whom it belongs.
+//! Gateways: messages of feeds and trackers, and their devices.
 
 pub mod account_gateway;
 pub mod claim;
@@ -6,4 +6,5 @@ pub mod decoding;
 pub mod feed_health;
 pub mod gateway;
 pub mod message_contents;
+pub mod network;
 pub mod raw_usage;

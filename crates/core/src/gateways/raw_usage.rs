@@ -10,7 +10,7 @@ pub enum Keep {
     Always,
     /// If it was read and stored something new.
     IfUsed,
-    /// Never; only what was read from it is stored.
+    /// Never; only its decoded content is stored.
     Never,
 }
 
@@ -21,14 +21,14 @@ pub struct RawUsage {
     pub account: AccountId,
     /// The gateway that received the messages; `None` for a listener.
     pub gateway: Option<GatewayId>,
-    /// The device that sent the messages; `None` if it is unknown, or if they came by a gateway.
+    /// The device that sent the messages; `None` if it is unknown, or if they were received by a gateway.
     pub device: Option<DeviceId>,
     /// Number of messages that were stored.
     pub kept: u64,
     /// Size of the stored messages, in bytes.
     pub kept_bytes: u64,
-    /// Size of the messages that stored nothing new, in bytes: duplicates, tests, unreadable ones, and those whose device
-    /// is unknown or expired.
+    /// Size of the messages that stored nothing new, in bytes: duplicates, tests, unreadable ones, and those whose
+    /// device is unknown or expired.
     pub unused_bytes: u64,
     /// Number of messages that were not stored because of a quota or a full disk. Their locations were stored.
     pub dropped: u64,
@@ -36,10 +36,19 @@ pub struct RawUsage {
     pub dropped_bytes: u64,
 }
 
+/// Raw messages of one gateway or device, with the name of the account for operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedUsage {
+    /// Name of the account that the messages belong to.
+    pub account_name: String,
+    /// Of the last [`RawUsage::DAYS`] days.
+    pub usage: RawUsage,
+}
+
 impl RawUsage {
     /// Days for which usage is kept.
     pub const DAYS: i64 = 30;
-    /// Gateways and devices that a list gives at most.
+    /// Maximum number of gateways and devices in a list.
     pub const LISTED_MAX: u32 = 100;
 
     /// No messages of a gateway or device.

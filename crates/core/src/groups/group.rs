@@ -15,7 +15,7 @@ pub struct Group {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub settings: GroupSettings,
     /// Set by the service on creation.
     pub creation: Timestamp,
@@ -23,7 +23,7 @@ pub struct Group {
     pub last_modified: Timestamp,
 }
 
-/// What a client sets of a group.
+/// The settings of a group that a client can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GroupSettings {
     /// Shown in lists and filters; need not be unique.
@@ -35,12 +35,12 @@ pub struct GroupSettings {
 }
 
 impl GroupSettings {
-    /// Devices that a group may have.
+    /// Maximum number of devices of a group.
     pub const DEVICES_MAX: usize = 10_000;
-    /// Devices that a change may add and remove in one transaction. Larger changes are written in several.
+    /// Maximum number of devices that are added and removed in one transaction. Larger changes are written in several.
     pub const SMALL_CHANGE_MAX: usize = 250;
 
-    /// How many devices are only in this or only in the other group.
+    /// The number of devices that were added or removed since `before`.
     pub fn devices_changed(&self, before: &Self) -> usize {
         let only = |of: &[DeviceId], in_other: &[DeviceId]| {
             of.iter().filter(|device| in_other.binary_search(device).is_err()).count()

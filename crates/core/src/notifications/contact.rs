@@ -25,7 +25,7 @@ pub struct ContactGroup {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub settings: ContactGroupSettings,
     /// Set by the service on creation.
     pub creation: Timestamp,
@@ -33,7 +33,7 @@ pub struct ContactGroup {
     pub last_modified: Timestamp,
 }
 
-/// What a client sets of a contact group.
+/// The settings of a contact group that a client can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContactGroupSettings {
     /// Shown where the group is named, for example "Night watch".
@@ -43,12 +43,12 @@ pub struct ContactGroupSettings {
 }
 
 impl ContactGroup {
-    /// Contact groups that an account may have.
+    /// Maximum number of contact groups of an account.
     pub const COUNT_MAX: u32 = 200;
 }
 
 impl ContactGroupSettings {
-    /// Contacts that a group may have.
+    /// Maximum number of contacts of a group.
     pub const CONTACTS_MAX: usize = 50;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.

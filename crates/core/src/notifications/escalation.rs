@@ -30,14 +30,14 @@ pub struct EscalationStep {
 /// Repeated notification of all steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EscalationRepeat {
-    /// Minutes between two rounds, the first of them after the last step.
+    /// Minutes from the last step to the first round, and between two rounds.
     pub every_minutes: u32,
-    /// Rounds at most.
+    /// Maximum number of rounds.
     pub times: u32,
 }
 
 impl Escalation {
-    /// Steps that an escalation may have.
+    /// Maximum number of steps of an escalation.
     pub const STEPS_MAX: usize = 10;
     /// The longest wait for a step or between two rounds, in minutes: a day.
     pub const MINUTES_MAX: u32 = 1_440;
@@ -60,7 +60,7 @@ impl Escalation {
 
     /// The steps whose recipients are notified in this turn: one, or all of them in a round that notifies everybody
     /// again.
-    pub fn told_in(&self, turn: u32) -> &[EscalationStep] {
+    pub fn steps_in(&self, turn: u32) -> &[EscalationStep] {
         let index = usize::try_from(turn).unwrap_or(usize::MAX);
         match self.steps.get(index) {
             Some(step) => std::slice::from_ref(step),
@@ -82,8 +82,8 @@ mod tests {
         let minutes: Vec<Option<i64>> =
             (0..5).map(|turn| escalation.due(turn, start).map(|due| due.as_millis() / 60_000)).collect();
         assert_eq!(minutes, [Some(5), Some(15), Some(45), Some(75), None]);
-        assert_eq!(escalation.told_in(1), [step(15)]);
-        assert_eq!(escalation.told_in(2).len(), 2);
+        assert_eq!(escalation.steps_in(1), [step(15)]);
+        assert_eq!(escalation.steps_in(2).len(), 2);
         let once = Escalation { repeat: None, ..escalation };
         assert_eq!(once.due(2, start), None);
         assert_eq!(Escalation { steps: Vec::new(), repeat }.due(0, start), None);

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_what_the_world_agreed_on() {
+    fn numbers_are_in_international_form() {
         for (text, good) in [
             ("+34600123456", true),
             ("+881612345678", true),

@@ -1,5 +1,6 @@
 //! Alert routing: who is notified of the alerts of a device, set on the device, on its groups or on the account.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,31 +17,91 @@ use crate::text::Email;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
-/// The address of a recipient, with its channel.
+/// The address of a recipient, with its channel. Stored as a JSON object with the channel's name and the address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "BTreeMap<Channel, String>", into = "BTreeMap<Channel, String>")]
 pub enum Destination {
     /// The address of a mailbox.
     Email(Email),
     /// The number of a telephone that receives SMS.
     Sms(PhoneNumber),
+    /// An address of another channel.
+    Other(OtherAddress),
 }
 
+/// An address of a channel that is neither e-mail nor SMS, in the format of that channel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherAddress {
+    channel: Channel,
+    address: String,
+}
+
+/// The error for a text that is not an address of its channel. Says what it must be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ParseDestinationError(pub String);
+
 impl Destination {
-    /// The channel that reaches it.
-    pub const fn channel(&self) -> Channel {
-        match self {
-            Self::Email(_) => Channel::Email,
-            Self::Sms(_) => Channel::Sms,
+    /// The address of this channel that a text is.
+    pub fn parse(channel: Channel, text: &str) -> Result<Self, ParseDestinationError> {
+        let format = &channel.kind().address;
+        format.check(text).map_err(ParseDestinationError)?;
+        let refused = |error: &dyn fmt::Display| ParseDestinationError(error.to_string());
+        match channel {
+            Channel::EMAIL => text.parse().map(Self::Email).map_err(|error| refused(&error)),
+            Channel::SMS => text.parse().map(Self::Sms).map_err(|error| refused(&error)),
+            _ => Ok(Self::Other(OtherAddress { channel, address: text.to_owned() })),
         }
     }
 
-    /// The e-mail address or telephone number.
+    /// The channel that reaches it.
+    pub const fn channel(&self) -> Channel {
+        match self {
+            Self::Email(_) => Channel::EMAIL,
+            Self::Sms(_) => Channel::SMS,
+            Self::Other(other) => other.channel,
+        }
+    }
+
+    /// The e-mail address, telephone number or other address.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Email(email) => email.as_str(),
             Self::Sms(number) => number.as_str(),
+            Self::Other(other) => &other.address,
         }
+    }
+}
+
+/// Reads `telegram:-1001234567890`.
+impl FromStr for Destination {
+    type Err = ParseDestinationError;
+
+    fn from_str(text: &str) -> Result<Self, ParseDestinationError> {
+        let refused = || {
+            ParseDestinationError(
+                "must be a channel and an address such as telegram:-1001234567890".to_owned(),
+            )
+        };
+        let (channel, address) = text.split_once(':').ok_or_else(refused)?;
+        Self::parse(channel.parse().map_err(|_unknown| refused())?, address)
+    }
+}
+
+impl TryFrom<BTreeMap<Channel, String>> for Destination {
+    type Error = ParseDestinationError;
+
+    fn try_from(stored: BTreeMap<Channel, String>) -> Result<Self, ParseDestinationError> {
+        match stored.into_iter().next() {
+            Some((channel, address)) => Self::parse(channel, &address),
+            None => Err(ParseDestinationError("must have a channel".to_owned())),
+        }
+    }
+}
+
+impl From<Destination> for BTreeMap<Channel, String> {
+    fn from(destination: Destination) -> Self {
+        Self::from([(destination.channel(), destination.as_str().to_owned())])
     }
 }
 
@@ -95,7 +156,7 @@ pub struct Language(String);
 pub struct ParseLanguageError;
 
 impl Language {
-    /// Characters in a tag.
+    /// Maximum number of characters in a tag.
     pub const CHARS_MAX: usize = 35;
 
     /// The tag as it was given.
@@ -193,7 +254,7 @@ pub struct RoutedUser {
     pub user: UserId,
     /// Only alerts of this severity or higher are sent.
     pub minimum_severity: Severity,
-    /// Hours in which messages are sent, in the user's zone unless it has its own; `None` for always.
+    /// Hours in which messages are sent, in the time zone of the schedule or else of the user; `None` for always.
     pub schedule: Option<Schedule>,
 }
 
@@ -204,15 +265,15 @@ pub struct RoutedContacts {
     pub group: ContactGroupId,
     /// Only alerts of this severity or higher are sent.
     pub minimum_severity: Severity,
-    /// Hours in which messages are sent, in each contact's zone unless it has its own; `None` for always.
+    /// Hours in which messages are sent, in the time zone of the schedule or else of each contact; `None` for always.
     pub schedule: Option<Schedule>,
 }
 
-/// The routing set on one device, group, account or rule. If set on a device, group or account and empty, nobody is
-/// notified; that of a rule adds to it.
+/// The routing set on one device, group, account or rule. An empty routing of a device, group or account notifies
+/// nobody. The routing of a rule adds recipients to that of the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlertRouting {
-    /// Recipients by e-mail and SMS.
+    /// Recipients by their addresses.
     pub recipients: Vec<Recipient>,
     /// Users of the account.
     #[serde(default)]
@@ -223,20 +284,20 @@ pub struct AlertRouting {
     /// Webhooks of the account that get these alerts.
     #[serde(default)]
     pub webhooks: Vec<RoutedWebhook>,
-    /// What follows if nobody acknowledges a critical alert.
+    /// The escalation of a critical alert that nobody acknowledges.
     #[serde(default)]
     pub escalation: Option<Escalation>,
 }
 
 impl AlertRouting {
-    /// Recipients that one routing may have.
+    /// Maximum number of recipients of one routing.
     pub const RECIPIENTS_MAX: usize = 50;
-    /// Webhooks that one routing may have.
+    /// Maximum number of webhooks of one routing.
     pub const WEBHOOKS_MAX: usize = 20;
 
-    /// Users that one routing may name.
+    /// Maximum number of users that one routing may name.
     pub const USERS_MAX: usize = 50;
-    /// Contact groups that one routing may name.
+    /// Maximum number of contact groups that one routing may name.
     pub const CONTACT_GROUPS_MAX: usize = 20;
 
     /// The users that it and its escalation name.
@@ -259,7 +320,7 @@ impl AlertRouting {
     }
 }
 
-/// What a routing can be set on, the most specific first.
+/// The resources that can have a routing, the most specific first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RoutingHolder {
     /// For the alerts of one device.
@@ -291,7 +352,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_what_the_world_agreed_on() {
+    fn destinations_are_stored_by_the_name_of_their_channel() {
+        for (json, channel) in [
+            (r#"{"email":"ana@example.com"}"#, "email"),
+            (r#"{"sms":"+34600123456"}"#, "sms"),
+            (r#"{"telegram":"-1001234567890"}"#, "telegram"),
+        ] {
+            let read: Destination = serde_json::from_str(json).unwrap();
+            assert_eq!(read.channel().name(), channel);
+            assert_eq!(serde_json::to_string(&read).unwrap(), json);
+        }
+        for wrong in ["{}", r#"{"fax":"1"}"#, r#"{"telegram":"\r\nX"}"#, r#"{"sms":"1"}"#] {
+            assert!(serde_json::from_str::<Destination>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn language_tags_are_checked() {
         for (text, good) in [
             ("en", true),
             ("pt-BR", true),

@@ -49,8 +49,8 @@ impl Weekday {
     }
 
     pub(crate) fn of(date: civil::Date) -> Self {
-        let place = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
-        Self::ALL.get(place).copied().unwrap_or(Self::Monday)
+        let index = usize::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+        Self::ALL.get(index).copied().unwrap_or(Self::Monday)
     }
 }
 

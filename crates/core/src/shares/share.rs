@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{AccountId, DeviceId, GroupId, ShareId, UserId};
 use crate::time::Timestamp;
 
-/// What a link shows.
+/// The device or group that a link shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShareTarget {
     /// A single device of the account.
@@ -39,7 +39,7 @@ pub struct Share {
     pub id: ShareId,
     /// The account it belongs to.
     pub account: AccountId,
-    /// What it shows, and when.
+    /// Its device or group, and the times of its validity.
     pub link: NewShare,
     /// How often it was opened; saved every few seconds.
     pub views: u64,

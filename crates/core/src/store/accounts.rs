@@ -22,9 +22,9 @@ pub struct AccountOverview {
     pub users: u32,
     /// Number of its devices, including expired ones.
     pub devices: u32,
-    /// E-mails per day that operators allow the account in all; `None` for the ceiling of the settings.
+    /// E-mails per day that operators allow the account in total; `None` for the ceiling of the settings.
     pub email_ceiling: Option<u32>,
-    /// When a device was last heard or a user last signed in. May be some minutes behind.
+    /// When a device last reported or a user last signed in. May be some minutes behind.
     pub last_activity: Option<Timestamp>,
 }
 
@@ -73,7 +73,7 @@ pub trait Accounts: Send + Sync {
         settings: AccountSettings,
     ) -> Result<Account>;
 
-    /// Sets the e-mails per day that an account may send in all; `None` for the ceiling of the settings.
+    /// Sets the e-mails per day that an account may send in total; `None` for the ceiling of the settings.
     async fn set_email_ceiling(
         &self,
         origin: &Origin,
@@ -93,8 +93,8 @@ pub trait Accounts: Send + Sync {
     /// Sets the number of licences. Refused if more are in use.
     async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account>;
 
-    /// Lets licence checks use the present time again after a clock that was ahead made them use a later time.
-    /// Returns that later time, if there was one.
+    /// Lets licence checks use the current time again after a clock that was ahead made them use a later time. Returns
+    /// that later time, if there was one.
     async fn reset_clock(&self, origin: &Origin, account: AccountId) -> Result<Option<Timestamp>>;
 
     /// The number of licences, and how many are used now.

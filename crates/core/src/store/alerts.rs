@@ -63,15 +63,16 @@ pub trait Alerts: Send + Sync {
     /// Lists the notes about an alert in the scope, the oldest first.
     async fn list_alert_notes(&self, scope: Scope, id: AlertId) -> Result<Vec<AlertNote>>;
 
-    /// Finds the alert that a message told of, for the person who has the link in it.
-    async fn find_told_alert(
+    /// Finds the alert of a notification, for the person who has the link in it.
+    async fn find_notified_alert(
         &self,
         account: AccountId,
         message: NotificationId,
     ) -> Result<Option<NotifiedAlert>>;
 
-    /// Acknowledges the alert that a message told of, by the link in it. `None` if the message or the alert is gone.
-    async fn acknowledge_told_alert(
+    /// Acknowledges the alert of a notification, by the link in it. `None` if the notification or the alert was
+    /// deleted.
+    async fn acknowledge_notified_alert(
         &self,
         origin: &Origin,
         account: AccountId,

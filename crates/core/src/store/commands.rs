@@ -10,11 +10,11 @@ use crate::id::{AccountId, CommandId, DeviceId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 
-/// The queue of commands, and what became of them. Every change of a state is an event.
+/// The queue of commands, and their results. Every change of a state is an event.
 #[async_trait]
 pub trait Commands: Send + Sync {
-    /// Queues a command. Refused if [`Command::QUEUED_MAX`] of the device are queued. Of older commands to the device
-    /// [`Command::KEPT_MAX`] are kept.
+    /// Queues a command. Refused if [`Command::QUEUED_MAX`] of the device are queued. The newest
+    /// [`Command::KEPT_MAX`] commands of the device are kept.
     async fn create_command(
         &self,
         actor: &Actor,
@@ -37,14 +37,14 @@ pub trait Commands: Send + Sync {
     /// Takes a command out of the queue, so that it fails. Refused with `NotQueued` if it is not queued.
     async fn cancel_command(&self, actor: &Actor, id: CommandId) -> Result<Command>;
 
-    /// The commands that wait for this device and whose deadline is not over, oldest first.
+    /// The commands that wait for this device and whose deadline has not passed, oldest first.
     async fn queued_commands(&self, reporter: &Reporter, limit: u32) -> Result<Vec<Command>>;
 
     /// Marks a queued command as sent, before it is written. False if it is no longer queued, for example because
     /// another connection of the device took it.
     async fn mark_sent(&self, reporter: &Reporter, id: CommandId, protocol: &'static str) -> Result<bool>;
 
-    /// Records what became of a command that was taken out of the queue.
+    /// Records the result of a command that was taken out of the queue.
     async fn settle_command(&self, reporter: &Reporter, id: CommandId, end: CommandEnd) -> Result<()>;
 
     /// Records an answer of the device for its oldest command that was sent within [`Command::ANSWER_WITHIN_MS`] and is
@@ -54,6 +54,6 @@ pub trait Commands: Send + Sync {
     /// Up to `limit` devices for which commands wait.
     async fn devices_with_commands(&self, limit: u32) -> Result<Vec<DeviceId>>;
 
-    /// Marks up to `limit` queued commands as expired whose deadline is over, and gives their accounts.
+    /// Marks up to `limit` queued commands whose deadline has passed as expired, and returns their accounts.
     async fn expire_commands(&self, limit: u32) -> Result<Vec<AccountId>>;
 }

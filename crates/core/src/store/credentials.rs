@@ -5,15 +5,15 @@ use async_trait::async_trait;
 use super::Result;
 use crate::access::actor::Origin;
 use crate::access::credential::{
-    ApiKey, Identity, LinkPurpose, Login, NewLink, NewPassword, NewSession, SecretHash, Session, SigningKey,
-    VerifiedTotp,
+    ApiKey, Identity, LinkPurpose, Login, NewLink, NewPassword, NewSession, SecretHash, Session,
+    SignInAddress, SigningKey, VerifiedTotp,
 };
 use crate::access::user::User;
 use crate::id::{SessionId, UserId};
 use crate::text::Email;
 use crate::time::Timestamp;
 
-/// Mails with a link for setting a password that one user may get within an hour.
+/// Maximum number of mails with a link for setting a password that one user may get within an hour.
 pub const PASSWORD_MAILS_AN_HOUR: i64 = 3;
 
 /// Everything that authentication reads and writes.
@@ -25,7 +25,7 @@ pub trait Credentials: Send + Sync {
     /// Finds the same by user id.
     async fn find_login_by_id(&self, user: UserId) -> Result<Option<Login>>;
 
-    /// Finds what a request needs to know about its user.
+    /// Finds the user and account of a request.
     async fn find_identity(&self, user: UserId) -> Result<Option<Identity>>;
 
     /// Sets the user's API key, replacing the one before.
@@ -43,10 +43,13 @@ pub trait Credentials: Send + Sync {
     /// Finds the session with this secret, unless it has expired.
     async fn find_session(&self, hash: &SecretHash) -> Result<Option<Session>>;
 
+    /// Lists the addresses from which users with a session signed in, the latest sign-in first.
+    async fn list_sign_in_addresses(&self, limit: u32) -> Result<Vec<SignInAddress>>;
+
     /// Deletes a session, which ends it.
     async fn delete_session(&self, origin: &Origin, id: SessionId) -> Result<()>;
 
-    /// Sets the password and ends every session except `keep`, and the API key if asked to.
+    /// Sets the password and ends every session except `keep`, and the API key if `new` requires it.
     async fn set_password(
         &self,
         origin: &Origin,
@@ -61,8 +64,8 @@ pub trait Credentials: Send + Sync {
     /// Stores a link. Earlier links of the same purpose for this user become invalid.
     async fn create_link(&self, origin: &Origin, new: NewLink) -> Result<()>;
 
-    /// Writes a mail with a link for setting a password, whose secret is made when it is sent. Returns false if the user
-    /// is gone or not active, or got [`PASSWORD_MAILS_AN_HOUR`] within an hour.
+    /// Writes a mail with a link for setting a password. The secret of the link is made when the mail is sent. Returns
+    /// false if the user was deleted or is not active, or got [`PASSWORD_MAILS_AN_HOUR`] within an hour.
     async fn mail_password_link(&self, origin: &Origin, user: UserId, purpose: LinkPurpose) -> Result<bool>;
 
     /// Finds the user of a link that is still valid, without using it up.

@@ -8,8 +8,8 @@ use crate::devices::device_file::DeviceFile;
 use crate::id::{DeviceId, FileId};
 use crate::page::{Page, PageRequest};
 
-/// Photos and other files of devices, within the bounds of [`DeviceFile`]. They are stored with the message that completes
-/// them, each once, and deleted with their device.
+/// Photos and other files of devices, within the bounds of [`DeviceFile`]. They are stored with the message that
+/// completes them, each once, and deleted with their device.
 #[async_trait]
 pub trait DeviceFiles: Send + Sync {
     /// Lists the files of a device in the scope, newest first.

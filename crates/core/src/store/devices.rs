@@ -6,6 +6,7 @@ use super::Result;
 use crate::access::actor::{Actor, Scope};
 use crate::devices::device::{Device, DeviceFilter, DeviceRef, DeviceSettings};
 use crate::devices::device_photo::NewPhoto;
+use crate::devices::new_devices::NewDevices;
 use crate::id::{AccountId, DeviceId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
@@ -48,6 +49,20 @@ pub trait Devices: Send + Sync {
         once: Option<IdempotencyKey>,
     ) -> Result<Created<Device>>;
 
+    /// Creates many devices, all of them or none, with the same checks and records as [`Self::create_device`].
+    ///
+    /// A device whose identifier a visible device has already is left out, so that a call can be repeated. If one cannot be
+    /// created, nothing is changed, and the outcome says why. Fails if the licences do not suffice for all.
+    async fn create_devices(
+        &self,
+        actor: &Actor,
+        settings: &[DeviceSettings],
+        once: Option<IdempotencyKey>,
+    ) -> Result<Created<NewDevices>>;
+
+    /// What [`Self::create_devices`] would do now, without doing it. Licences that do not suffice are no failure here.
+    async fn preview_devices(&self, actor: &Actor, settings: &[DeviceSettings]) -> Result<NewDevices>;
+
     /// Finds a device in the scope.
     async fn find_device(&self, scope: Scope, device: &DeviceRef) -> Result<Option<Device>>;
 
@@ -55,7 +70,7 @@ pub trait Devices: Send + Sync {
     async fn find_device_id(&self, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>>;
 
     /// Finds devices in the scope whose identifier or name is one of these texts. A name can match several.
-    async fn find_named_devices(&self, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>>;
+    async fn list_named_devices(&self, scope: Scope, texts: &[String]) -> Result<Vec<NamedDevice>>;
 
     /// Lists devices in the scope, by id.
     async fn list_devices(
@@ -74,7 +89,7 @@ pub trait Devices: Send + Sync {
         settings: DeviceSettings,
     ) -> Result<Device>;
 
-    /// Sets the photo of a device in the scope in place of the present one, or removes it.
+    /// Sets the photo of a device in the scope instead of the current one, or removes it.
     async fn set_photo(
         &self,
         actor: &Actor,

@@ -25,13 +25,13 @@ pub trait Groups: Send + Sync {
     async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>>;
 
     /// Finds groups in the scope with one of these names, each with its name. A name can match several.
-    async fn find_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>>;
+    async fn list_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>>;
 
     /// Lists groups in the scope, by id.
     async fn list_groups(&self, scope: Scope, filter: &GroupFilter, page: PageRequest)
     -> Result<Page<Group>>;
 
-    /// Replaces the settings. Devices that are added or removed change with it.
+    /// Replaces the settings. Devices that are added or removed are changed too.
     async fn replace_group(
         &self,
         actor: &Actor,

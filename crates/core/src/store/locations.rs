@@ -7,6 +7,7 @@ use async_trait::async_trait;
 
 use super::Result;
 use crate::access::actor::{Actor, Scope};
+use crate::devices::device::DeviceRef;
 use crate::id::{AccountId, DeviceId};
 use crate::locations::location::{
     Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
@@ -19,11 +20,11 @@ use crate::time::Timestamp;
 ///
 /// The store returns the boxed sink after reading; [`Any`] lets the caller downcast it to its own type.
 pub trait LocationSink: Any + Send {
-    /// Receives a location and says whether to continue.
+    /// Receives a location and returns whether to continue.
     fn take(&mut self, stored: &StoredLocation) -> Next;
 }
 
-/// Whether a sink wants further locations.
+/// Whether to continue after a location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Continue with the next location.
@@ -37,12 +38,21 @@ pub enum Next {
 /// Reads and changes of locations.
 #[async_trait]
 pub trait Locations: Send + Sync {
-    /// Stores locations of a device and says of each whether it is new or a duplicate. Refused if the device is
+    /// Stores locations of a device and returns for each whether it is new or a duplicate. Refused if the device is
     /// expired.
     async fn store_locations(
         &self,
         actor: &Actor,
         device: DeviceId,
+        locations: Vec<Location>,
+    ) -> Result<Vec<Outcome>>;
+
+    /// Like [`Self::store_locations`], for a device given by its id or its identifier. Once a change of an identifier
+    /// is confirmed on any node, no node stores locations for the device that had it before.
+    async fn submit_locations(
+        &self,
+        actor: &Actor,
+        device: &DeviceRef,
         locations: Vec<Location>,
     ) -> Result<Vec<Outcome>>;
 
@@ -53,6 +63,14 @@ pub trait Locations: Send + Sync {
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>>;
+
+    /// The requested part of the history of each of these devices that is in the scope.
+    async fn list_trails(
+        &self,
+        scope: Scope,
+        devices: Vec<DeviceId>,
+        request: HistoryRequest,
+    ) -> Result<HashMap<DeviceId, Vec<StoredLocation>>>;
 
     /// Passes a device's history to a sink. Returns the sink, and a cursor to continue from. If the limit was reached
     /// there is more; if the sink stopped there may be nothing more.
@@ -67,7 +85,7 @@ pub trait Locations: Send + Sync {
     /// Finds the last location: the newest that is not suspect.
     async fn find_last_location(&self, scope: Scope, device: DeviceId) -> Result<Option<StoredLocation>>;
 
-    /// The last locations of those of these devices that are in the scope and have one.
+    /// The last location of each of these devices that is in the scope and has one.
     async fn last_locations_of(
         &self,
         scope: Scope,
@@ -87,7 +105,7 @@ pub trait Locations: Send + Sync {
     /// Zero starts at the oldest stored location; any other number before that is an expired cursor.
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed>;
 
-    /// The number of the last location; continue from here for what arrives from now on.
+    /// The number of the last location; continue from here for later ones.
     async fn feed_end(&self, scope: Scope) -> Result<i64>;
 
     /// Deletes a device's locations in a range. Returns how many.
@@ -104,7 +122,8 @@ pub trait LocationMaintenance: Send + Sync {
     /// engines that keep none in memory.
     async fn wait_for_compaction_pressure(&self);
 
-    /// Deletes from the log what was received longer than `keep_ms` ago. Histories keep it. Returns how many.
+    /// Deletes locations from the log that were received more than `keep_ms` ago. Histories keep them. Returns how
+    /// many.
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64>;
 
     /// Deletes locations past the retention of their device or account. Returns how many.

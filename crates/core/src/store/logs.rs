@@ -12,9 +12,9 @@ use crate::page::{Page, PageRequest};
 /// The event log; every change writes its rows in its own transaction.
 #[async_trait]
 pub trait Events: Send + Sync {
-    /// Reads events of the scope after a number that pass the filter, in order of arrival. Never passes a number
-    /// while a lower one can still appear. A page may hold fewer events than asked for, or none, before the end; the
-    /// end is reached when `next` equals `after`.
+    /// Reads events of the scope after a number that pass the filter, in order of arrival. Never passes a number while
+    /// a lower one can still appear. A page may hold fewer events than requested, or none, before the end; the end is
+    /// reached when `next` equals `after`.
     ///
     /// Zero starts at the oldest stored event; any other number before that is an expired cursor.
     async fn read_events(
@@ -25,10 +25,10 @@ pub trait Events: Send + Sync {
         limit: u32,
     ) -> Result<EventPage>;
 
-    /// The number of the last event; continue from here for what happens from now on.
+    /// The number of the last event; continue from here for later ones.
     async fn event_end(&self, scope: Scope) -> Result<i64>;
 
-    /// Lists events of the scope after a number: as many as asked for, or all there are.
+    /// Lists events of the scope after a number: as many as requested, or all there are.
     async fn list_events(&self, scope: Scope, mut after: i64, limit: u32) -> Result<Vec<Event>> {
         let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut events = Vec::new();

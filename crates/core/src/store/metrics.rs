@@ -23,7 +23,7 @@ pub struct StoreMetrics {
     pub messages: Vec<(Channel, Backlog)>,
     /// Webhook deliveries that wait or are being sent.
     pub deliveries: Backlog,
-    /// When the oldest location arrived that the rule engine has not evaluated yet.
+    /// Arrival of the oldest location that the rule engine has not evaluated yet.
     pub oldest_unevaluated: Option<Timestamp>,
     /// Damaged rows found so far.
     pub damage: DamageMetrics,
@@ -43,7 +43,7 @@ pub struct DamageMetrics {
 pub struct Backlog {
     /// Number of items that wait.
     pub waiting: u64,
-    /// Since when the oldest of them waits.
+    /// Time at which the oldest of them was added; `None` if nothing waits.
     pub oldest: Option<Timestamp>,
 }
 
@@ -64,6 +64,9 @@ pub trait Metrics: Send + Sync {
 
     /// Counts damaged rows; cheap, unlike [`Self::store_metrics`].
     async fn damage_metrics(&self) -> Result<DamageMetrics>;
+
+    /// Bytes of the database that are in use. PostgreSQL examines every file, so call it rarely.
+    async fn database_size(&self) -> Result<u64>;
 
     /// Writes that wait for their commit on this node.
     fn pending_writes(&self) -> PendingWrites;

@@ -1,27 +1,32 @@
 //! The traits of a store. Every method is one transaction: committed and synced when it returns, or without any
 //! effect.
 //!
-//! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: what lies outside is not found.
+//! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: data outside of it is not found.
 
 mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
 mod commands;
+mod commits;
 mod credentials;
 mod device_files;
 mod devices;
-mod feeds;
-mod gateways;
+mod emergencies;
+mod gateway_health;
 mod groups;
 mod locations;
 mod logs;
 mod metrics;
 mod notifications;
 mod operator_notices;
+mod polls;
+mod raw_messages;
+mod reporters;
 mod rule_engine;
 mod rules;
 mod shares;
+mod timeline;
 mod users;
 mod webhooks;
 
@@ -30,11 +35,12 @@ pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
+pub use commits::{Additions, CommitSignals, Commits, Queue};
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
-pub use feeds::{FAILING_POLLS, Feeds, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement};
-pub use gateways::Gateways;
+pub use emergencies::Emergencies;
+pub use gateway_health::GatewayHealth;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
@@ -47,12 +53,19 @@ pub use notifications::recipients::EmailRecipients;
 pub use notifications::routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use notifications::templates::Templates;
 pub use operator_notices::{Claims, OperatorNotices};
+pub use polls::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Polls};
+pub use raw_messages::RawMessages;
+pub use reporters::Reporters;
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
     RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
 };
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
+pub use timeline::{
+    DerivedTimeline, DeviceTotals, PendingTimeline, RemovedTrip, TimelineMarks, TimelinePage, TimelineRound,
+    Timelines, TimelinesSaved, TripFilter, TripOrder,
+};
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
 
@@ -66,83 +79,21 @@ use crate::error::StoreError;
 /// The result of every store method.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
-/// Everything that a store can do.
-pub trait Store:
-    Accounts
-    + Users
-    + Credentials
-    + Devices
-    + Groups
-    + Gateways
-    + AccountGateways
-    + Commands
-    + DeviceFiles
-    + Feeds
-    + Locations
-    + LocationMaintenance
-    + Alerts
-    + Routing
-    + ContactGroups
-    + WatchLists
-    + Escalations
-    + Outbox
-    + Notifications
-    + Overviews
-    + EmailRecipients
-    + Events
-    + Audits
-    + Shares
-    + Templates
-    + Webhooks
-    + WebhookWork
-    + Geofences
-    + Rules
-    + RuleEngineStore
-    + Calls
-    + Metrics
-    + Maintenance
-    + OperatorNotices
-    + Claims
-{
+/// Declares the trait of a whole store from the traits of its parts.
+macro_rules! store {
+    ($($part:ident)+) => {
+        /// Everything that a store can do.
+        pub trait Store: $($part +)+ {}
+
+        impl<T: $($part +)+> Store for T {}
+    };
 }
 
-impl<T> Store for T where
-    T: Accounts
-        + Users
-        + Credentials
-        + Devices
-        + Groups
-        + Gateways
-        + AccountGateways
-        + Commands
-        + DeviceFiles
-        + Feeds
-        + Locations
-        + LocationMaintenance
-        + Alerts
-        + Routing
-        + ContactGroups
-        + WatchLists
-        + Escalations
-        + Outbox
-        + Notifications
-        + Overviews
-        + EmailRecipients
-        + Events
-        + Audits
-        + Shares
-        + Templates
-        + Webhooks
-        + WebhookWork
-        + Geofences
-        + Rules
-        + RuleEngineStore
-        + Calls
-        + Metrics
-        + Maintenance
-        + OperatorNotices
-        + Claims
-{
+store! {
+    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
+    Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
+    Notifications Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
+    Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
 }
 
 /// Health checks and housekeeping of a store.
@@ -162,7 +113,7 @@ pub trait Maintenance: Send + Sync {
     async fn fill_checksums(&self) -> Result<u64>;
 
     /// Deletes expired idempotency keys, sessions and links. Returns how many rows.
-    async fn forget_expired(&self) -> Result<u64>;
+    async fn delete_expired(&self) -> Result<u64>;
 
     /// Deletes records past their retention, in small transactions.
     async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords>;

@@ -1,4 +1,4 @@
-//! What operators of the server should look at, and whose contested identifiers are.
+//! Notices to operators of the server, and contested identifiers.
 
 use async_trait::async_trait;
 
@@ -6,16 +6,17 @@ use super::Result;
 use crate::access::actor::{Actor, Origin, Scope};
 use crate::accounts::operator_notice::OperatorNotice;
 use crate::gateways::claim::{Claim, OpenClaim};
+use crate::gateways::network::NetworkFinding;
 use crate::id::{DeviceId, NoticeId};
 use crate::time::Timestamp;
 
-/// Notices to operators.
+/// Notices to operators: at most one for each account, kind and subject.
 #[async_trait]
 pub trait OperatorNotices: Send + Sync {
-    /// Lists the notices that were not dismissed, newest first, 1,000 at the most.
+    /// Lists the notices that were not dismissed, newest first, at most 1,000.
     async fn list_notices(&self) -> Result<Vec<OperatorNotice>>;
 
-    /// Dismisses a notice. Gives whether it was there.
+    /// Dismisses a notice. Returns whether it was there.
     async fn dismiss_notice(&self, id: NoticeId) -> Result<bool>;
 }
 
@@ -25,9 +26,9 @@ pub trait Claims: Send + Sync {
     /// Lists the claims of a device in the scope, by identifier.
     async fn list_claims(&self, scope: Scope, device: DeviceId) -> Result<Vec<Claim>>;
 
-    /// States the interval, from `from` on, in which an identifier must report to prove a claim. `None` if the account had too
-    /// many stated; fails with `NotFound` if the device does not have the identifier. A claim that is proven, by this device
-    /// or another, stays as it is.
+    /// Sets the interval, from `from` on, in which an identifier must report to prove a claim. `None` if the account
+    /// started too many proofs; fails with `NotFound` if the device does not have the identifier. A claim that is
+    /// proven, by this device or another, stays as it is.
     async fn begin_proof(
         &self,
         actor: &Actor,
@@ -36,9 +37,15 @@ pub trait Claims: Send + Sync {
         from: Timestamp,
     ) -> Result<Option<Claim>>;
 
-    /// Lists identifiers that are not proven or that several accounts registered, 1,000 at the most.
+    /// Saves that a claimed identifier reports from two networks, and writes a notice to operators. Returns whether
+    /// this is new: there is one open finding for an identifier, and none for networks about which an operator decided.
+    async fn save_network_finding(&self, identifier: &str, finding: NetworkFinding) -> Result<bool>;
+
+    /// Lists up to 1,000 identifiers that report from two networks, that are not proven or that several accounts
+    /// registered.
     async fn list_open_claims(&self) -> Result<Vec<OpenClaim>>;
 
-    /// Gives an identifier to a device, which then counts as proven. Fails with `NotFound` if the device does not have it.
+    /// Assigns an identifier to a device, whose claim then counts as proven. An open finding of two networks is closed.
+    /// Fails with `NotFound` if the device does not have the identifier.
     async fn assign_claim(&self, origin: &Origin, identifier: &str, device: DeviceId) -> Result<()>;
 }

@@ -1,4 +1,4 @@
-//! What the rule engine reads and writes: it evaluates the location log of an account in rounds.
+//! Methods of the store for the rule engine, which evaluates the location log of an account in rounds.
 
 use async_trait::async_trait;
 
@@ -28,7 +28,7 @@ pub struct RoundStart {
     pub now: Timestamp,
 }
 
-/// Progress of evaluating histories in place of a trimmed log.
+/// Progress of evaluating histories instead of a trimmed log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatchUp {
     /// Devices up to this id are done.
@@ -53,7 +53,7 @@ pub struct DeviceTrail {
     pub device: DeviceId,
     /// The groups it is in.
     pub groups: Vec<GroupId>,
-    /// Its trail, as far as asked for.
+    /// Its trail, as far as requested.
     pub trail: Trail,
 }
 
@@ -96,7 +96,7 @@ pub struct LogScan {
     pub more: bool,
 }
 
-/// What is needed to compute a device's status.
+/// The values from which the status of a device is computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusCheck {
     /// The device to be checked.
@@ -104,7 +104,7 @@ pub struct StatusCheck {
     /// The groups it is in.
     pub groups: Vec<GroupId>,
     /// The status announced last; `None` before the first.
-    pub told: Option<DeviceStatus>,
+    pub announced: Option<DeviceStatus>,
     /// When the service last received anything from it.
     pub last_seen: Option<Timestamp>,
     /// Reporting interval in seconds, as set or learned.
@@ -135,7 +135,7 @@ pub struct DeviceRound {
     pub evaluation: Option<Evaluation>,
     /// Whether to store the new snapshot. If not, it can be recomputed from the stored one and the history.
     pub save: bool,
-    /// When it was last heard, if that was loaded.
+    /// When it last reported, if that was loaded.
     pub last_seen: Option<Timestamp>,
     /// Rules about silence that became true, and when.
     pub silent: Vec<(crate::id::RuleId, Timestamp)>,
@@ -160,7 +160,7 @@ pub struct Round {
     pub statuses: Vec<StatusChange>,
 }
 
-/// What the rule engine needs from a store.
+/// Methods of the store for the rule engine.
 #[async_trait]
 pub trait RuleEngineStore: Send + Sync {
     /// Lists accounts with unevaluated locations or due checks.

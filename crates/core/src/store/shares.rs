@@ -12,14 +12,14 @@ use crate::page::{Page, PageRequest};
 use crate::shares::share::{NewShare, Share};
 use crate::time::Timestamp;
 
-/// What a share link shows.
+/// The content of a share link.
 #[derive(Clone, Debug)]
 pub struct SharedView {
     /// The link that was opened.
     pub share: Share,
-    /// The name of the account, if the link tells it.
+    /// The name of the account, if the link shows it.
     pub account_name: Option<String>,
-    /// How many devices it shows in all.
+    /// How many devices it shows in total.
     pub device_count: usize,
     /// A page of the devices with their last locations, by id.
     pub devices: Page<(Device, Option<StoredLocation>)>,
@@ -58,11 +58,11 @@ pub trait Shares: Send + Sync {
     /// Finds the link that an earlier request with this key created.
     async fn find_created_share(&self, scope: Scope, once: &IdempotencyKey) -> Result<Option<Share>>;
 
-    /// Finds a link that is valid now, without loading what it shows.
+    /// Finds a link that is valid now, without loading its content.
     async fn find_open_share(&self, secret: &str) -> Result<Option<Share>>;
 
-    /// A page of what a link shows now, without locations from before its start. `None` if the link does not exist or is not
-    /// valid now. Writes nothing, so that it works on a full disk.
+    /// A page of the current content of a link, without locations from before its start. `None` if the link does not
+    /// exist or is not valid now. Writes nothing, so that it works on a full disk.
     async fn open_share(&self, secret: &str, page: PageRequest) -> Result<Option<SharedView>>;
 
     /// Adds openings to links. Links deleted meanwhile are skipped.

@@ -11,7 +11,7 @@ use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 
-/// Users of an account. The caller decides what a scope below the account sees: only itself.
+/// Users of an account. In a scope below the account, the caller must limit the result to the user itself.
 #[async_trait]
 pub trait Users: Send + Sync {
     /// Creates a user. Its group and device must belong to the account.

@@ -11,10 +11,10 @@ use crate::time::Timestamp;
 
 /// How long a delivery is retried, and how long the log is kept for a webhook that is behind, in milliseconds.
 pub const WINDOW_MS: i64 = 72 * 60 * 60 * 1000;
-/// Waiting deliveries at which no more events are taken from the log for a webhook.
+/// Number of waiting deliveries from which on no more events are taken from the log for a webhook.
 pub const WAITING_MAX: u32 = 10_000;
 
-/// What a client sets of a webhook.
+/// The settings of a webhook that a client can change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookSettings {
     /// Shown in lists; need not be unique.
@@ -46,7 +46,7 @@ pub struct Webhook {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client can change.
+    /// Settings that a client can change.
     pub settings: WebhookSettings,
     /// The secret that signs every message.
     pub secret: WebhookSecret,
@@ -69,11 +69,11 @@ pub struct Webhook {
 }
 
 impl Webhook {
-    /// Webhooks that an account may have.
+    /// Maximum number of webhooks of an account.
     pub const PER_ACCOUNT_MAX: u32 = 100;
-    /// Characters that a URL may have.
+    /// Maximum number of characters that a URL may have.
     pub const URL_MAX: usize = 2_000;
-    /// Devices, and groups, that its filter may name.
+    /// Maximum number of devices, and of groups, that its filter may name.
     pub const NAMED_MAX: usize = 1_000;
 }
 
@@ -144,7 +144,7 @@ pub struct UnknownState;
 pub struct WebhookDelivery {
     /// Assigned by the service; later deliveries have larger ids.
     pub id: DeliveryId,
-    /// The message and what it is about.
+    /// The message and its subject.
     pub content: NewDelivery,
     /// Whether it waits, arrived or was given up.
     pub state: DeliveryState,
@@ -186,15 +186,15 @@ pub struct Settlement {
     pub id: DeliveryId,
     /// The fencing token of the lease.
     pub fence: i64,
-    /// HTTP status of the answer, if one came.
+    /// HTTP status of the answer, if there was one.
     pub status: Option<u16>,
     /// Why the attempt failed, if it did.
     pub error: Option<String>,
-    /// What happens to the delivery next.
+    /// The next state of the delivery.
     pub outcome: AttemptOutcome,
 }
 
-/// What happens to a delivery after an attempt.
+/// The state of a delivery after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// The receiver accepted it.

@@ -1,4 +1,4 @@
-//! Every option with every feed: accepted where the feed reads it, refused with its place everywhere else.
+//! Tests every option with every feed: accepted if the feed uses it, refused with its pointer otherwise.
 
 use perigee_core::time::Timestamp;
 use serde_json::json;
@@ -39,7 +39,7 @@ const TABLE: &[(&str, &str)] = &[
     ("json", "mapping user password model devices payload format template"),
 ];
 
-/// For each option a value that is right and one that is wrong, with the place of the error in it.
+/// For each option a valid value, and an invalid one with the pointer of the error.
 fn values() -> Vec<(&'static str, Json, Json, &'static str)> {
     let template = json!({"fields": [{"field": "level", "offset": 0}]});
     vec![
@@ -77,7 +77,7 @@ fn values() -> Vec<(&'static str, Json, Json, &'static str)> {
     ]
 }
 
-/// Options that are right, with this one.
+/// Valid options including this one.
 fn options(feed: &Feed, name: &str, value: &Json) -> Map<String, Json> {
     let mut options = Map::new();
     let required = feed.options.iter().copied().flatten().filter(|option| option.required);
@@ -108,17 +108,17 @@ fn every_option_of_every_feed() {
         let listed: Vec<&str> = feed.options.iter().copied().flatten().map(|option| option.name).collect();
         assert_eq!(listed, known, "{name}");
         assert_eq!(check_options(feed, &options(feed, "", &Json::Null)), [], "{name}");
-        for (option, right, wrong, place) in values() {
-            let (right, wrong, place) = if option == "devices" && !known.contains(&"template") {
+        for (option, right, wrong, pointer) in values() {
+            let (right, wrong, pointer) = if option == "devices" && !known.contains(&"template") {
                 (json!({"300": {"model": "T622"}}), json!({"3/0": {"model": 622}}), "/3~10/model")
             } else {
-                (right, wrong, place)
+                (right, wrong, pointer)
             };
             if known.contains(&option) {
                 assert_eq!(check_options(feed, &options(feed, option, &right)), [], "{name} {option}");
                 let errors = check_options(feed, &options(feed, option, &wrong));
                 let [error] = errors.as_slice() else { panic!("{name} {option}: {errors:?}") };
-                assert_eq!(error.path, format!("/{option}{place}"), "{name}: {error}");
+                assert_eq!(error.path, format!("/{option}{pointer}"), "{name}: {error}");
             } else {
                 let mut given = options(feed, "", &Json::Null);
                 given.insert(option.to_owned(), right);
@@ -140,13 +140,13 @@ fn user_and_password_are_options_of_feeds_that_check_them() {
     for feed in FEEDS {
         let is_checked = (feed.check)(&FeedRequest::of_body(b""), &context).is_err();
         let has = feed.options.iter().copied().flatten().any(|option| option.name == "user");
-        // The service itself sends them to the history of Garmin.
+        // The server itself sends these credentials to the history service of Garmin.
         assert_eq!(has, is_checked || feed.name == "garmin-history", "{}", feed.name);
     }
 }
 
 #[test]
-fn what_is_missing_or_misspelt_is_named() {
+fn missing_and_misspelt_options_are_named() {
     let check = |feed: &str, options: Json, expect: &[&str]| {
         let errors = check_options(find_feed(feed).unwrap(), options.as_object().unwrap());
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();

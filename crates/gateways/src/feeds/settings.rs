@@ -6,7 +6,8 @@ use serde_json::Value as Json;
 use crate::feed::FeedContext;
 use crate::payload::PayloadSettings;
 
-/// How the payloads of a device are read: settings `model`, `payload`, `format` and `template` of the device or the feed.
+/// How the payloads of a device are decoded: settings `model`, `payload`, `format` and `template` of the device or the
+/// feed.
 pub(crate) fn payload_settings<'a>(
     context: &FeedContext<'a>,
     identifiers: &[String],

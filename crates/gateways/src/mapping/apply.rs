@@ -1,4 +1,4 @@
-//! Reads a body by a mapping.
+//! Decodes a body with a mapping.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -20,7 +20,7 @@ use super::{Condition, Encoding, Mapping, Path, Source, Step, Test};
 /// Memory of a reading, beside its texts.
 const READING_BYTES: usize = 64;
 
-/// Readings that are numbers, beside those with a member of their own.
+/// Readings that are numbers, in addition to those with a member of their own.
 const NUMBERS: &[&str] = &[
     "battery",
     "power",
@@ -38,14 +38,14 @@ const NUMBERS: &[&str] = &[
     "humidity",
     "pressure",
 ];
-/// Readings that are yes or no.
+/// Readings that are booleans.
 const FLAGS: &[&str] = &["charge", "motion", "blocked", "armed", "door"];
 
 /// An item and the items above it, innermost last.
 type Chain<'a> = [&'a Json];
 
 impl Mapping {
-    /// The messages of a body; with an error those before it.
+    /// The messages of a body; with an error, the messages before it.
     pub fn apply(&self, body: &Json, context: &FeedContext<'_>) -> FeedDecoded {
         let mut decoded = FeedDecoded::default();
         let done = match body {
@@ -58,7 +58,7 @@ impl Mapping {
         decoded
     }
 
-    /// Places of a body that are looked at for one item.
+    /// Maximum number of values that are examined for one item.
     fn steps(&self) -> usize {
         let fields = self.fields.iter().map(|(_, source)| source.paths.len() + source.when.len());
         let sos = self.sos.iter().map(|(_, when)| when.len());
@@ -85,7 +85,7 @@ impl Mapping {
         if step.json {
             let text = value
                 .as_str()
-                .ok_or(DecodeError::Malformed("a member that contains JSON is not a string"))?;
+                .ok_or(DecodeError::Malformed("a member that the mapping reads as JSON is not a string"))?;
             let inner = loose::parse(text.as_bytes(), context.budget)?;
             let mut chain = chain.clone();
             chain.push(&inner);
@@ -115,7 +115,7 @@ impl Mapping {
 
     fn read_message(&self, chain: &Chain<'_>, context: &FeedContext<'_>) -> Result<FeedMessage, DecodeError> {
         let mut message = FeedMessage::default();
-        // Many items may have the same parent: each copy of a text is taken from the budget.
+        // Many items may have the same parent: each copy of a text is charged to the budget.
         let texts = |paths: &[Path]| -> Result<Vec<Option<String>>, DecodeError> {
             let found = paths.iter().map(|path| path.find(chain));
             found.map(|value| charged(value, context).map(|value| value.and_then(loose::text))).collect()
@@ -126,7 +126,7 @@ impl Mapping {
         message.text = texts(&self.text)?.into_iter().flatten().next();
         message.test = !self.test.is_empty() && hold(&self.test, chain);
         let mut report = Report::default();
-        let mut place = (None, None);
+        let mut position = (None, None);
         let mut payload = None;
         for (name, source) in &self.fields {
             if !hold(&source.when, chain) {
@@ -136,20 +136,20 @@ impl Mapping {
             if let Some(encoding) = source.encoding {
                 payload = Some(bytes_of(value, encoding));
             } else {
-                set_field(&mut report, &mut place, name, value, source);
+                set_field(&mut report, &mut position, name, value, source);
             }
         }
         for object in self.rest.iter().filter_map(|path| path.find(chain)).filter_map(Json::as_object) {
             for (name, value) in object.iter().filter(|(name, _)| !self.taken.contains(*name)) {
                 context.budget.take(READING_BYTES + name.len())?;
-                // An alarm that no field of the mapping reads is heard all the same.
+                // An alarm is kept even if no field of the mapping reads it.
                 match value.as_str().filter(|_| name == "alarm").and_then(alarm_word) {
                     Some(word) => report.alarm(word),
                     None => loose::set(&mut report, name.clone(), charged(Some(value), context)?),
                 }
             }
         }
-        if let (Some(latitude), Some(longitude)) = place {
+        if let (Some(latitude), Some(longitude)) = position {
             report.locate(latitude, longitude);
             report.source = report.source.or(Some(FixSource::Gnss));
         } else {
@@ -171,13 +171,15 @@ impl Mapping {
             }
             Some(None) => {
                 message.error = Some(DecodeError::Malformed(
-                    "the payload does not have the encoding that the mapping names",
+                    "the payload is not in the encoding that the mapping gives, such as hexadecimal digits",
                 ));
             }
             None => {}
         }
         if message.reports.is_empty() && message.text.is_none() && message.error.is_none() {
-            message.error = Some(DecodeError::Malformed("none of the mapping's fields is in the message"));
+            message.error = Some(DecodeError::Malformed(
+                "the message has none of the fields of the mapping; check the paths",
+            ));
         }
         let step = self.sos.iter().find(|(_, when)| hold(when, chain)).map(|(step, _)| *step);
         let alarm = message.reports.iter().any(|report| report.alarms.contains(&"sos"));
@@ -186,11 +188,11 @@ impl Mapping {
     }
 }
 
-/// A value that is copied, once its memory was taken from the budget.
+/// The same value, after the memory of a copy was charged to the budget.
 fn charged<'a>(value: Option<&'a Json>, context: &FeedContext<'_>) -> Result<Option<&'a Json>, DecodeError> {
     let bytes = match value {
         Some(Json::String(text)) => text.len(),
-        // Addresses of wireless networks.
+        // An object of wireless networks by address.
         Some(Json::Object(members)) => members.len() * READING_BYTES,
         _ => 0,
     };
@@ -198,12 +200,12 @@ fn charged<'a>(value: Option<&'a Json>, context: &FeedContext<'_>) -> Result<Opt
     Ok(value)
 }
 
-/// Whether both are the same text or number; numbers and texts are taken for each other.
+/// Whether both are the same text or number; a number equals its text.
 fn is_same(value: &Json, wanted: &Json) -> bool {
-    let trimmed = |text: &str| -> bool { !text.is_empty() && text != "null" };
+    let is_given = |text: &str| -> bool { !text.is_empty() && text != "null" };
     match (value, wanted) {
         (Json::String(value), Json::String(wanted)) => {
-            value == wanted || trimmed(value.trim()) && value.trim() == wanted.trim()
+            value == wanted || is_given(value.trim()) && value.trim() == wanted.trim()
         }
         (Json::String(text), Json::Number(number)) | (Json::Number(number), Json::String(text)) => {
             number.to_string() == text.trim()
@@ -266,15 +268,15 @@ fn bytes_of(value: &Json, encoding: Encoding) -> Option<Vec<u8>> {
 
 fn set_field(
     report: &mut Report,
-    place: &mut (Option<f64>, Option<f64>),
+    position: &mut (Option<f64>, Option<f64>),
     name: &str,
     value: &Json,
     source: &Source,
 ) {
     let number = source.number(value);
     match name {
-        "latitude" => place.0 = number,
-        "longitude" => place.1 = number,
+        "latitude" => position.0 = number,
+        "longitude" => position.1 = number,
         "time" => {
             let scaled = || number.and_then(crate::notation::instant::epoch);
             report.time = if source.is_plain() { loose::time(value) } else { scaled() };
@@ -300,7 +302,7 @@ fn set_field(
             }
         }
         "ignition" => report.set_some("ignition", loose::flag(value)),
-        // Readings of ours that are numbers or flags, also where the sender wrote a text.
+        // Known readings that are numbers or flags, even if the sender wrote a text.
         _ if source.is_plain() && NUMBERS.contains(&name) && number.is_some() => {
             report.set_some(name.to_owned(), loose::number_reading(value));
         }

@@ -56,7 +56,7 @@ impl Mapping {
             for (name, source) in named.all() {
                 let path = member_path("/fields", name);
                 match source {
-                    // Several sources: each whose conditions hold.
+                    // Several sources: each source whose conditions are true is used.
                     Json::Array(list)
                         if list.first().is_some_and(Json::is_object) && list.len() <= MAX_PATHS =>
                     {
@@ -77,7 +77,7 @@ impl Mapping {
     }
 }
 
-/// Names of members that are read by fields, or by identifiers unless the whole item is a rest object.
+/// Names of members that fields read. Those that identifiers read are included unless the whole item is a rest object.
 fn taken(fields: &[(String, Source)], identifiers: &[Path], rest: &[Path]) -> HashSet<String> {
     let of_fields = fields.iter().flat_map(|(_, source)| &source.paths);
     let of_items = identifiers.iter().filter(|_| !rest.iter().any(|path| path.pointer.is_empty()));
@@ -85,7 +85,7 @@ fn taken(fields: &[(String, Source)], identifiers: &[Path], rest: &[Path]) -> Ha
     of_fields.chain(of_items).filter_map(last).collect()
 }
 
-/// A part of a JSON pointer without its escapes.
+/// A part of a JSON pointer with its escapes resolved.
 fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
@@ -165,7 +165,7 @@ fn read_condition(setting: &Json, path: String) -> Result<Condition, SettingErro
     let (Some(test), true) = (found.pop(), found.is_empty()) else {
         return Err(members.wrong(
             "equals",
-            "is required: exactly one of equals, notEquals, in, exists, atLeast and atMost must be given",
+            "is required: give exactly one of \"equals\", \"notEquals\", \"in\", \"exists\", \"atLeast\" and \"atMost\"",
         ));
     };
     members.end()?;
@@ -216,7 +216,7 @@ fn read_source(setting: &Json, path: String) -> Result<Source, SettingError> {
     });
     source.when = read_conditions(&mut members, "when")?;
     if source.paths.is_empty() && source.value.is_none() {
-        return Err(members.wrong("path", "is required unless value is given"));
+        return Err(members.wrong("path", "is required unless \"value\" is given"));
     }
     members.end()?;
     Ok(source)

@@ -1,4 +1,4 @@
-//! The parts of a mapping after it was read.
+//! The parts of a parsed mapping.
 
 use std::collections::HashSet;
 
@@ -6,51 +6,51 @@ use serde_json::Value as Json;
 
 use crate::feed::SosStep;
 
-/// A place in the body.
+/// A path to a value of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// How many items up.
+    /// Number of items to go up.
     pub up: usize,
-    /// JSON pointer from there; empty for the item itself.
+    /// JSON pointer from that item; empty for the item itself.
     pub pointer: String,
 }
 
-/// How a list is reached.
+/// The path to a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// From the item of the step before.
+    /// JSON pointer from the item of the previous step.
     pub pointer: String,
-    /// The value is a text that has JSON in it.
+    /// Whether the value is a text that contains JSON.
     pub json: bool,
 }
 
-/// What a condition compares.
+/// The comparison of a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    /// The value is this one; numbers and texts are taken for each other.
+    /// The value equals this one; a number equals its text.
     Equals(Json),
-    /// The value is another or missing.
+    /// The value is different or missing.
     NotEquals(Json),
     /// The value is one of these.
     In(Vec<Json>),
-    /// The value is there and not null, or is not.
+    /// Whether the value must be present and not null.
     Exists(bool),
-    /// The number is this or higher.
+    /// The number is equal or greater.
     AtLeast(f64),
-    /// The number is this or lower.
+    /// The number is equal or less.
     AtMost(f64),
 }
 
-/// A test that a value must pass for its field or message to count.
+/// A condition that a value must meet for its field or message to be used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The value that is looked at.
+    /// The value to compare.
     pub path: Path,
-    /// With what it is compared.
+    /// What the value is compared with.
     pub test: Test,
 }
 
-/// How a text has bytes in it.
+/// The encoding of bytes in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// Two hexadecimal digits a byte, in any letter case.
@@ -59,46 +59,46 @@ pub enum Encoding {
     Base64,
 }
 
-/// Where the value of a field comes from.
+/// The source of the value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The first of these that is there.
+    /// Paths of the value; the first that is present is used.
     pub paths: Vec<Path>,
-    /// Used when none is there.
+    /// The value if no path is present.
     pub value: Option<Json>,
-    /// Factor, of the unit too.
+    /// The factor, including that of the unit.
     pub scale: f64,
-    /// Added after the factor.
+    /// The number to add after the factor.
     pub add: f64,
-    /// Bytes for the device's payload decoder.
+    /// Set if the value is a payload for the payload decoder of the device.
     pub encoding: Option<Encoding>,
     /// A number that means unknown, such as −1.
     pub none: Option<f64>,
-    /// All of them must hold.
+    /// All conditions must be true.
     pub when: Vec<Condition>,
 }
 
-/// How a webhook's body becomes messages.
+/// A mapping: how the body of a webhook becomes messages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapping {
-    /// Lists within lists whose items are messages; empty: the body is one message, or a list of them.
+    /// Nested lists whose items are messages; if empty, the body is one message or a list of messages.
     pub each: Vec<Step>,
-    /// Items for which this does not hold are passed over.
+    /// Items for which these conditions are not true are skipped.
     pub when: Vec<Condition>,
-    /// Parts of the dedupe key, joined by slashes; all must be there.
+    /// Parts of the deduplication key, joined by slashes; all must be present.
     pub key: Vec<Path>,
-    /// Where the device's identifier may be; the first that has a value counts.
+    /// Paths of the identifiers. All that have a value are used, as alternatives in this order.
     pub identifiers: Vec<Path>,
     /// Members of a report such as `latitude`, and readings, in order.
     pub fields: Vec<(String, Source)>,
-    /// Objects whose members become readings unless a field has taken them.
+    /// Objects whose members become readings unless a field has used them.
     pub rest: Vec<Path>,
     /// Text that a person wrote.
     pub text: Vec<Path>,
-    /// The first whose conditions hold.
+    /// Steps of an emergency; the first whose conditions are true is used.
     pub sos: Vec<(SosStep, Vec<Condition>)>,
-    /// A test message when these hold; never when there are none.
+    /// The message is a test if these conditions are true; never if there are none.
     pub test: Vec<Condition>,
-    /// Names of members that fields have taken.
+    /// Names of members that fields have used.
     pub(super) taken: HashSet<String>,
 }

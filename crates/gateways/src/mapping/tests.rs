@@ -1,4 +1,4 @@
-//! Mappings read what they describe and refuse what they cannot mean.
+//! Mappings decode as described, and invalid ones are refused.
 
 use serde_json::{Value as Json, json};
 
@@ -63,7 +63,7 @@ fn json_in_texts_and_payloads_are_read() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_member_is_reported() {
     let setting = json!({"fields": {"latitude": "/a", "longitude": "/b"}});
     assert!(apply(&setting, &json!([{"c": 1}]))[0].error.is_some());
     let check = |setting: Json, expect: &str| {
@@ -78,10 +78,10 @@ fn what_is_not_there_is_told() {
         json!({"fields": {"a": "b"}}),
         "/fields/a must be a path such as /location/lat, or ^/device/id for the item above",
     );
-    check(json!({"fields": {"a": {}}}), "/fields/a/path is required unless value is given");
+    check(json!({"fields": {"a": {}}}), "/fields/a/path is required unless \"value\" is given");
     check(
         json!({"fields": {"a": "/a"}, "when": {"path": "/x"}}),
-        "/when/equals is required: exactly one of equals, notEquals, in, exists, atLeast and atMost must be given",
+        "/when/equals is required: give exactly one of \"equals\", \"notEquals\", \"in\", \"exists\", \"atLeast\" and \"atMost\"",
     );
     assert!(
         Mapping::parse(&json!({"fields": {"a": "/a"}, "identifers": "/x"}))
@@ -91,7 +91,7 @@ fn what_is_not_there_is_told() {
     );
 }
 
-/// Items that have the same large parent are not copied without a bound.
+/// A large parent of many items is not copied without a limit.
 #[test]
 fn a_small_body_makes_no_large_messages() {
     let options = Options::default();

@@ -5,7 +5,7 @@ pub fn bit(number: impl Into<u64>, index: u32) -> bool {
     number.into().checked_shr(index).is_some_and(|shifted| shifted & 1 == 1)
 }
 
-/// The number made of the bits from `from` up to, not including, `to`.
+/// The number formed by the bits from `from` up to, not including, `to`.
 pub fn bits(number: impl Into<u64>, from: u32, to: u32) -> u64 {
     let shifted = number.into().checked_shr(from).unwrap_or(0);
     let width = to.saturating_sub(from);

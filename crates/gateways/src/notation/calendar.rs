@@ -5,7 +5,7 @@ use perigee_core::time::Timestamp;
 use crate::decoded::DecodeError;
 use crate::notation::reader::Reader;
 
-/// A date and time of day in UTC unless shifted afterwards.
+/// A date and time of day, in UTC unless it is converted afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Civil {
     /// Four digits, or two that mean 2000 to 2099.
@@ -23,7 +23,7 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// The instant, or none when there is no such date.
+    /// The instant, or none if the date does not exist.
     pub fn instant(self) -> Option<Timestamp> {
         let year = i64::from(if self.year < 100 { self.year + 2000 } else { self.year });
         let leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -49,8 +49,8 @@ impl Civil {
         Ok(Self { year: year.into(), month, day, hour, minute, second })
     }
 
-    /// Reads year, month, day, hour, minute and second, two digits of packed BCD each. A digit that is none makes a
-    /// date that does not exist, for it says nothing about the rest of the frame.
+    /// Reads year, month, day, hour, minute and second, two digits of packed BCD each. An invalid digit gives a date
+    /// that does not exist instead of an error, because the rest of the frame may be valid.
     pub fn read_bcd(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let [year, month, day, hour, minute, second] = reader.array()?.map(|byte: u8| {
             let (tens, ones) = (byte >> 4, byte & 0x0f);
@@ -59,21 +59,21 @@ impl Civil {
         Ok(Self { year: year.into(), month, day, hour, minute, second })
     }
 
-    /// The date of `yyMMddHHmmss`, `yyyyMMddHHmmss`, `yyyyMMddHHmm` told by its length, 10 (`yyMMddHHmm`) to 14 digits.
+    /// The date of 10 (`yyMMddHHmm`), 12 (`yyMMddHHmmss`) or 14 digits (`yyyyMMddHHmmss`).
     pub fn parse(digits: &str) -> Option<Self> {
-        let century = match digits.len() {
+        let year_digits = match digits.len() {
             10 | 12 => 2,
             14 => 4,
             _ => return None,
         };
         let part = |from: usize, to: usize| digits.get(from..to)?.parse::<u8>().ok();
-        let second = if digits.len() == 10 { 0 } else { part(century + 8, century + 10)? };
+        let second = if digits.len() == 10 { 0 } else { part(year_digits + 8, year_digits + 10)? };
         Some(Self {
-            year: digits.get(..century)?.parse().ok()?,
-            month: part(century, century + 2)?,
-            day: part(century + 2, century + 4)?,
-            hour: part(century + 4, century + 6)?,
-            minute: part(century + 6, century + 8)?,
+            year: digits.get(..year_digits)?.parse().ok()?,
+            month: part(year_digits, year_digits + 2)?,
+            day: part(year_digits + 2, year_digits + 4)?,
+            hour: part(year_digits + 4, year_digits + 6)?,
+            minute: part(year_digits + 6, year_digits + 8)?,
             second,
         })
     }

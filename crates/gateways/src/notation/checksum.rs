@@ -1,6 +1,6 @@
 //! Checksums of tracker protocols.
 
-/// A 16-bit cyclic redundancy check whose bits run lowest first, by a table of 256 remainders.
+/// The table of 256 remainders of a 16-bit cyclic redundancy check that processes the lowest bit first.
 const fn table(reflected_polynomial: u16) -> [u16; 256] {
     let mut table = [0; 256];
     let mut byte: u16 = 0;

@@ -15,7 +15,7 @@ impl<'a> Fields<'a> {
         Self { items: text.split(separator).collect(), at: 0 }
     }
 
-    /// The next field; empty when there is none left.
+    /// The next field; empty if there is none.
     pub fn take(&mut self) -> &'a str {
         let item = self.peek(0);
         self.at += 1;
@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
         self.items.get(index).copied().unwrap_or("")
     }
 
-    /// Passes over fields.
+    /// Skips this many fields.
     pub const fn skip(&mut self, count: usize) {
         self.at += count;
     }
@@ -47,17 +47,17 @@ impl<'a> Fields<'a> {
         self.at
     }
 
-    /// How many fields there are in all.
+    /// How many fields there are in total.
     pub const fn count(&self) -> usize {
         self.items.len()
     }
 
-    /// How many are left.
+    /// The number of remaining fields.
     pub const fn remaining(&self) -> usize {
         self.items.len().saturating_sub(self.at)
     }
 
-    /// The next field as a number; none when it is empty or no number.
+    /// The next field as a number; none if it is empty or not a number.
     pub fn number<T: FromStr>(&mut self) -> Option<T> {
         self.take().trim().parse().ok()
     }
@@ -76,12 +76,12 @@ impl<'a> Fields<'a> {
 /// A finite number with or without a fraction.
 pub fn real(text: &str) -> Option<f64> {
     let text = text.trim();
-    // The standard parser also takes "inf", "nan" and exponents, which no tracker means.
+    // The standard parser also accepts "inf", "nan" and exponents, which trackers do not send.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+'));
     if plain { text.parse().ok().filter(|number: &f64| number.is_finite()) } else { None }
 }
 
-/// A whole number.
+/// Reads a whole number; `None` for any other text.
 pub fn integer(text: &str) -> Option<i64> {
     text.trim().parse().ok()
 }
@@ -106,7 +106,7 @@ pub fn hemisphere(degrees: f64, letter: &str) -> f64 {
     if matches!(letter.trim(), "S" | "W" | "s" | "w") { -degrees } else { degrees }
 }
 
-/// Whether a text is a number of decimal digits.
+/// Whether a text consists of decimal digits.
 pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

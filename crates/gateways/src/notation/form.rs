@@ -1,6 +1,8 @@
 //! Names and values of a query or of a form body.
 
-/// The most pairs that are read; what follows is not looked at.
+use serde_json::{Map, Value as Json};
+
+/// Maximum number of pairs; further ones are ignored.
 const MAX_PAIRS: usize = 1000;
 
 /// The pairs of a text in `application/x-www-form-urlencoded`, in order.
@@ -8,17 +10,9 @@ const MAX_PAIRS: usize = 1000;
 pub struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// The pairs of a query or body. Bytes that are no UTF-8 are replaced.
+    /// The pairs of a query or body. Invalid UTF-8 is replaced.
     pub fn parse(text: &[u8]) -> Self {
-        let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()).take(MAX_PAIRS);
-        Self(
-            pairs
-                .map(|pair| {
-                    let mut sides = pair.splitn(2, |byte| *byte == b'=');
-                    (unescape(sides.next().unwrap_or_default()), unescape(sides.next().unwrap_or_default()))
-                })
-                .collect(),
-        )
+        Self(form_urlencoded::parse(text).into_owned().take(MAX_PAIRS).collect())
     }
 
     /// The value of the first pair of this name, if it is not empty.
@@ -35,6 +29,11 @@ impl Form {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
+    /// An object with the pairs as texts; the later of two pairs with one name is used.
+    pub fn into_object(self) -> Map<String, Json> {
+        self.0.into_iter().map(|(name, value)| (name, Json::from(value))).collect()
+    }
+
     /// Adds the pairs of another form after these.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
@@ -44,37 +43,6 @@ impl Form {
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-}
-
-/// A text without percent escapes; a plus is a blank. What only looks like an escape stays.
-pub fn unescape(text: &[u8]) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        let escaped = match (first, after) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)),
-            _ => None,
-        };
-        match (first, escaped) {
-            (_, Some((high, low))) => {
-                bytes.push(high << 4 | low);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            (b'+', None) => bytes.push(b' '),
-            (other, None) => bytes.push(*other),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-const fn hex(digit: u8) -> Option<u8> {
-    Some(match digit {
-        b'0'..=b'9' => digit - b'0',
-        b'a'..=b'f' => digit - b'a' + 10,
-        b'A'..=b'F' => digit - b'A' + 10,
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Hexadecimal digits as people paste them.
 
-/// The bytes of hexadecimal digits; blanks between bytes are passed over. None when there is anything else.
+/// The bytes of hexadecimal digits; blanks between bytes are skipped. None if there are other characters.
 pub(crate) fn parse_hex(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len() / 2);
     let mut high = None;

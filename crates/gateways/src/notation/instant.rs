@@ -5,7 +5,7 @@ use perigee_core::time::Timestamp;
 use crate::notation::calendar::Civil;
 use crate::notation::number::whole;
 
-/// The instant of a number since 1970 in seconds, milliseconds, microseconds or nanoseconds, told by its size.
+/// The instant of a number since 1970 in seconds, milliseconds, microseconds or nanoseconds, recognised by its size.
 pub fn epoch(number: f64) -> Option<Timestamp> {
     let size = number.abs();
     let millis = if size < 1e11 {
@@ -85,7 +85,7 @@ fn thousandths(fraction: &str) -> Option<i64> {
     Some(millis)
 }
 
-/// Minutes ahead of UTC.
+/// Offset from UTC in minutes.
 fn offset_minutes(zone: &str) -> Option<i64> {
     if zone.is_empty() {
         return Some(0);

@@ -1,17 +1,17 @@
-//! JSON Web Tokens signed with RS256 and a pinned key. No other algorithm, no key from the token itself.
+//! JSON Web Tokens signed with RS256 and a pinned key. No other algorithm is accepted, and no key from the token
+//! itself. The crate `jsonwebtoken` uses one crypto provider for the whole process, and the provider of the server
+//! supports only the algorithm of its own tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::signature::{RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey};
 use serde_json::{Map, Value as Json};
+use spki::SubjectPublicKeyInfoRef;
 
 use crate::feed::Refused;
-use crate::notation::reader::Reader;
 
-/// Characters of a token; providers send about 1,000.
+/// Maximum number of characters of a token; providers send about 1,000.
 const MAX_TOKEN: usize = 16_384;
-const SEQUENCE: u8 = 0x30;
-const BIT_STRING: u8 = 0x03;
 
 /// The claims of a token whose signature is right. The key is a public key in DER as base64, or PEM.
 pub(crate) fn claims(token: &str, key: &str) -> Result<Map<String, Json>, Refused> {
@@ -51,19 +51,6 @@ fn rsa_key(text: &str) -> Option<Vec<u8>> {
         .filter(|c| !c.is_whitespace())
         .collect();
     let der = STANDARD.decode(digits).ok()?;
-    let mut outer = Reader::new(&der);
-    let mut info = Reader::new(read_value(&mut outer, SEQUENCE)?);
-    read_value(&mut info, SEQUENCE)?;
-    let bits = read_value(&mut info, BIT_STRING)?;
-    bits.split_first().filter(|(unused, _)| **unused == 0).map(|(_, key)| key.to_vec())
-}
-
-/// The value of the next element, which must have this tag.
-fn read_value<'a>(reader: &mut Reader<'a>, tag: u8) -> Option<&'a [u8]> {
-    if reader.u8().ok()? != tag {
-        return None;
-    }
-    let first = reader.u8().ok()?;
-    let length = if first < 0x80 { u64::from(first) } else { reader.uint(usize::from(first & 0x7f)).ok()? };
-    reader.take(usize::try_from(length).ok()?).ok()
+    let info = SubjectPublicKeyInfoRef::try_from(der.as_slice()).ok()?;
+    info.subject_public_key.as_bytes().map(<[u8]>::to_vec)
 }

@@ -10,7 +10,7 @@ use crate::report::Report;
 use crate::value::{Name, Value};
 use crate::{notation::instant, notation::number};
 
-/// The JSON of a body, also behind a byte order mark. Its memory is taken from the budget before it is parsed.
+/// Parses a JSON body, even after a byte order mark. Its memory is charged to the budget before it is parsed.
 pub fn parse(body: &[u8], budget: &DecodeBudget) -> Result<Json, DecodeError> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let JsonSize { values, bytes } = JsonSize::of(body);
@@ -27,7 +27,7 @@ pub fn number(value: &Json) -> Option<f64> {
     }
 }
 
-/// The reading of a number, also when it is written as text; whole numbers stay whole.
+/// A number as a reading, even if it is written as text; whole numbers stay whole.
 pub fn number_reading(value: &Json) -> Option<Value> {
     match value {
         Json::String(text) => {
@@ -43,7 +43,7 @@ pub fn integer(value: &Json) -> Option<i64> {
     value.as_i64().or_else(|| number(value).map(number::whole))
 }
 
-/// A text that is not empty and not `null`; a number as its digits.
+/// A text that is not empty and not `null`, or the digits of a number.
 pub fn text(value: &Json) -> Option<String> {
     match value {
         Json::String(text) => {
@@ -55,7 +55,7 @@ pub fn text(value: &Json) -> Option<String> {
     }
 }
 
-/// Yes or no, also as a text or as 0 and 1.
+/// A boolean, which may also be a text, 0 or 1.
 pub fn flag(value: &Json) -> Option<bool> {
     match value {
         Json::Bool(flag) => Some(*flag),
@@ -64,7 +64,7 @@ pub fn flag(value: &Json) -> Option<bool> {
     }
 }
 
-/// Yes or no of a text.
+/// The boolean that a text stands for.
 pub fn flag_text(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "yes" | "1" | "on" => Some(true),
@@ -91,7 +91,7 @@ pub fn list(value: Option<&Json>) -> &[Json] {
     }
 }
 
-/// The reading of a value that is a flag, a number or a text that is not empty.
+/// A flag, a number or a non-empty text as a reading.
 pub fn reading(value: &Json) -> Option<Value> {
     match value {
         Json::Bool(flag) => Some(Value::Flag(*flag)),
@@ -103,12 +103,12 @@ pub fn reading(value: &Json) -> Option<Value> {
     }
 }
 
-/// Adds a value as a reading, if it is one.
+/// Adds a value as a reading, if it can be one.
 pub fn set(report: &mut Report, name: impl Into<Name>, value: Option<&Json>) {
     report.set_some(name, value.and_then(reading));
 }
 
-/// Adds a reading of a text that may mean a number or a flag.
+/// Adds a text as a reading, which may be a number or a flag.
 pub fn set_typed(report: &mut Report, name: impl Into<Name>, text: &str) {
     let text = text.trim();
     match (crate::notation::fields::integer(text), crate::notation::fields::real(text), text) {
@@ -126,7 +126,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn numbers_and_texts_are_taken_for_each_other() {
+    fn numbers_may_be_texts_and_texts_numbers() {
         assert_eq!(number(&json!("-120.00")), Some(-120.0));
         assert_eq!(number(&json!("null")), None);
         assert_eq!(text(&json!("null")), None);

@@ -1,4 +1,4 @@
-//! Conversions that the standard library has no lossless form of, in one place.
+//! Numeric conversions that the standard library offers only as `as`.
 
 /// The nearest float.
 #[expect(
@@ -20,24 +20,13 @@ pub const fn real_u64(number: u64) -> f64 {
     number as f64
 }
 
-/// The whole number towards zero, held within what fits.
+/// The float rounded towards zero; values out of range become the nearest `i64`.
 #[expect(clippy::as_conversions, clippy::cast_possible_truncation, reason = "float to integer saturates")]
 pub const fn whole(number: f64) -> i64 {
     number as i64
 }
 
-/// The lowest 32 bits of a number with its sign, as protocols that send them apart mean it.
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "wraps on purpose"
-)]
-pub const fn low_u16(number: i64) -> u16 {
-    number as u16
-}
-
-/// Two's complement of a number that is this many bits wide.
+/// Reads the lowest `width` bits of a number as two's complement.
 pub const fn signed(number: u64, width: u32) -> i64 {
     if width == 0 || width >= 64 {
         return number.cast_signed();
@@ -56,6 +45,5 @@ mod tests {
         assert_eq!(signed(0x7f, 8), 127);
         assert_eq!(signed(0x80_0000, 24), -0x80_0000);
         assert_eq!(whole(-2.9), -2);
-        assert_eq!(low_u16(0x1_0002), 2);
     }
 }

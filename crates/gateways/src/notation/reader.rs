@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::decoded::DecodeError;
 
-/// The bytes of a frame that are not read yet. A read past the end is [`DecodeError::Short`] and consumes nothing.
+/// A cursor over the unread bytes of a frame. A read past the end is [`DecodeError::Short`] and consumes nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -56,7 +56,7 @@ impl<'a> Reader<'a> {
         self.length - self.rest.len()
     }
 
-    /// What is not read yet, without reading it.
+    /// The bytes that are not read yet, without reading them.
     pub const fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -78,24 +78,24 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Reads everything that is left.
+    /// Reads all remaining bytes.
     pub const fn take_rest(&mut self) -> &'a [u8] {
         let rest = self.rest;
         self.rest = &[];
         rest
     }
 
-    /// Reads this many bytes as a cursor of their own.
+    /// Reads this many bytes into a cursor of their own.
     pub fn sub(&mut self, count: usize) -> Result<Reader<'a>, DecodeError> {
         self.take(count).map(Reader::new)
     }
 
-    /// Passes over this many bytes.
+    /// Skips this many bytes.
     pub fn skip(&mut self, count: usize) -> Result<(), DecodeError> {
         self.take(count).map(|_passed| ())
     }
 
-    /// Reads an array.
+    /// Reads `N` bytes.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
         let (head, rest) = self.rest.split_first_chunk::<N>().ok_or(DecodeError::Short)?;
         self.rest = rest;
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         Ok(hex_digits(self.take(count)?))
     }
 
-    /// Reads this many bytes as text; bytes that are no UTF-8 are replaced.
+    /// Reads this many bytes as text; invalid UTF-8 is replaced.
     pub fn text(&mut self, count: usize) -> Result<String, DecodeError> {
         Ok(String::from_utf8_lossy(self.take(count)?).into_owned())
     }
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
 pub fn hex_digits(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
-        // Writing to a String cannot fail.
+        // Writing to a `String` never fails.
         let _ = write!(text, "{byte:02x}");
     }
     text

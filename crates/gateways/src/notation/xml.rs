@@ -1,49 +1,52 @@
-//! A small XML reader for messages of providers: elements, attributes and text. No document type, hence no entities beyond
-//! the five of XML itself, and caps on depth and size.
+//! Parses XML of providers: elements, attributes and text. A document type is refused, so that only the five predefined
+//! entities exist, and depth and size are limited.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
 
 use crate::decode_budget::DecodeBudget;
 use crate::decoded::DecodeError;
 
-/// The deepest nesting of elements.
+/// Maximum nesting of elements.
 const MAX_DEPTH: usize = 32;
-/// Elements of a document.
+/// Maximum number of elements of a document.
 const MAX_ELEMENTS: usize = 100_000;
-/// Memory of an element in a list that doubles, with the allocation of its name.
+/// Memory of an element in a growing list, with the allocation of its name.
 const ELEMENT_BYTES: usize = 2 * size_of::<Element>() + 32;
-/// Memory of an attribute in the same way.
+/// Memory of an attribute, computed in the same way.
 const ATTRIBUTE_BYTES: usize = 2 * size_of::<(String, String)>() + 32;
-/// Bytes of an attribute of the root that is echoed; the ids of providers are shorter.
+/// Maximum size of an attribute of the root that is echoed, in bytes; the IDs of providers are shorter.
 const ROOT_ATTRIBUTE_MAX: usize = 1_000;
-/// Attributes of an element.
+/// Maximum number of attributes of an element.
 const MAX_ATTRIBUTES: usize = 64;
 
-/// An element with what is in it. Names are without their namespace prefix.
+/// An element with its content. Names have no namespace prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Element {
     /// The tag's name with its letter case, such as `stuMessage`.
     pub name: String,
     /// Names and values, in the order of the document.
     pub attributes: Vec<(String, String)>,
-    /// Elements directly in it, in order.
+    /// Child elements, in order.
     pub children: Vec<Element>,
-    /// All text directly in it.
+    /// The text of the element, without that of its children.
     pub text: String,
 }
 
 const MALFORMED: DecodeError = DecodeError::Malformed("the body is not well-formed XML");
 
 impl Element {
-    /// The first element of this name directly in this one.
+    /// The first child element with this name.
     pub fn child(&self, name: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.name == name)
     }
 
-    /// All elements of this name directly in this one.
+    /// All child elements with this name.
     pub fn list<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.name == name)
     }
 
-    /// The text of the first element of this name, without blanks around it; none when it is empty.
+    /// The trimmed text of the first child element with this name; none if it is empty.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.child(name).map(|child| child.text.trim()).filter(|text| !text.is_empty())
     }
@@ -66,67 +69,71 @@ impl Element {
         found
     }
 
-    /// Reads the first tag of a document: its root without what is in it, and without its long attributes.
+    /// Parses the first tag of a document: the root without its content and without long attributes.
     pub fn parse_root(body: &[u8]) -> Result<Self, DecodeError> {
         let budget = DecodeBudget::for_body(0);
-        let text = text_of(body)?;
-        let mut rest = text.trim_start();
-        while rest.starts_with("<?") || rest.starts_with("<!--") {
-            let end = if rest.starts_with("<?") { "?>" } else { "-->" };
-            rest = rest.split_once(end).ok_or(MALFORMED)?.1.trim_start();
+        let mut reader = Reader::from_str(text_of(body)?);
+        loop {
+            match reader.read_event().map_err(malformed)? {
+                Event::Start(tag) | Event::Empty(tag) => {
+                    let mut root = read_tag(&tag, &budget)?;
+                    root.attributes.retain(|(_, value)| value.len() <= ROOT_ATTRIBUTE_MAX);
+                    return Ok(root);
+                }
+                Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+                Event::Text(text) if text.trim().is_empty() => {}
+                _ => return Err(MALFORMED),
+            }
         }
-        let (mut root, ..) = read_tag(rest.strip_prefix('<').ok_or(MALFORMED)?, &budget)?;
-        root.attributes.retain(|(_, value)| value.len() <= ROOT_ATTRIBUTE_MAX);
-        Ok(root)
     }
 
-    /// Reads a document and gives its root. Its memory is taken from the budget.
+    /// Parses a document and returns its root. Its memory is charged to the budget.
     pub fn parse(body: &[u8], budget: &DecodeBudget) -> Result<Self, DecodeError> {
         let text = text_of(body)?;
         // Every text is copied once.
         budget.take(text.len())?;
+        let mut reader = Reader::from_str(text);
         let mut open: Vec<Self> = Vec::new();
         let mut root = None;
         let mut count = 0;
-        let mut rest = text;
-        while !rest.is_empty() {
-            let Some(at) = rest.find('<') else {
-                add_text(open.last_mut(), rest)?;
-                break;
-            };
-            let (before, tag) = rest.split_at_checked(at).ok_or(MALFORMED)?;
-            add_text(open.last_mut(), before)?;
-            rest = if let Some(after) = tag.strip_prefix("<?") {
-                after.split_once("?>").ok_or(MALFORMED)?.1
-            } else if let Some(after) = tag.strip_prefix("<!--") {
-                after.split_once("-->").ok_or(MALFORMED)?.1
-            } else if let Some(after) = tag.strip_prefix("<![CDATA[") {
-                let (text, after) = after.split_once("]]>").ok_or(MALFORMED)?;
-                open.last_mut().ok_or(MALFORMED)?.text.push_str(text);
-                after
-            } else if tag.starts_with("<!") {
-                return Err(DecodeError::Malformed("XML with a document type is not accepted"));
-            } else if let Some(after) = tag.strip_prefix("</") {
-                let (name, after) = after.split_once('>').ok_or(MALFORMED)?;
-                let done = open.pop().filter(|done| done.name == local(name.trim_end())).ok_or(MALFORMED)?;
-                place(&mut open, &mut root, done)?;
-                after
-            } else {
-                count += 1;
-                let (element, is_empty, after) = read_tag(tag.get(1..).ok_or(MALFORMED)?, budget)?;
-                if open.len() >= MAX_DEPTH || count > MAX_ELEMENTS {
-                    return Err(DecodeError::Malformed("the XML is too deep or has too many elements"));
+        loop {
+            match reader.read_event().map_err(malformed)? {
+                event @ (Event::Start(_) | Event::Empty(_)) => {
+                    count += 1;
+                    if open.len() >= MAX_DEPTH || count > MAX_ELEMENTS {
+                        return Err(DecodeError::Malformed("the XML is too deep or has too many elements"));
+                    }
+                    match event {
+                        Event::Start(tag) => open.push(read_tag(&tag, budget)?),
+                        Event::Empty(tag) => attach(&mut open, &mut root, read_tag(&tag, budget)?)?,
+                        _ => {}
+                    }
                 }
-                if is_empty {
-                    place(&mut open, &mut root, element)?;
-                } else {
-                    open.push(element);
+                Event::End(_) => {
+                    let done = open.pop().ok_or(MALFORMED)?;
+                    attach(&mut open, &mut root, done)?;
                 }
-                after
-            };
+                Event::Text(text) => match open.last_mut() {
+                    Some(parent) => parent.text.push_str(&text),
+                    None if text.trim().is_empty() => {}
+                    None => return Err(MALFORMED),
+                },
+                Event::CData(text) => open.last_mut().ok_or(MALFORMED)?.text.push_str(&text),
+                Event::GeneralRef(name) => {
+                    open.last_mut().ok_or(MALFORMED)?.text.push_str(&unescape(&format!("&{};", &*name))?);
+                }
+                Event::DocType(_) => {
+                    return Err(DecodeError::Malformed("XML with a document type is not accepted"));
+                }
+                Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+                Event::Eof => return root.filter(|_| open.is_empty()).ok_or(MALFORMED),
+            }
         }
-        root.filter(|_| open.is_empty()).ok_or(MALFORMED)
     }
+}
+
+fn malformed<E>(_detail: E) -> DecodeError {
+    MALFORMED
 }
 
 fn text_of(body: &[u8]) -> Result<&str, DecodeError> {
@@ -134,16 +141,7 @@ fn text_of(body: &[u8]) -> Result<&str, DecodeError> {
     std::str::from_utf8(body).map_err(|_detail| DecodeError::Malformed("the XML is not UTF-8"))
 }
 
-fn add_text(parent: Option<&mut Element>, text: &str) -> Result<(), DecodeError> {
-    match parent {
-        Some(parent) => parent.text.push_str(&unescape(text)?),
-        None if text.trim().is_empty() => {}
-        None => return Err(MALFORMED),
-    }
-    Ok(())
-}
-
-fn place(open: &mut [Element], root: &mut Option<Element>, element: Element) -> Result<(), DecodeError> {
+fn attach(open: &mut [Element], root: &mut Option<Element>, element: Element) -> Result<(), DecodeError> {
     match open.last_mut() {
         Some(parent) => parent.children.push(element),
         None if root.is_none() => *root = Some(element),
@@ -152,80 +150,35 @@ fn place(open: &mut [Element], root: &mut Option<Element>, element: Element) -> 
     Ok(())
 }
 
-fn local(name: &str) -> &str {
-    name.rsplit_once(':').map_or(name, |(_, local)| local)
-}
-
-/// Reads a start tag after its `<`: the element, whether it is empty, and what follows.
-fn read_tag<'a>(text: &'a str, budget: &DecodeBudget) -> Result<(Element, bool, &'a str), DecodeError> {
-    let end = text.find(|c: char| c.is_whitespace() || matches!(c, '>' | '/')).ok_or(MALFORMED)?;
-    let (name, mut rest) = text.split_at_checked(end).ok_or(MALFORMED)?;
-    if name.is_empty() {
+/// The element of a start tag, without its content.
+fn read_tag(tag: &BytesStart<'_>, budget: &DecodeBudget) -> Result<Element, DecodeError> {
+    budget.take_values(1, ELEMENT_BYTES)?;
+    let name = tag.local_name();
+    if name.as_ref().is_empty() {
         return Err(MALFORMED);
     }
-    budget.take_values(1, ELEMENT_BYTES)?;
-    let mut element = Element { name: local(name).to_owned(), ..Element::default() };
-    loop {
-        rest = rest.trim_start();
-        if let Some(after) = rest.strip_prefix('>') {
-            return Ok((element, false, after));
-        }
-        if let Some(after) = rest.strip_prefix("/>") {
-            return Ok((element, true, after));
-        }
-        let (name, value) = rest.split_once('=').ok_or(MALFORMED)?;
-        let value = value.trim_start();
-        let quote = value.chars().next().filter(|c| matches!(c, '"' | '\'')).ok_or(MALFORMED)?;
-        let (value, after) = value.get(1..).and_then(|value| value.split_once(quote)).ok_or(MALFORMED)?;
-        let name = name.trim();
-        if name.is_empty() || name.contains(['<', '>', '"']) || element.attributes.len() >= MAX_ATTRIBUTES {
+    let mut element = Element { name: name.as_ref().to_owned(), ..Element::default() };
+    for attribute in tag.attributes() {
+        let attribute = attribute.map_err(malformed)?;
+        if element.attributes.len() >= MAX_ATTRIBUTES {
             return Err(MALFORMED);
         }
         budget.take_values(1, ATTRIBUTE_BYTES)?;
-        element.attributes.push((local(name).to_owned(), unescape(value)?));
-        rest = after;
+        let name = attribute.key.local_name().as_ref().to_owned();
+        element.attributes.push((name, unescape(&attribute.value)?));
     }
+    Ok(element)
 }
 
-/// A text with its references replaced.
+/// A text with its entity references resolved.
 fn unescape(text: &str) -> Result<String, DecodeError> {
-    let mut parts = text.split('&');
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (name, after) = part.split_once(';').ok_or(MALFORMED)?;
-        let number = |digits: &str, radix| u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-        let letter = match name {
-            "amp" => Some('&'),
-            "lt" => Some('<'),
-            "gt" => Some('>'),
-            "quot" => Some('"'),
-            "apos" => Some('\''),
-            _ => match name.strip_prefix('#').map(|digits| (digits, digits.strip_prefix('x'))) {
-                Some((_, Some(digits))) => number(digits, 16),
-                Some((digits, None)) => number(digits, 10),
-                None => None,
-            },
-        };
-        out.push(letter.ok_or(DecodeError::Malformed("XML with entities is not accepted"))?);
-        out.push_str(after);
-    }
-    Ok(out)
+    let text = quick_xml::escape::unescape(text);
+    Ok(text.map_err(|_detail| DecodeError::Malformed("XML with entities is not accepted"))?.into_owned())
 }
 
-/// A text that may stand in an attribute or between tags.
+/// A text that is allowed in an attribute or between tags, without control characters.
 pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() => {}
-            c => out.push(c),
-        }
-    }
-    out
+    quick_xml::escape::escape(text.replace(char::is_control, "")).into_owned()
 }
 
 #[cfg(test)]
@@ -262,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unsafe_or_broken_is_refused() {
+    fn unsafe_or_malformed_xml_is_refused() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>";
         assert_eq!(parse(bomb), Err(DecodeError::Malformed("XML with a document type is not accepted")));
         let deep = "<a>".repeat(100);
@@ -276,6 +229,9 @@ mod tests {
             "x<a/>",
             "<a>&b;</a>",
             "<a b></a>",
+            "< b='c'/>",
+            "<a b='1' b='2'/>",
+            "<a>b & c</a>",
             "<a b=c/>",
             "<!",
             "<a b='",

@@ -1,4 +1,4 @@
-//! Payloads of satellite messages: the bytes that a device put into them, in a format of its own.
+//! Payloads of satellite messages: bytes of a device in a device-specific format.
 
 mod record;
 mod select;

@@ -10,11 +10,11 @@ use crate::report::Report;
 
 /// Bytes of a record.
 pub(super) const LENGTH: usize = 14;
-/// How far the time of a record may be from that of the session for a payload to be taken for records unasked.
+/// Maximum difference between the time of a record and that of the session, for a payload to be recognised as records.
 const NEAR_MS: u64 = 90 * 86_400_000;
 
-/// Reads records until the end. The time is big-endian in older firmware and little-endian in newer: the one nearer to
-/// the session counts.
+/// Decodes records until the end. The time is big-endian in older firmware and little-endian in newer: the one nearer
+/// to the session is used.
 pub(super) fn read_records(payload: &[u8], session: Timestamp) -> (Vec<Report>, Option<DecodeError>) {
     let records = payload.chunks_exact(LENGTH);
     let error = (!records.remainder().is_empty()).then_some(DecodeError::Short);
@@ -46,7 +46,7 @@ const fn distance_ms(one: Timestamp, other: Timestamp) -> u64 {
     one.as_millis().abs_diff(other.as_millis())
 }
 
-/// Whether a payload is made of such records: their length, and times near the session.
+/// Whether a payload consists of such records: by their length, and times near the session.
 pub(super) fn is_records(payload: &[u8], session: Timestamp) -> bool {
     let records = payload.chunks_exact(LENGTH);
     !payload.is_empty()
@@ -67,10 +67,10 @@ mod tests {
         let (reports, error) = read_records(&payload, session);
         assert_eq!((reports.len(), error), (expect.len(), None), "{hex}");
         for (report, (time, latitude, longitude)) in reports.iter().zip(expect) {
-            let place = report.place.unwrap();
+            let position = report.position.unwrap();
             assert_eq!(report.time.unwrap().to_string(), *time);
-            assert!((place.latitude - latitude).abs() < 1e-5, "{place:?}");
-            assert!((place.longitude - longitude).abs() < 1e-5, "{place:?}");
+            assert!((position.latitude - latitude).abs() < 1e-5, "{position:?}");
+            assert!((position.longitude - longitude).abs() < 1e-5, "{position:?}");
         }
     }
 

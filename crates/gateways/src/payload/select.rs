@@ -1,4 +1,4 @@
-//! Chooses how a payload is read: by the device's setting, its model, or what the bytes look like.
+//! Chooses the decoder of a payload: by the setting of the device, its model, or the bytes.
 
 use perigee_core::time::Timestamp;
 use serde_json::Value as Json;
@@ -10,40 +10,40 @@ use crate::template::Template;
 
 use super::{record, smartone, t622};
 
-/// Bytes of an unread payload that are kept as hexadecimal digits in a reading; all of them are in the raw message.
+/// Maximum bytes of an unread payload that a reading contains as hexadecimal digits; the raw message contains all.
 const MAX_HEX: usize = 400;
 
-/// How payloads can be read: the values of the setting `payload`.
+/// Formats of payloads: the values of the setting `payload`.
 pub const PAYLOAD_KINDS: &[&str] =
     &["auto", "text", "records", "smartone", "atlastrax", "t622", "template", "raw"];
 
-/// What is known about the device that sent a payload.
+/// Facts about the device that sent a payload.
 #[derive(Clone, Copy, Debug)]
 pub struct PayloadSettings<'a> {
-    /// When the network got it.
+    /// Time at which the network received the message.
     pub session: Timestamp,
-    /// The device's model, which decides where no kind is set.
+    /// The model of the device, which decides if no format is set.
     pub model: Option<&'a str>,
-    /// One of [`PAYLOAD_KINDS`]. None: by the model.
+    /// One of [`PAYLOAD_KINDS`]. None to decide by the model.
     pub kind: Option<&'a str>,
     /// The order of the parameters of a T622.
     pub format: Option<&'a str>,
-    /// A template, which is used unless `kind` says otherwise.
+    /// A template, which is used unless `kind` has another value.
     pub template: Option<&'a Json>,
 }
 
-/// What a payload says.
+/// The decoded content of a payload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Payload {
-    /// In the order of the bytes; times may be missing.
+    /// The reports, in the order of the bytes; times may be missing.
     pub reports: Vec<Report>,
     /// A payload that is text.
     pub text: Option<String>,
-    /// Why it could not be read, or not in full.
+    /// Why it could not be decoded completely.
     pub error: Option<DecodeError>,
 }
 
-/// Reads a payload. One that cannot be read becomes a report with its bytes as `payload`.
+/// Decodes a payload. A payload that cannot be decoded becomes a report with its bytes as `payload`.
 pub fn decode_payload(bytes: &[u8], settings: &PayloadSettings<'_>) -> Payload {
     if bytes.is_empty() {
         return Payload::default();
@@ -64,7 +64,7 @@ pub fn decode_payload(bytes: &[u8], settings: &PayloadSettings<'_>) -> Payload {
             None if record::is_records(bytes, settings.session) => read_records(bytes, settings.session),
             None => one(raw(bytes)),
         }),
-        _ => Err(DecodeError::Malformed("the setting payload has an unknown value")),
+        _ => Err(DecodeError::Malformed("the setting \"payload\" names no known format")),
     };
     result.unwrap_or_else(|error| Payload { error: Some(error), ..one(raw(bytes)) })
 }
@@ -94,9 +94,10 @@ fn read_records(bytes: &[u8], session: Timestamp) -> Payload {
 }
 
 fn read_template(bytes: &[u8], setting: Option<&Json>) -> Result<Payload, DecodeError> {
-    let setting = setting.ok_or(DecodeError::Malformed("the device has no template"))?;
+    let setting = setting
+        .ok_or(DecodeError::Malformed("the device has \"payload\": \"template\", but no \"template\""))?;
     let template = Template::parse(setting)
-        .map_err(|_detail| DecodeError::Malformed("the template of the device is invalid"))?;
+        .map_err(|_detail| DecodeError::Malformed("the setting \"template\" of the device is invalid"))?;
     let (reports, error) = template.apply(bytes);
     Ok(Payload { reports, error, text: None })
 }
@@ -111,7 +112,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|c| *c != '\0').collect::<String>().trim().to_owned()
 }
 
-/// The text of bytes that are nothing but text.
+/// The text of bytes that are printable text.
 fn as_text(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim_end_matches(['\0', '\r', '\n']);
     let is_text = |c: char| !c.is_control() || matches!(c, '\r' | '\n' | '\t');

@@ -1,4 +1,4 @@
-//! `SmartOne` payloads of nine bytes, and the form that `AtlasTrax` makes of them.
+//! `SmartOne` payloads of nine bytes, and the variant of `AtlasTrax`.
 
 use crate::alarm::{AlarmTable, Notation, number, text};
 use crate::decoded::DecodeError;
@@ -7,12 +7,12 @@ use crate::notation::number::{real, signed};
 use crate::notation::reader::Reader;
 use crate::report::Report;
 
-/// What a payload says when it is no place: a truncated, raw or modular message.
+/// The type of a standard message. Messages of other types (truncated, raw, modular) have no position.
 const STANDARD: u64 = 0;
-/// The speed of `AtlasTrax` units that have no fix.
+/// The speed that `AtlasTrax` units without a fix send.
 const NO_FIX: u8 = 0xff;
 
-/// What made a `SmartOne` send.
+/// The event that made a `SmartOne` send.
 pub const SUBTYPE: AlarmTable = AlarmTable {
     field: "subtype of a SmartOne payload",
     notation: Notation::Decimal,
@@ -30,7 +30,7 @@ fn degrees(raw: u32, range: f64) -> f64 {
     real(signed(raw.into(), 24)) * range / 8_388_608.0
 }
 
-/// Reads a payload of a `SmartOne`. Other types than the standard message keep their bytes as `payload`.
+/// Decodes a payload of a `SmartOne`. Types other than the standard message keep their bytes as `payload`.
 pub fn read_smartone(payload: &[u8]) -> Result<Report, DecodeError> {
     let mut reader = Reader::new(payload);
     let mut report = Report::default();
@@ -69,7 +69,7 @@ pub fn read_smartone(payload: &[u8]) -> Result<Report, DecodeError> {
     Ok(report)
 }
 
-/// Reads a payload of an `AtlasTrax`; none when the unit says that it has no fix.
+/// Decodes a payload of an `AtlasTrax`; none if the unit reports that it has no fix.
 pub fn read_atlastrax(payload: &[u8]) -> Result<Option<Report>, DecodeError> {
     let mut reader = Reader::new(payload);
     let head = reader.u8()?;
@@ -99,16 +99,16 @@ mod tests {
 
     fn check(hex: &str, latitude: f64, longitude: f64) -> Report {
         let report = read(hex);
-        let place = report.place.unwrap();
+        let position = report.position.unwrap();
         assert!(
-            (place.latitude - latitude).abs() < 1e-5 && (place.longitude - longitude).abs() < 1e-5,
-            "{place:?}"
+            (position.latitude - latitude).abs() < 1e-5 && (position.longitude - longitude).abs() < 1e-5,
+            "{position:?}"
         );
         report
     }
 
     #[test]
-    fn places_are_read() {
+    fn positions_are_read() {
         check("00C583EACD37210A00", -41.12206, -71.41592);
         check("00337BA619B7250A00", 36.19899, 36.16229);
         let report = check("002E914EBAEAE84A08", 32.74284, -97.14712);
@@ -117,11 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_fix_has_no_place() {
+    fn a_message_without_a_fix_has_no_position() {
         let none = crate::notation::hex::parse_hex("63FFFF1BB4FFFFFFFF").unwrap();
         assert_eq!(read_atlastrax(&none), Ok(None));
         assert_eq!(read("63FFFF1BB4FFFFFFFF").get("messageType"), Some(&crate::Value::Integer(3)));
-        assert_eq!(read("08C583EACD37210A00").place, None);
+        assert_eq!(read("08C583EACD37210A00").position, None);
         assert_eq!(read_smartone(&[0, 1, 2]), Err(DecodeError::Short));
     }
 }

@@ -1,4 +1,4 @@
-//! Payloads of Meitrack's T622 over Iridium: parameters in an order that is set in the device.
+//! Payloads of Meitrack's T622 over Iridium: parameters in the order that is set in the device.
 
 use crate::decoded::DecodeError;
 use crate::notation::instant::seconds;
@@ -7,10 +7,10 @@ use crate::report::Report;
 
 /// Seconds from 1970 to 2000.
 const SINCE_2000_S: i64 = 946_684_800;
-/// Event, place, time and fix flag; what follows depends on the device's setting.
+/// Event, position, time and fix flag; the rest depends on the settings of the device.
 const DEFAULT_FORMAT: &str = "01,02,03,04,05";
 
-/// Parameters of a format that are read.
+/// Maximum number of parameters of a format that are read.
 const PARAMETERS_MAX: usize = 64;
 
 /// Whether a text is a format whose parameters are all known.
@@ -30,7 +30,7 @@ pub(super) fn read_t622(payload: &[u8], format: Option<&str>) -> Result<Report, 
     for word in format.unwrap_or(DEFAULT_FORMAT).split(',').take(PARAMETERS_MAX) {
         let parameter = crate::notation::fields::hex(word)
             .and_then(|number| u32::try_from(number).ok())
-            .ok_or(DecodeError::Malformed("the setting format is not a list such as 01,02,03"))?;
+            .ok_or(DecodeError::Malformed("the setting \"format\" is not a list such as 01,02,03"))?;
         match parameter {
             0x01 => report.set("event", reader.u8()?),
             0x02 => latitude = Some(f64::from(reader.i32_le()?) / 1e6),

@@ -1,4 +1,4 @@
-//! Reads a payload by a template.
+//! Decodes a payload with a template.
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
@@ -10,14 +10,14 @@ use crate::{notation::instant, notation::loose};
 
 use super::{Condition, Endian, Field, Kind, Number, Template, Test};
 
-/// Records that are read of one payload.
+/// Maximum number of records of one payload.
 const MAX_RECORDS: usize = 1000;
-/// Bytes of a text or hex value; a reading has at most 1,000 characters.
+/// Maximum size of a text or hex value, in bytes; a reading has at most 1,000 characters.
 const MAX_TEXT: usize = 1000;
 
 impl Template {
-    /// The reports of a payload, and what could not be read. A field beyond the end of a record is an error unless it is
-    /// optional, and the other fields are kept.
+    /// The reports of a payload, and the error if it could not be decoded completely. A field beyond the end of a
+    /// record is an error unless it is optional, and the other fields are kept.
     pub fn apply(&self, payload: &[u8]) -> (Vec<Report>, Option<DecodeError>) {
         let Some(body) = payload.get(self.start..).filter(|body| !body.is_empty()) else {
             return (Vec::new(), Some(DecodeError::Short));
@@ -41,20 +41,20 @@ impl Template {
 
     fn read_record(&self, record: &[u8]) -> (Report, Option<DecodeError>) {
         let mut report = Report::default();
-        let mut place = (None, None);
+        let mut position = (None, None);
         let mut error = None;
         for field in &self.fields {
             if !field.when.iter().all(|condition| condition.holds(record)) {
                 continue;
             }
             match field.kind.read(record) {
-                Ok(Some(value)) => set_field(&mut report, &mut place, field, value),
+                Ok(Some(value)) => set_field(&mut report, &mut position, field, value),
                 Ok(None) => {}
                 Err(_) if field.optional => {}
                 Err(short) => error = Some(short),
             }
         }
-        if let (Some(latitude), Some(longitude)) = place {
+        if let (Some(latitude), Some(longitude)) = position {
             report.fix(latitude, longitude);
         }
         (report, error)
@@ -88,7 +88,7 @@ fn bytes_at(record: &[u8], offset: i64, width: Option<usize>) -> Result<&[u8], D
 }
 
 impl Number {
-    /// The number with its sign, and the same bits without.
+    /// The number as signed, and the same bits as unsigned.
     fn read(&self, record: &[u8]) -> Result<(i64, u64), DecodeError> {
         let bytes = bytes_at(record, self.offset, Some(self.width))?;
         let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
@@ -148,15 +148,15 @@ impl Kind {
     }
 }
 
-fn set_field(report: &mut Report, place: &mut (Option<f64>, Option<f64>), field: &Field, value: Value) {
+fn set_field(report: &mut Report, position: &mut (Option<f64>, Option<f64>), field: &Field, value: Value) {
     let number = match &value {
         Value::Flag(flag) => Some(if *flag { 1.0 } else { 0.0 }),
         Value::Text(text) => crate::notation::fields::real(text),
         other => other.as_f64(),
     };
     match field.name.as_str() {
-        "latitude" => place.0 = number,
-        "longitude" => place.1 = number,
+        "latitude" => position.0 = number,
+        "longitude" => position.1 = number,
         "time" => {
             report.time = match &value {
                 Value::Text(text) => instant::any(text),

@@ -1,4 +1,4 @@
-//! The parts of a template after it was read.
+//! The parts of a parsed template.
 
 use serde_json::Value as Json;
 
@@ -12,22 +12,22 @@ pub enum Endian {
     Little,
 }
 
-/// Where a number is and how its bits are read.
+/// The position of a number, and how its bits are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// Bytes from the beginning of the record; negative: from its end.
+    /// Offset from the start of the record, in bytes; if negative, from its end.
     pub offset: i64,
     /// 1 to 8 bytes.
     pub width: usize,
     /// The order of its bytes.
     pub endian: Endian,
-    /// Bits that count. They are moved down until the lowest of them is bit 0.
+    /// Bits that are used. They are shifted down until the lowest of them is bit 0.
     pub mask: u64,
-    /// Two's complement of the bits that count.
+    /// Whether the used bits are two's complement.
     pub signed: bool,
 }
 
-/// What the bytes of a field are.
+/// The encoding of the bytes of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
     /// `raw * scale + add`; a raw number equal to `none` means that there is no value.
@@ -45,7 +45,7 @@ pub enum Kind {
     Flag(Number),
     /// IEEE 754 of 4 or 8 bytes, times `scale` plus `add`.
     Float {
-        /// Where it is; its mask and sign are not used.
+        /// The position of the float; its mask and sign are not used.
         number: Number,
         /// The number is multiplied by this.
         scale: f64,
@@ -56,61 +56,61 @@ pub enum Kind {
     Text {
         /// As in [`Number::offset`].
         offset: i64,
-        /// Bytes; none: up to the end.
+        /// Number of bytes; if none, up to the end.
         width: Option<usize>,
     },
     /// Hexadecimal digits of the bytes.
     Hex {
         /// As in [`Number::offset`].
         offset: i64,
-        /// Bytes; none: up to the end.
+        /// Number of bytes; if none, up to the end.
         width: Option<usize>,
     },
-    /// The same in every record.
+    /// A constant of every record.
     Constant(Json),
 }
 
-/// What a condition compares.
+/// The comparison of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// The number is this one.
+    /// The number is equal.
     Equals(i64),
-    /// The number is another.
+    /// The number is different.
     NotEquals(i64),
-    /// The number is this or higher.
+    /// The number is equal or greater.
     AtLeast(i64),
-    /// The number is this or lower.
+    /// The number is equal or less.
     AtMost(i64),
 }
 
-/// When a field is read.
+/// The condition under which a field is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// The number that is compared; none: the bytes of the record.
+    /// The number to compare; if none, the size of the record in bytes.
     pub number: Option<Number>,
-    /// What the number is compared with.
+    /// The number to compare with.
     pub test: Test,
 }
 
-/// One field of a template: its name, its bits, and when it is there.
+/// One field of a template: its name, its bits, and the conditions under which it is present.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
     /// A member of a report such as `latitude`, or the name of a reading.
     pub name: String,
-    /// How it is read.
+    /// The value of the field.
     pub kind: Kind,
-    /// All of them must hold.
+    /// All conditions must be true.
     pub when: Vec<Condition>,
-    /// A record that is too short for it is no error.
+    /// Whether the field may be missing in a record that is too short.
     pub optional: bool,
 }
 
-/// How the payload of a device model is read.
+/// A template: how the payload of a device model is decoded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
     /// Bytes before the first record.
     pub start: usize,
-    /// Bytes of a record; none: the rest of the payload is one record.
+    /// Size of a record, in bytes; if none, the rest of the payload is one record.
     pub record: Option<usize>,
     /// In the order of the setting.
     pub fields: Vec<Field>,

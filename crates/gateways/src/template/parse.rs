@@ -6,11 +6,11 @@ use crate::setting::{Members, SettingError};
 
 use super::{Condition, Endian, Field, Kind, Number, Template, Test};
 
-/// Fields of a template.
+/// Maximum number of fields of a template.
 const MAX_FIELDS: usize = 200;
-/// Bytes of a payload that a template may speak of; IMT messages have up to 100,000.
+/// Maximum size of a payload that a template can describe, in bytes; IMT messages have up to 100,000.
 const MAX_BYTES: usize = 100_000;
-/// Characters of a name.
+/// Maximum number of characters of a name.
 const MAX_NAME: usize = 64;
 
 impl Template {
@@ -82,7 +82,7 @@ fn read_number(members: &mut Members<'_>, endian: Endian) -> Result<Number, Sett
     let width = members.count("width", 1..=8)?.unwrap_or(1);
     let endian = read_endian(members)?.unwrap_or(endian);
     let mask = match (members.take("bit").is_some(), members.bits("mask")?) {
-        (true, Some(_)) => return Err(members.wrong("bit", "cannot be used together with mask")),
+        (true, Some(_)) => return Err(members.wrong("bit", "cannot be used together with \"mask\"")),
         (true, None) => {
             let bit = members.count("bit", 0..=width * 8 - 1)?.and_then(|bit| u32::try_from(bit).ok());
             1_u64.checked_shl(bit.unwrap_or(0)).unwrap_or(1)
@@ -136,7 +136,7 @@ fn read_condition(setting: &Json, path: String, endian: Endian) -> Result<Condit
     let [test] = tests[..] else {
         return Err(members.wrong(
             "equals",
-            "is required: exactly one of equals, notEquals, atLeast and atMost must be given",
+            "is required: give exactly one of \"equals\", \"notEquals\", \"atLeast\" and \"atMost\"",
         ));
     };
     members.end()?;

@@ -1,4 +1,4 @@
-//! Templates read what they describe and refuse what they cannot mean.
+//! Templates decode as described, and invalid ones are refused.
 
 use serde_json::{Value as Json, json};
 
@@ -31,8 +31,8 @@ fn fields_are_read() {
     assert_eq!((reports.len(), error), (1, None));
     let report = &reports[0];
     assert_eq!(report.time.unwrap().as_seconds(), 1_700_000_000);
-    let place = report.place.unwrap();
-    assert!((place.latitude + 41.12206).abs() < 1e-9 && (place.longitude - 171.41592).abs() < 1e-9);
+    let position = report.position.unwrap();
+    assert!((position.latitude + 41.12206).abs() < 1e-9 && (position.longitude - 171.41592).abs() < 1e-9);
     assert_eq!(report.get("batteryLevel"), Some(&Value::Integer(55)));
     assert_eq!(report.get("temp1"), Some(&Value::Real(-18.0)));
     assert_eq!(report.alarms, ["sos"]);
@@ -68,7 +68,7 @@ fn a_short_payload_keeps_what_it_has() {
 }
 
 #[test]
-fn wrong_settings_are_told() {
+fn wrong_settings_are_reported() {
     let check = |setting: Json, expect: &str| {
         assert_eq!(Template::parse(&setting).unwrap_err().to_string(), expect);
     };
@@ -83,7 +83,7 @@ fn wrong_settings_are_told() {
     check(json!({"endian": "middle", "fields": []}), "/endian must be one of big, little");
     check(
         json!({"fields": [{"field": "a", "offset": 0, "when": {"offset": 0}}]}),
-        "/fields/0/when/equals is required: exactly one of equals, notEquals, atLeast and atMost must be given",
+        "/fields/0/when/equals is required: give exactly one of \"equals\", \"notEquals\", \"atLeast\" and \"atMost\"",
     );
     check(
         json!({"fields": [{"field": "a", "offset": 0, "mask": 0}]}),

@@ -1,4 +1,4 @@
-//! Every recorded request of a feed decodes to what was recorded, and no request makes a feed fail.
+//! Every recorded request of a feed decodes as recorded, and no request makes a feed fail.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! The page of alarm codes is that of the tables, and decoders raise nothing that is in no table.
+//! The page of alarm codes matches the tables, and decoders raise only alarms of the tables.
 
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ fn alerts_of(name: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_recorded_frames_raise_is_in_the_tables() {
+fn alarms_of_recorded_frames_are_in_the_tables() {
     for protocol in PROTOCOLS.iter().filter(|protocol| protocol.name != "iridium") {
         let known = alerts_of(protocol.name);
         for row in rows(protocol.name) {

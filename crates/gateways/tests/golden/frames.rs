@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::compare::{core_difference, is_same_value};
 
-/// What was right of what there is.
+/// The number of correct frames, and of all frames.
 #[derive(Debug, Default)]
 struct Count {
     right: usize,
@@ -33,14 +33,14 @@ pub(crate) fn rows(file: &str) -> Vec<Json> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// How many frames and replies differ from the recording on purpose; `DIFFERENCES.md` says which and why.
+/// How many frames and replies differ from the recording on purpose; `DIFFERENCES.md` lists them with the reasons.
 #[derive(Clone, Copy, Debug, Default)]
 struct Deliberate {
     frames: usize,
     replies: usize,
 }
 
-/// Decodes every frame of a protocol by itself and counts what is as recorded.
+/// Decodes every frame of a protocol by itself and counts those that match the recording.
 fn check(protocol: &str) {
     check_but(protocol, Deliberate::default());
 }
@@ -164,11 +164,11 @@ fn iridium() {
     check("iridium");
 }
 
-/// Frames that are located although they were recorded without a place; `DIFFERENCES.md` says why.
+/// Frames that are located although they were recorded without a position; `DIFFERENCES.md` says why.
 const LOCATED_ON_PURPOSE: [(&str, &str); 3] =
     [("jt808", "7e0900"), ("queclink", "2b425546463a475443414e"), ("queclink", "2b524553503a475443414e")];
 
-/// A status that became a position would move its device, and hide where it is.
+/// A status that became a position would move its device, and hide its real position.
 #[test]
 fn no_status_yields_a_position() {
     for protocol in perigee_gateways::PROTOCOLS {

@@ -1,4 +1,4 @@
-//! Frames of our own making for messages that the recordings do not have, or in which a reading was wrong before.
+//! Hand-made frames for messages that the recordings do not have, or that were decoded wrongly before.
 
 use perigee_core::time::Timestamp;
 use perigee_gateways::notation::checksum::crc16_x25;
@@ -6,7 +6,7 @@ use perigee_gateways::notation::reader::hex_digits;
 use perigee_gateways::{LineDecoder, LineDefaults};
 use serde_json::{Value as Json, json};
 
-/// Decodes one frame of a device that the connection has named.
+/// Decodes one frame of a device that the connection has identified.
 pub(crate) fn decode(mut line: Json) -> Json {
     line["known"] = json!(true);
     let mut decoder = LineDecoder::new(LineDefaults::default());
@@ -104,7 +104,7 @@ fn gt06_sl4x_alarms_have_ignition_and_altitude() {
 }
 
 #[test]
-fn gt06_an_alarm_by_access_points_is_heard() {
+fn gt06_an_alarm_by_access_points_is_decoded() {
     // One cell of the second generation, one access point, alarm 1.
     let content = "1a05010c000001cc00000125ef40e88c4600010102030405063c0102";
     let report = gt06_report(0xa9, content, false, None);

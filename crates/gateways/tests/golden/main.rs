@@ -1,4 +1,4 @@
-//! Every recorded frame decodes to what was recorded, within the bars of each protocol.
+//! Every recorded frame decodes as recorded, within the limits of each protocol.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 

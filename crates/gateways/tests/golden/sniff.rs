@@ -1,24 +1,24 @@
-//! First bytes tell the protocol.
+//! First bytes identify the protocol.
 
 use perigee_gateways::{PROTOCOLS, Transport, sniff};
 
 use super::streams::streams;
 
 #[test]
-fn recorded_frames_tell_their_protocol() {
+fn recorded_frames_identify_their_protocol() {
     let mut wrong = Vec::new();
     for (protocol, frames) in streams() {
-        let told = |frame: &&Vec<u8>| {
+        let is_missed = |frame: &&Vec<u8>| {
             let found = sniff(frame).0.map(|found| found.name);
             found != Some(protocol.name)
         };
-        let missed: Vec<_> = frames.iter().filter(told).collect();
-        // What cannot be told: answers and frames that never come first on a connection.
+        let missed: Vec<_> = frames.iter().filter(is_missed).collect();
+        // Frames that cannot be identified: answers and frames that never come first on a connection.
         if missed.len() * 20 > frames.len() {
             let example = String::from_utf8_lossy(missed[0]).chars().take(60).collect::<String>();
             let as_what = sniff(missed[0]).0.map(|found| found.name);
             wrong.push(format!(
-                "{}: {} of {} not told, such as {example:?} as {as_what:?}",
+                "{}: {} of {} not identified, such as {example:?} as {as_what:?}",
                 protocol.name,
                 missed.len(),
                 frames.len()

@@ -73,7 +73,7 @@ pub(crate) fn streams() -> Vec<(&'static Protocol, Vec<Vec<u8>>)> {
     PROTOCOLS.iter().filter(fixture).map(recorded).collect()
 }
 
-/// The same without protocols of datagrams alone.
+/// The same without protocols that use only datagrams.
 fn tcp_streams() -> Vec<(&'static Protocol, Vec<Vec<u8>>)> {
     streams().into_iter().filter(|(protocol, _)| protocol.transports.contains(&Transport::Tcp)).collect()
 }

@@ -43,13 +43,13 @@ macro_rules! headers {
 headers! {
     /// Keeps auto-responders from answering (RFC 3834).
     AutoSubmitted = "Auto-Submitted";
-    /// The same for Exchange, which does not read the above.
+    /// The same for Exchange, which ignores `Auto-Submitted`.
     SuppressResponses = "X-Auto-Response-Suppress";
     /// Lets recipients filter alerts (RFC 2919).
     ListId = "List-Id";
     /// How to unsubscribe (RFC 2369); left out if there is no such address.
     ListUnsubscribe = "List-Unsubscribe";
-    /// Says that one POST to the first of these addresses unsubscribes (RFC 8058).
+    /// Declares that a POST to the first address of `List-Unsubscribe` unsubscribes (RFC 8058).
     ListUnsubscribePost = "List-Unsubscribe-Post";
 }
 
@@ -120,7 +120,7 @@ mod tests {
     fn written(subject: &str, text: &str, html: Option<&str>) -> String {
         let message = Message {
             id: NotificationId::from_i64(7),
-            channel: Channel::Email,
+            channel: Channel::EMAIL,
             to: "ana@example.com".to_owned(),
             subject: subject.to_owned(),
             text: text.to_owned(),
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn one_request_ends_it_where_that_is_encrypted() {
+    fn one_click_unsubscription_requires_https() {
         let write = |link: Option<&str>, unsubscribe: Option<&str>| {
             let head = Letterhead { unsubscribe: unsubscribe.map(str::to_owned), ..letterhead() };
             let message = Message {
                 id: NotificationId::from_i64(7),
-                channel: Channel::Email,
+                channel: Channel::EMAIL,
                 to: "ana@example.com".to_owned(),
                 subject: "SOS".to_owned(),
                 text: "Help.".to_owned(),

@@ -29,9 +29,9 @@ pub(super) struct Connection {
 
 /// Opens a connection. The caller sets the time limit.
 pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result<Connection, NotConnected> {
-    let place = format!("{}:{}", settings.host, settings.port);
+    let address = format!("{}:{}", settings.host, settings.port);
     let broken = |doing: &str| {
-        let context = format!("{doing} {place}");
+        let context = format!("{doing} {address}");
         move |error: io::Error| NotConnected(format!("{context}: {error}"))
     };
     let host = settings.host.trim_start_matches('[').trim_end_matches(']');
@@ -44,39 +44,39 @@ pub(super) async fn open(settings: &EmailSettings, tls: &TlsConnector) -> Result
     }
     let mut dialogue = Dialogue::new(pipe);
     let greeting = dialogue.read_reply().await.map_err(broken("no greeting from"))?;
-    expect(&greeting, "the greeting", &place)?;
+    expect(&greeting, "the greeting", &address)?;
     let mut offer = greet(&mut dialogue, settings).await.map_err(broken("no answer to EHLO from"))?;
-    expect(&offer, "EHLO", &place)?;
+    expect(&offer, "EHLO", &address)?;
     if matches!(settings.security, Security::Starttls | Security::StarttlsIfOffered) {
         if offer.offers("STARTTLS") {
             let answer = dialogue.command("STARTTLS").await.map_err(broken("no answer to STARTTLS from"))?;
-            expect(&answer, "STARTTLS", &place)?;
+            expect(&answer, "STARTTLS", &address)?;
             let bare = dialogue.into_pipe().map_err(broken("cannot encrypt the connection to"))?;
             let pipe = encrypt(bare, host, tls).await.map_err(broken("cannot encrypt the connection to"))?;
             dialogue = Dialogue::new(pipe);
             // Capabilities offered before encryption must be discarded (RFC 3207, section 4.2).
             offer = greet(&mut dialogue, settings).await.map_err(broken("no answer to EHLO from"))?;
-            expect(&offer, "EHLO", &place)?;
+            expect(&offer, "EHLO", &address)?;
         } else if settings.security == Security::Starttls {
             return Err(NotConnected(format!(
-                "{place} does not offer STARTTLS; set another port, or the email.security that the server supports"
+                "{address} does not offer STARTTLS; set another port, or the email.security that the server supports"
             )));
         }
     }
     if let Some(credentials) = &settings.credentials {
         let answer =
             sign_in(&mut dialogue, &offer, credentials).await.map_err(broken("cannot sign in to"))?;
-        expect(&answer, "the user name and password", &place)?;
+        expect(&answer, "the user name and password", &address)?;
     }
     let (takes_utf8, takes_8bit) = (offer.offers("SMTPUTF8"), offer.offers("8BITMIME"));
     Ok(Connection { dialogue, takes_utf8, takes_8bit })
 }
 
-fn expect(reply: &Reply, what: &str, place: &str) -> Result<(), NotConnected> {
+fn expect(reply: &Reply, what: &str, address: &str) -> Result<(), NotConnected> {
     if reply.verdict() == Verdict::Positive {
         Ok(())
     } else {
-        Err(NotConnected(format!("{place} answered {what} with {}", reply.shown())))
+        Err(NotConnected(format!("{address} answered {what} with {}", reply.shown())))
     }
 }
 

@@ -34,17 +34,18 @@ impl Dialogue {
         let mut reply: Option<Reply> = None;
         for _ in 0..LINES_MAX {
             let line = self.read_line().await?;
-            let (code, more, text) = parse_line(&line).ok_or_else(|| garbled("an answer is not SMTP"))?;
+            let (code, more, text) =
+                parse_line(&line).ok_or_else(|| garbled("an answer of the mail server is not SMTP"))?;
             let reply = reply.get_or_insert_with(|| Reply { code, lines: Vec::new() });
             if reply.code != code {
-                return Err(garbled("the lines of an answer have different codes"));
+                return Err(garbled("the lines of an answer of the mail server have different codes"));
             }
             reply.lines.push(text);
             if !more {
                 return Ok(reply.clone());
             }
         }
-        Err(garbled("an answer has too many lines"))
+        Err(garbled("an answer of the mail server has too many lines"))
     }
 
     async fn read_line(&mut self) -> io::Result<Vec<u8>> {
@@ -53,7 +54,7 @@ impl Dialogue {
         (&mut self.pipe).take(most).read_until(b'\n', &mut line).await?;
         if line.pop() != Some(b'\n') {
             return Err(if line.len() + 1 >= LINE_MAX {
-                garbled("a line of an answer is too long")
+                garbled("a line of an answer of the mail server is too long")
             } else {
                 io::Error::new(io::ErrorKind::UnexpectedEof, "the server closed the connection")
             });

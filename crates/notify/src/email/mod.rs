@@ -1,8 +1,8 @@
 //! E-mail by SMTP.
 //!
-//! The message is composed by lettre, but the SMTP dialogue is our own. If no reply comes after the final dot, nobody
-//! can know whether the message was accepted. A library that returns one result for the whole dialogue hides on which
-//! side of that point it failed.
+//! The message is composed by lettre, but the SMTP dialogue is our own. If no reply comes after the final dot, it is
+//! unknown whether the message was accepted. A library that returns one result for the whole dialogue does not show
+//! whether it failed before or after that point.
 
 mod compose;
 mod connection;

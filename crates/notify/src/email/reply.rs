@@ -4,7 +4,7 @@ use crate::plain::excerpt;
 
 /// Bytes that one line of a reply may have. RFC 5321 allows 512, but servers that include links send more.
 pub(super) const LINE_MAX: usize = 4_096;
-/// Lines that a reply may have.
+/// Maximum number of lines of a reply.
 pub(super) const LINES_MAX: usize = 128;
 /// Characters of a reply that are shown to people.
 const SHOWN: usize = 300;

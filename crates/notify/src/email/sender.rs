@@ -49,8 +49,8 @@ impl EmailSender {
             (None, _) => Trust::Public,
         };
         let letterhead = Letterhead {
-            from: settings.writer()?,
-            reply_to: settings.reader()?,
+            from: settings.sender_mailbox()?,
+            reply_to: settings.reply_to_mailbox()?,
             domain: settings.domain.clone(),
             unsubscribe: settings.unsubscribe.clone(),
         };
@@ -61,7 +61,7 @@ impl EmailSender {
     /// A connection ready for a message: an idle one that still answers, or a new one.
     async fn connection(
         &self,
-        place: &mut ConnectionPermit<'_>,
+        permit: &mut ConnectionPermit<'_>,
         kept: Option<Connection>,
     ) -> Result<Connection, NotConnected> {
         if let Some(mut connection) = kept {
@@ -70,21 +70,21 @@ impl EmailSender {
                 return Ok(connection);
             }
         }
-        place.opened();
+        permit.opened();
         open(&self.settings, &self.tls).await
     }
 
     /// Everything up to the final dot. If it fails here, the server has not accepted the message.
     async fn before_the_dot<'s>(
         &'s self,
-        (mut place, kept): (ConnectionPermit<'s>, Option<Connection>),
+        (mut permit, kept): (ConnectionPermit<'s>, Option<Connection>),
         message: &Message,
         to: &Address,
         email: &[u8],
     ) -> Result<Begun<'s>, SendOutcome> {
-        let mut connection = self.connection(&mut place, kept).await.map_err(|why| later(why.0))?;
+        let mut connection = self.connection(&mut permit, kept).await.map_err(|why| later(why.0))?;
         if !to.user().is_ascii() && !connection.takes_utf8 {
-            place.keep(connection);
+            permit.keep(connection);
             return Err(SendOutcome::Refused {
                 reason: format!(
                     "the mail server cannot deliver to {}: it accepts only ASCII addresses",
@@ -96,11 +96,11 @@ impl EmailSender {
         match step.map_err(|error| {
             later(format!("the connection to the mail server was lost before the message was sent: {error}"))
         })? {
-            Step::Ready => Ok(Begun { place, connection }),
+            Step::Ready => Ok(Begun { permit, connection }),
             Step::Refused(reply) => {
                 let delivery = refusal(&reply);
                 if reply.code != 421 {
-                    place.keep(connection);
+                    permit.keep(connection);
                 }
                 Err(delivery)
             }
@@ -145,7 +145,7 @@ impl EmailSender {
             return unclear(&format!("the mail server gave an unexpected answer: {}", reply.shown()));
         }
         if reply.code != 421 {
-            begun.place.keep(begun.connection);
+            begun.permit.keep(begun.connection);
         }
         if reply.verdict() == Verdict::Positive {
             return SendOutcome::Sent { reference: Some(excerpt(&reply.lines.join(" "), REFERENCE)) };
@@ -156,7 +156,7 @@ impl EmailSender {
 
 /// A message that was transferred except for the final dot.
 struct Begun<'s> {
-    place: ConnectionPermit<'s>,
+    permit: ConnectionPermit<'s>,
     connection: Connection,
 }
 
@@ -172,8 +172,8 @@ impl Sender for EmailSender {
             Err(reason) => return SendOutcome::Refused { reason },
         };
         // Waiting for a permit does not count towards the time limit.
-        let place = self.pool.acquire().await;
-        match timeout(self.settings.time_out, self.before_the_dot(place, message, &to, &email)).await {
+        let permit = self.pool.acquire().await;
+        match timeout(self.settings.time_out, self.before_the_dot(permit, message, &to, &email)).await {
             Ok(Ok(begun)) => self.after_the_dot(begun).await,
             Ok(Err(delivery)) => delivery,
             Err(_elapsed) => later("the mail server did not accept the message in time".to_owned()),
@@ -185,8 +185,8 @@ impl Sender for EmailSender {
     }
 }
 
-/// The outcome of a negative reply. Authentication errors are retried: they are fixed by settings and say nothing
-/// about the message.
+/// The outcome of a negative reply. Authentication errors are retried: they are fixed by settings and do not concern
+/// the message.
 fn refusal(reply: &Reply) -> SendOutcome {
     let reason = format!("the mail server answered {}", reply.shown());
     if reply.verdict() == Verdict::Permanent && !reply.is_about_access() {

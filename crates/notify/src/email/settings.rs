@@ -92,18 +92,18 @@ pub enum SettingsError {
 }
 
 impl EmailSettings {
-    pub(super) fn writer(&self) -> Result<Mailbox, SettingsError> {
+    pub(super) fn sender_mailbox(&self) -> Result<Mailbox, SettingsError> {
         mailbox(&self.from, "from")
     }
 
-    pub(super) fn reader(&self) -> Result<Option<Mailbox>, SettingsError> {
+    pub(super) fn reply_to_mailbox(&self) -> Result<Option<Mailbox>, SettingsError> {
         self.reply_to.as_deref().map(|text| mailbox(text, "reply_to")).transpose()
     }
 
     /// Checks everything that needs no connection.
     pub fn validate(&self) -> Result<(), SettingsError> {
-        self.writer()?;
-        self.reader()?;
+        self.sender_mailbox()?;
+        self.reply_to_mailbox()?;
         if self.host.is_empty() || self.host.chars().any(|c| c.is_whitespace() || c.is_control() || c == '/')
         {
             return Err(SettingsError::Host);

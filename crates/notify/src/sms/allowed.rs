@@ -3,7 +3,7 @@
 use perigee_core::accounts::country::Country;
 use perigee_core::notifications::phone::PhoneNumber;
 
-use super::calling_code::{beginnings_of, country_code_of};
+use super::calling_code::{country_code_of, prefixes_of};
 
 /// The country of a number; `None` for satellite and other international networks and for toll-free numbers.
 fn country_of(number: &PhoneNumber) -> Option<Country> {
@@ -41,7 +41,7 @@ impl AllowedCountries {
 
     /// The same as prefixes, such as `+34`; empty if every number is allowed.
     pub fn prefixes(&self) -> Vec<String> {
-        let of_countries = self.countries.iter().flat_map(|country| beginnings_of(country.code()));
+        let of_countries = self.countries.iter().flat_map(|country| prefixes_of(country.code()));
         self.prefixes.iter().cloned().chain(of_countries).map(|digits| format!("+{digits}")).collect()
     }
 
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_allow_what_countries_do() {
+    fn prefixes_allow_the_same_as_countries() {
         let numbers = [
             "+34600123456",
             "+14165550100",

@@ -3,7 +3,7 @@
 /// The basic table in the order of its codes. 0x1B leads to the extension.
 const BASIC: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u{1B}ÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 
-/// The extension, each behind an escape.
+/// The extension table; each code follows an escape.
 const EXTENSION: &[(char, u8)] = &[
     ('\u{0C}', 0x0A),
     ('^', 0x14),
@@ -21,7 +21,7 @@ const EXTENSION: &[(char, u8)] = &[
 const ESCAPE: u8 = 0x1B;
 
 /// Replacements for letters that the alphabet lacks.
-const PLAIN: &[(&str, &str)] = &[
+const REPLACEMENTS: &[(&str, &str)] = &[
     ("áâãāăą", "a"),
     ("ÁÂÃÀĀĂĄ", "A"),
     ("çćčĉ", "c"),
@@ -74,24 +74,27 @@ pub(super) fn codes(c: char) -> Option<(Option<u8>, u8)> {
     if let Some((_, code)) = EXTENSION.iter().find(|(known, _)| *known == c) {
         return Some((Some(ESCAPE), *code));
     }
-    let place = BASIC.chars().position(|known| known == c)?;
-    u8::try_from(place).ok().map(|code| (None, code))
+    let index = BASIC.chars().position(|known| known == c)?;
+    u8::try_from(index).ok().map(|code| (None, code))
 }
 
-/// Whether the alphabet has every character.
+/// Whether the alphabet has every character of the text.
 pub(super) fn is_plain(text: &str) -> bool {
     text.chars().all(|c| codes(c).is_some())
 }
 
 /// The text with all missing letters replaced; `None` if one has no replacement.
-pub(super) fn plainly(text: &str) -> Option<String> {
+pub(super) fn with_replacements(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         if codes(c).is_some() {
             plain.push(c);
         } else {
             plain.push_str(
-                PLAIN.iter().find(|(letters, _)| letters.contains(c)).map(|(_, stand_in)| *stand_in)?,
+                REPLACEMENTS
+                    .iter()
+                    .find(|(letters, _)| letters.contains(c))
+                    .map(|(_, replacement)| *replacement)?,
             );
         }
     }
@@ -115,11 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn plain_letters_stand_in_or_nothing_does() {
-        assert_eq!(plainly("Ángela – “rápido”… 12\u{A0}km").as_deref(), Some("Angela - \"rapido\"... 12 km"));
-        assert_eq!(plainly("Привет"), None);
-        for (letters, stand_in) in PLAIN {
-            assert!(is_plain(stand_in), "{stand_in}");
+    fn missing_letters_are_replaced() {
+        assert_eq!(
+            with_replacements("Ángela – “rápido”… 12\u{A0}km").as_deref(),
+            Some("Angela - \"rapido\"... 12 km")
+        );
+        assert_eq!(with_replacements("Привет"), None);
+        for (letters, replacement) in REPLACEMENTS {
+            assert!(is_plain(replacement), "{replacement}");
             assert!(letters.chars().all(|c| codes(c).is_none()), "{letters}");
         }
     }

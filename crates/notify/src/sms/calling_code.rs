@@ -8,7 +8,7 @@ const LONGEST: usize = 7;
 
 /// A country code and the prefixes of its numbers. A longer prefix wins over a shorter one.
 #[rustfmt::skip]
-const BEGINNINGS: &[&str] = &[
+const PREFIXES: &[&str] = &[
     "AD 376", "AE 971", "AF 93", "AG 1268", "AI 1264", "AL 355", "AM 374", "AO 244", "AQ 6721", "AR 54", "AS 1684",
     "AT 43", "AU 61", "AW 297", "AX 35818", "AZ 994", "BA 387", "BB 1246", "BD 880", "BE 32", "BF 226", "BG 359",
     "BH 973", "BI 257", "BJ 229", "BM 1441", "BN 673", "BO 591", "BQ 599", "BR 55", "BS 1242", "BT 975", "BW 267",
@@ -39,10 +39,10 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 static COUNTRY_OF: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
-    BEGINNINGS
+    PREFIXES
         .iter()
         .filter_map(|row| row.split_once(' '))
-        .flat_map(|(country, beginnings)| beginnings.split(' ').map(move |beginning| (beginning, country)))
+        .flat_map(|(country, prefixes)| prefixes.split(' ').map(move |prefix| (prefix, country)))
         .collect()
 });
 
@@ -52,22 +52,22 @@ pub(super) fn country_code_of(digits: &str) -> Option<&'static str> {
 }
 
 /// The shortest prefixes that belong to this country and to no other.
-pub(super) fn beginnings_of(country: &str) -> Vec<String> {
+pub(super) fn prefixes_of(country: &str) -> Vec<String> {
     let own = COUNTRY_OF.iter().filter(|(_, owner)| **owner == country);
-    let mut found: Vec<String> = own.flat_map(|(beginning, _)| without_others(beginning, country)).collect();
+    let mut found: Vec<String> = own.flat_map(|(prefix, _)| without_others(prefix, country)).collect();
     found.sort_unstable();
     found.dedup();
     found
 }
 
 /// This prefix, or its extensions if longer prefixes belong to other countries.
-fn without_others(beginning: &str, country: &str) -> Vec<String> {
+fn without_others(prefix: &str, country: &str) -> Vec<String> {
     let leads_elsewhere =
-        COUNTRY_OF.iter().any(|(longer, owner)| longer.starts_with(beginning) && *owner != country);
+        COUNTRY_OF.iter().any(|(longer, owner)| longer.starts_with(prefix) && *owner != country);
     if !leads_elsewhere {
-        return vec![beginning.to_owned()];
+        return vec![prefix.to_owned()];
     }
-    let longer = (0..10).map(|digit| format!("{beginning}{digit}"));
+    let longer = (0..10).map(|digit| format!("{prefix}{digit}"));
     longer
         .filter(|longer| COUNTRY_OF.get(longer.as_str()).is_none_or(|owner| *owner == country))
         .flat_map(|longer| without_others(&longer, country))
@@ -81,15 +81,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_country_exists_and_no_beginning_stands_twice() {
-        let beginnings: usize = BEGINNINGS.iter().map(|row| row.split(' ').count() - 1).sum();
-        assert_eq!(beginnings, COUNTRY_OF.len());
-        for (beginning, code) in &*COUNTRY_OF {
+    fn every_country_exists_and_no_prefix_is_listed_twice() {
+        let prefixes: usize = PREFIXES.iter().map(|row| row.split(' ').count() - 1).sum();
+        assert_eq!(prefixes, COUNTRY_OF.len());
+        for (prefix, code) in &*COUNTRY_OF {
             assert!(code.parse::<Country>().is_ok(), "{code}");
-            assert!(
-                beginning.len() <= LONGEST && beginning.bytes().all(|byte| byte.is_ascii_digit()),
-                "{beginning}"
-            );
+            assert!(prefix.len() <= LONGEST && prefix.bytes().all(|byte| byte.is_ascii_digit()), "{prefix}");
         }
     }
 }

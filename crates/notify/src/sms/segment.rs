@@ -1,6 +1,6 @@
 //! Counts the segments of an SMS, and shortens texts to a number of segments.
 
-use super::alphabet::{codes, is_plain, plainly};
+use super::alphabet::{codes, is_plain, with_replacements};
 
 /// The encoding of an SMS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(crate) fn parts(text: &str, alphabet: Alphabet) -> Vec<&str> {
 pub fn fit(text: &str, fitting: Fitting) -> String {
     let text = crate::plain::lines(text);
     let text = text.trim();
-    let plain = if fitting.plain_letters && !is_plain(text) { plainly(text) } else { None };
+    let plain = if fitting.plain_letters && !is_plain(text) { with_replacements(text) } else { None };
     let text = match plain {
         Some(plain) if segments(&plain).count < segments(text).count => plain,
         _ => text.to_owned(),
@@ -129,13 +129,13 @@ mod tests {
         check(&"a".repeat(307), Alphabet::Gsm7, 3);
         check(&"€".repeat(80), Alphabet::Gsm7, 1);
         check(&"€".repeat(81), Alphabet::Gsm7, 2);
-        // 153 is odd: the last place of a segment stays empty rather than part an escape from its letter.
+        // 153 is odd: the last unit of a segment stays empty, so that an escape and its letter are not separated.
         check(&"€".repeat(152), Alphabet::Gsm7, 2);
         check(&"€".repeat(153), Alphabet::Gsm7, 3);
         check(&"я".repeat(70), Alphabet::Ucs2, 1);
         check(&"я".repeat(71), Alphabet::Ucs2, 2);
         check(&"🚤".repeat(35), Alphabet::Ucs2, 1);
-        // 67 is odd too: no half of an emoji.
+        // 67 is odd too: an emoji of two units is not split.
         check(&"🚤".repeat(66), Alphabet::Ucs2, 2);
         check(&"🚤".repeat(67), Alphabet::Ucs2, 3);
     }

@@ -10,12 +10,13 @@ use perigee_core::notifications::notification::{
 };
 
 use super::consent;
+use super::count::segment_count;
 use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
 use super::{password_link, sos_notice, test};
 use crate::plain::{excerpt, one_line};
-use crate::sms::{Fitting, fit, segments};
+use crate::sms::{Fitting, fit};
 
 /// An account's own templates.
 pub type AccountTemplates = Arc<BTreeMap<TemplateKind, String>>;
@@ -33,8 +34,8 @@ pub struct Composer {
     fitting: Fitting,
 }
 
-/// The template that is used if even the built-in one fails. In a report, which has no device, `device.name` is the name
-/// of the account.
+/// The template that is used if even the built-in one fails. In a report, which has no device, `device.name` is the
+/// name of the account.
 const FALLBACK: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
 
 /// Begins the subject of e-mails to people who are not users of the account and did not confirm.
@@ -62,13 +63,13 @@ impl Composer {
 impl Compose for Composer {
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError> {
         match (&content.occasion, content.channel) {
-            (Occasion::ConfirmRecipient, Channel::Email) => return Ok(consent::question(content)),
-            (Occasion::ConfirmRecipient, Channel::Sms) => {
+            (Occasion::ConfirmRecipient, Channel::EMAIL) => return Ok(consent::question(content)),
+            (Occasion::ConfirmRecipient, _) => {
                 return Err(ComposeError("this kind of message is sent by e-mail only".to_owned()));
             }
             (Occasion::Test, _) => return Ok(test::message(content)),
             (Occasion::UnregisteredSos(notice), _) => return Ok(sos_notice::message(content, notice)),
-            (Occasion::PasswordLink { purpose }, Channel::Email) => {
+            (Occasion::PasswordLink { purpose }, Channel::EMAIL) => {
                 return Ok(password_link::message(content, *purpose));
             }
             _ => {}
@@ -83,14 +84,12 @@ impl Compose for Composer {
         let written = tokio::task::spawn_blocking(work).await;
         let Texts { subject, mut text, mut html } =
             written.map_err(|error| ComposeError(error.to_string()))??;
-        let count = match channel {
-            Channel::Email => 0,
-            Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
-        };
+        let count = segment_count(channel, &text);
         consent::add_footer(content, &mut text, html.as_mut());
         let subject = match channel {
-            // Mail to people who did not ask for it must show at once what it is, whatever names and templates say.
-            Channel::Email if content.is_stranger => {
+            // E-mail to people who did not ask for it must clearly show its purpose, whatever names and templates
+            // contain.
+            Channel::EMAIL if content.is_stranger => {
                 format!("{SERVICE} {}", excerpt(&subject, SUBJECT_SHOWN))
             }
             _ => subject,
@@ -125,19 +124,22 @@ struct Writer {
 
 impl Writer {
     fn write_all(&self, kinds: &Kinds, channel: Channel, fitting: Fitting) -> Result<Texts, ComposeError> {
-        Ok(match channel {
-            Channel::Email => Texts {
+        if channel == Channel::EMAIL {
+            return Ok(Texts {
                 subject: one_line(&self.write(kinds.subject)?),
                 text: self.write(kinds.text)?,
                 html: Some(self.write(kinds.html)?),
-            },
-            Channel::Sms => {
-                let kind = kinds
-                    .sms
-                    .ok_or_else(|| ComposeError("this kind of message is sent by e-mail only".to_owned()))?;
-                Texts { subject: String::new(), text: fit(&self.write(kind)?, fitting), html: None }
-            }
-        })
+            });
+        }
+        let kind = kinds
+            .sms
+            .ok_or_else(|| ComposeError("this kind of message is sent by e-mail only".to_owned()))?;
+        let text = self.write(kind)?;
+        if channel == Channel::SMS {
+            return Ok(Texts { subject: String::new(), text: fit(&text, fitting), html: None });
+        }
+        // Other channels have the title of an e-mail and the short text of an SMS.
+        Ok(Texts { subject: one_line(&self.write(kinds.subject)?), text, html: None })
     }
 
     /// Renders the account's own template. Uses the built-in one if there is none, or if its own fails or exceeds its
@@ -187,7 +189,7 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
         | Occasion::UnregisteredSos(_)
         | Occasion::PasswordLink { .. }
         | Occasion::ConfirmRecipient
-        | Occasion::Gone => {
+        | Occasion::Deleted => {
             return Err(ComposeError("the alert or report of the notification was deleted".to_owned()));
         }
     })

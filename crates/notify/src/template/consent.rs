@@ -52,8 +52,8 @@ pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut
     }
     if let Some(html) = html {
         let footer = format!("<p><a href=\"{}\">{}</a></p>\n", escape(link), escape(&label));
-        let place = html.to_ascii_lowercase().rfind("</body>").unwrap_or(html.len());
-        html.insert_str(place, &footer);
+        let index = html.to_ascii_lowercase().rfind("</body>").unwrap_or(html.len());
+        html.insert_str(index, &footer);
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn question(content: &Content) -> Composed {
     let link = content.mail_link.as_deref().unwrap_or_default();
     let message = Message {
         id: content.id,
-        channel: Channel::Email,
+        channel: Channel::EMAIL,
         to: content.to.clone(),
         subject: texts.subject.replace("{account}", &name),
         text: texts.question.replace("{link}", link).replace("{account}", &name),

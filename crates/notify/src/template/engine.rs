@@ -9,24 +9,24 @@ use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, Va
 use super::facts::Facts;
 use super::filter::add_filters;
 use super::format::Reader;
-use super::guard::guard;
+use super::guard::check_template;
 use super::instrument::{CHARGE, CHARGE_LEVEL, instrument};
 use super::kind::TemplateKind;
 use super::meter::{Limits, Meter};
 
-/// Instructions that a template may run, including those that charge for bytes: many times what the longest built-in
-/// template needs.
+/// Instructions that a template may run, including those that charge for bytes: many times the need of the longest
+/// built-in template.
 const FUEL: u64 = 22_000;
 /// Maximum nesting depth while rendering.
 const DEPTH_MAX: usize = 100;
 
-/// What is wrong with a template, and where.
+/// An error in a template, and its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", line.map(|line| format!("line {line}: ")).unwrap_or_default())]
 pub struct TemplateError {
     /// The line, counted from 1.
     pub line: Option<usize>,
-    /// What is wrong, for the author of the template.
+    /// The problem, for the author of the template.
     pub problem: String,
 }
 
@@ -50,7 +50,7 @@ impl From<Error> for TemplateError {
 /// Checks a user's template as far as possible without data.
 pub fn check(source: &str) -> Result<(), TemplateError> {
     check_length(source)?;
-    guard(source).map(drop)
+    check_template(source).map(drop)
 }
 
 fn check_length(source: &str) -> Result<(), TemplateError> {
@@ -76,7 +76,7 @@ pub fn render_within(
     limits: Limits,
 ) -> Result<String, TemplateError> {
     check_length(source)?;
-    let template = guard(source)?;
+    let template = check_template(source)?;
     let values = Value::from(Serde(facts));
     let meter = Arc::new(Meter::new(limits, &values, kind.output_max()));
     let environment = environment(kind, facts, &meter);

@@ -14,7 +14,7 @@ use perigee_core::zone::Zone;
 use serde::Serialize;
 
 use super::report::Report;
-use super::words::{spoken, words};
+use super::words::{supported_language, words};
 
 /// The data that templates can show.
 #[derive(Clone, Debug, Serialize)]
@@ -32,7 +32,7 @@ pub struct Facts {
     pub(super) overview: Report,
     pub(super) channel: &'static str,
     pub(super) base_url: String,
-    /// The page on which the recipient acknowledges the alert, with or without an account; none if it cannot be.
+    /// The page on which the recipient acknowledges the alert, with or without an account; `None` if there is none.
     pub(super) acknowledge_url: Option<String>,
     pub(super) created: String,
     pub(super) language: &'static str,
@@ -89,7 +89,7 @@ pub(super) enum Detail {
 pub(super) struct Position {
     pub(super) latitude: f64,
     pub(super) longitude: f64,
-    /// A map of the place that opens on telephones and desktops.
+    /// A map of the position that opens on telephones and desktops.
     pub(super) map_url: String,
     pub(super) time: String,
     /// Whether it is the device's last position and not the alert's own.
@@ -125,12 +125,12 @@ impl Facts {
                 alert.url = format!("{}/alerts/{}", content.base_url, stored.id);
             }
             Occasion::LimitReached { channel } => limit = Some(*channel),
-            Occasion::Overview(told) => overview = Report::of(told, language),
+            Occasion::Overview(report) => overview = Report::of(report, language),
             Occasion::Test
             | Occasion::UnregisteredSos(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
-            | Occasion::Gone => {}
+            | Occasion::Deleted => {}
         }
         Self {
             account: Named { name: content.account_name.clone() },
@@ -150,7 +150,7 @@ impl Facts {
             base_url: content.base_url.clone(),
             acknowledge_url: content.acknowledge_link.clone(),
             created: content.created.to_string(),
-            language: spoken(language),
+            language: supported_language(language),
             label: &words(language).label,
             units: content.preferences.units,
             zone: content.time_zone.clone(),
@@ -207,11 +207,15 @@ pub(super) fn place_in_words(
     units: Units,
     form: Form,
 ) -> Option<String> {
-    let language = if spoken(language) == "es" { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
+    let language = if supported_language(language) == "es" {
+        ConsoleLanguage::Spanish
+    } else {
+        ConsoleLanguage::English
+    };
     place::describe(position, place::Reader { language, units }, form)
 }
 
-/// The address of a map around a place, with a marker.
+/// The address of a map around a position, with a marker.
 pub(super) fn map_url((latitude, longitude): (f64, f64)) -> String {
     format!(
         "https://www.openstreetmap.org/?mlat={latitude:.5}&mlon={longitude:.5}#map=12/{latitude:.5}/{longitude:.5}"

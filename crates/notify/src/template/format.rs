@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn places_at_sea_and_on_land() {
+    fn positions_at_sea_and_on_land() {
         assert_eq!(reader(Units::Metric, "en").coordinates(41.385_06, -2.173_4), "41.38506° N, 2.17340° W");
         assert_eq!(reader(Units::Metric, "es").coordinates(-41.0, -2.0), "41,00000° S, 2,00000° O");
         assert_eq!(
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn times_in_the_reader_s_zone_and_tongue() {
+    fn times_in_the_reader_s_zone_and_language() {
         let instant = "2026-05-01T22:30:05Z".parse().unwrap();
         assert_eq!(reader(Units::Metric, "en").time(instant), "2 May 2026 00:30:05 CEST");
         assert_eq!(

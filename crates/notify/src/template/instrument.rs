@@ -11,7 +11,7 @@ use minijinja::machinery::ast::{
 
 use super::engine::TemplateError;
 
-/// The filter that charges for a value with everything in it. No template can name it: `guard` knows no such filter.
+/// The filter that charges for a value with everything in it. Templates cannot use it, because `guard` refuses it.
 pub(super) const CHARGE: &str = "__charge";
 /// The filter that charges for the outermost level of a value.
 pub(super) const CHARGE_LEVEL: &str = "__charge_level";
@@ -70,12 +70,12 @@ fn expression<'a>(expr: &Expr<'a>) -> Rewritten<Expr<'a>> {
         Expr::Var(it) => Expr::Var(Spanned::new(Var { id: it.id }, it.span())),
         Expr::Const(it) => Expr::Const(Spanned::new(Const { value: it.value.clone() }, it.span())),
         Expr::UnaryOp(it) => {
-            // It cannot be copied.
+            // `UnaryOpKind` is neither `Copy` nor `Clone`.
             let op = if matches!(it.op, UnaryOpKind::Not) { UnaryOpKind::Not } else { UnaryOpKind::Neg };
             Expr::UnaryOp(Spanned::new(UnaryOp { op, expr: expression(&it.expr)? }, it.span()))
         }
         Expr::BinOp(it) => {
-            // `and` and `or` only look whether a value is empty.
+            // `and` and `or` only test whether a value is empty.
             let reads = !matches!(it.op, BinOpKind::ScAnd | BinOpKind::ScOr);
             let operand = |expr| if reads { charged(expr, CHARGE) } else { expression(expr) };
             let binary = BinOp { op: it.op, left: operand(&it.left)?, right: operand(&it.right)? };

@@ -26,7 +26,7 @@ macro_rules! kinds {
                 match self { $(Self::$variant => include_str!(concat!("builtin/", $file)),)+ }
             }
 
-            /// Bytes that the rendered text may have.
+            /// Maximum number of bytes of the rendered text.
             pub const fn output_max(self) -> usize {
                 match self { $(Self::$variant => $most,)+ }
             }
@@ -59,7 +59,7 @@ kinds! {
     OverviewEmailHtml = "overview-email-html", "overview-email-html.html", 262_144;
 }
 
-/// What a message is about.
+/// The subject of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// An alert of a device.
@@ -71,7 +71,7 @@ pub enum Topic {
 }
 
 impl TemplateKind {
-    /// Characters that a template's source may have.
+    /// Maximum number of characters that a template's source may have.
     pub const SOURCE_MAX: usize = 20_000;
 
     /// Whether it renders HTML, in which every value is escaped.
@@ -79,7 +79,7 @@ impl TemplateKind {
         matches!(self, Self::AlertEmailHtml | Self::LimitEmailHtml | Self::OverviewEmailHtml)
     }
 
-    /// What its message is about.
+    /// The subject of its message.
     pub const fn topic(self) -> Topic {
         match self {
             Self::AlertEmailSubject | Self::AlertEmailText | Self::AlertEmailHtml | Self::AlertSms => {
@@ -95,8 +95,8 @@ impl TemplateKind {
     /// The channel of its message.
     pub const fn channel(self) -> Channel {
         match self {
-            Self::AlertSms | Self::LimitSms => Channel::Sms,
-            _ => Channel::Email,
+            Self::AlertSms | Self::LimitSms => Channel::SMS,
+            _ => Channel::EMAIL,
         }
     }
 }

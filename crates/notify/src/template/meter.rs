@@ -9,19 +9,19 @@ use std::time::{Duration, Instant};
 use minijinja::value::ValueKind;
 use minijinja::{Error, ErrorKind, Value};
 
-/// What one rendering may cost.
+/// The limit of work for one rendering.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes that operators, filters, tests, loops and output may read or write, whatever the data.
     pub bytes: u64,
-    /// In addition, how often all the data may be read.
+    /// How often all the data may be read, in addition to `bytes`.
     pub readings: u64,
     /// Time from the start of the rendering, by the monotonic clock.
     pub time: Duration,
 }
 
 impl Limits {
-    /// Many times what the longest built-in template needs, and less than 10 ms of the slowest filter for a usual
+    /// Many times the need of the longest built-in template, and less than 10 ms of the slowest filter for a usual
     /// alert. The time limit is for an overloaded machine; normally the bytes run out long before.
     pub const DEFAULT: Self = Self { bytes: 1 << 20, readings: 6, time: Duration::from_secs(1) };
 }

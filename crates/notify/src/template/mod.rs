@@ -5,6 +5,7 @@
 
 mod composer;
 mod consent;
+mod count;
 mod engine;
 mod facts;
 mod filter;

@@ -4,12 +4,12 @@ use perigee_core::access::credential::LinkPurpose;
 use perigee_core::notifications::notification::{Channel, Composed, Content, LINK_SECRET, Message};
 
 use super::consent::shown_name;
-use super::words::spoken;
+use super::words::supported_language;
 
 /// The mail, with a placeholder for the secret of the link.
 pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
     let account = shown_name(content);
-    let language = spoken(content.preferences.language.as_str());
+    let language = supported_language(content.preferences.language.as_str());
     let link = format!("{}/password?language={language}#token={LINK_SECRET}", content.base_url);
     let (subject, text) = match (purpose, language) {
         (LinkPurpose::Invitation, "es") => (
@@ -44,7 +44,7 @@ pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
     };
     let message = Message {
         id: content.id,
-        channel: Channel::Email,
+        channel: Channel::EMAIL,
         to: content.to.clone(),
         subject,
         text,

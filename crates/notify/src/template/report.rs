@@ -39,9 +39,9 @@ struct Group {
 
 impl Report {
     pub(super) fn of(overview: &Overview, language: &str) -> Self {
-        let nowhere = words(language).label.get("no_group");
+        let no_group = words(language).label.get("no_group");
         let group = |group: &GroupTotals| Group {
-            name: group.name.as_ref().or(nowhere).cloned().unwrap_or_default(),
+            name: group.name.as_ref().or(no_group).cloned().unwrap_or_default(),
             figures: Counts::of(&group.figures),
         };
         Self {
@@ -58,10 +58,7 @@ impl Report {
 impl Counts {
     fn of(figures: &Totals) -> Self {
         let named = u64::try_from(figures.silent_names.len()).unwrap_or(u64::MAX);
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "whole metres are exact as far as light goes in a week"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "whole metres are exact up to 2^53")]
         let distance = figures.metres as f64 / 1_000.0;
         Self {
             devices: figures.devices,

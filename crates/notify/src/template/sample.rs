@@ -13,7 +13,7 @@ use perigee_core::zone::Zone;
 use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, map_url, place_in_words};
 use super::kind::Topic;
 use super::report::Report;
-use super::words::{spoken, words};
+use super::words::{supported_language, words};
 
 /// Sample data: a vessel with an SOS, a device that reached its limit, or a week of a fleet.
 pub fn sample(
@@ -68,13 +68,13 @@ pub fn sample(
         place: place(Form::Full),
         short_place: place(Form::Short),
         alert: if topic == Topic::Alert { alert } else { Alert::default() },
-        limit: Limit { channel: if topic == Topic::Limit { Channel::Sms.name() } else { "" } },
+        limit: Limit { channel: if topic == Topic::Limit { Channel::SMS.name() } else { "" } },
         overview: if topic == Topic::Overview { Report::of(&week(), language) } else { Report::default() },
         channel: channel.name(),
         base_url: base_url.to_owned(),
         acknowledge_url: (topic == Topic::Alert).then(|| format!("{base_url}/a/AAAAAAAAAAcAAAAAAAAACQG")),
         created: "2026-05-01T12:00:05Z".to_owned(),
-        language: spoken(language),
+        language: supported_language(language),
         label: &words.label,
         units_name: units.name(),
         units,

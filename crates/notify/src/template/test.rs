@@ -1,11 +1,11 @@
 //! The text of a test notification, in every language. Accounts cannot change it.
 
-use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
+use perigee_core::notifications::notification::{Composed, Content, Message};
 
 use super::consent::{add_footer, shown_name};
-use super::words::spoken;
+use super::count::{segment_count, subject_of};
+use super::words::supported_language;
 use crate::plain::excerpt;
-use crate::sms::segments;
 
 /// Characters of a device's name that are shown.
 const NAME_SHOWN: usize = 40;
@@ -14,7 +14,7 @@ const NAME_SHOWN: usize = 40;
 pub(super) fn message(content: &Content) -> Composed {
     let device = content.device.as_ref().map(|device| excerpt(&device.name, NAME_SHOWN)).unwrap_or_default();
     let account = shown_name(content);
-    let (subject, mut text) = if spoken(content.preferences.language.as_str()) == "es" {
+    let (subject, mut text) = if supported_language(content.preferences.language.as_str()) == "es" {
         (
             format!("Prueba: alertas de {device}"),
             format!("Prueba de {account}: las alertas de {device} le llegarán así. No tiene que hacer nada."),
@@ -27,12 +27,9 @@ pub(super) fn message(content: &Content) -> Composed {
             ),
         )
     };
-    let count = match content.channel {
-        Channel::Email => 0,
-        Channel::Sms => u32::try_from(segments(&text).count).unwrap_or(u32::MAX),
-    };
+    let count = segment_count(content.channel, &text);
     add_footer(content, &mut text, None);
-    let subject = if content.channel == Channel::Email { subject } else { String::new() };
+    let subject = subject_of(content.channel, subject);
     let message = Message {
         id: content.id,
         channel: content.channel,

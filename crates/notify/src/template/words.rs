@@ -40,13 +40,13 @@ pub(super) fn words(language: &str) -> &'static Words {
     if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
 }
 
-/// What an alert of this name is called in a language; the name itself if it has no built-in meaning.
+/// The title of an alert of this name in a language; the name itself if it has no built-in meaning.
 pub fn alert_title<'n>(name: &'n str, language: &str) -> &'n str {
     words(language).alert.get(name).map_or(name, String::as_str)
 }
 
-/// The tag of the language that is used.
-pub(super) fn spoken(language: &str) -> &'static str {
+/// The tag of the language in which texts for this tag are written: `es` or `en`.
+pub(super) fn supported_language(language: &str) -> &'static str {
     if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }
 }
 
@@ -89,7 +89,7 @@ mod tests {
             ("", "en"),
         ];
         for (tag, expect) in cases {
-            assert_eq!(spoken(tag), expect, "{tag}");
+            assert_eq!(supported_language(tag), expect, "{tag}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! E-mail: which verdict each kind of server brings about, and what is really sent.
+//! E-mail: the verdict on each kind of server, and the message that is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn settings(port: u16) -> EmailSettings {
 fn message() -> Message {
     Message {
         id: NotificationId::from_i64(42),
-        channel: Channel::Email,
+        channel: Channel::EMAIL,
         to: "ana@example.com".to_owned(),
         subject: "SOS from Boat".to_owned(),
         text: "Help.\n.\nend".to_owned(),
@@ -126,7 +126,7 @@ async fn greylisting_is_later_and_a_bad_mailbox_refused() {
     assert_later(&attempt(&FakeServer::start(vec![grey]).await).await, "come back in 300 seconds");
     let unknown = script(&[&GREETED, to_the_recipient, &[Say("550 5.1.1 no such user\r\n")]]);
     assert_refused(&attempt(&FakeServer::start(vec![unknown]).await).await, "no such user");
-    // Not about the message: the operator has to mend a setting.
+    // Not about the message: the operator must correct a setting.
     let locked = script(&[&GREETED, &OFFERED[..1], &[Say("530 5.7.0 authenticate first\r\n")]]);
     assert_later(&attempt(&FakeServer::start(vec![locked]).await).await, "authenticate first");
 }
@@ -145,10 +145,10 @@ async fn answers_to_the_final_dot_decide() {
 
 #[tokio::test]
 async fn lost_before_the_final_dot_is_later() {
-    for (heard, _) in OFFERED.iter().enumerate().filter(|(_, act)| matches!(act, Hear(_))) {
-        let server = FakeServer::start(vec![script(&[&GREETED, &OFFERED[..=heard]])]).await;
+    for (step, _) in OFFERED.iter().enumerate().filter(|(_, act)| matches!(act, Hear(_))) {
+        let server = FakeServer::start(vec![script(&[&GREETED, &OFFERED[..=step]])]).await;
         assert_later(&attempt(&server).await, "lost before the message was sent");
-        let server = FakeServer::start(vec![script(&[&GREETED, &OFFERED[..=heard], &[Hang]])]).await;
+        let server = FakeServer::start(vec![script(&[&GREETED, &OFFERED[..=step], &[Hang]])]).await;
         assert_later(&attempt_with(&server, impatient_before_the_dot).await, "in time");
     }
 }
@@ -168,7 +168,7 @@ async fn a_server_that_stops_reading_is_later() {
     let sender =
         EmailSender::new(impatient_before_the_dot(settings(server.address.port())), Arc::new(SystemClock))
             .unwrap();
-    // More than sockets buffer, so that the final dot cannot have gone out.
+    // More than sockets buffer, so that the final dot cannot have been sent.
     let long = Message { text: "x".repeat(60).repeat(250_000), html: None, ..message() };
     assert_later(&sender.send(&long).await, "in time");
 }

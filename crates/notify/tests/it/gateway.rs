@@ -1,4 +1,4 @@
-//! A provider of SMS that answers what a test wants.
+//! An SMS provider with configurable answers.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -19,10 +19,9 @@ pub(crate) enum Manner {
     Flood,
 }
 
-/// The provider.
 pub(crate) struct FakeGateway {
     pub(crate) address: SocketAddr,
-    /// What it was asked: head and body.
+    /// Its last request: head and body.
     pub(crate) requests: Arc<Mutex<Vec<(String, String)>>>,
 }
 

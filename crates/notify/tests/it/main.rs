@@ -1,10 +1,11 @@
-//! The senders against peers that behave well, badly and worse, over real sockets.
+//! The senders against peers that behave well and badly, over real sockets.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod email;
 mod gateway;
 mod overview;
+mod presets;
 mod sms_http;
 mod sms_smpp;
 mod smsc;

@@ -39,7 +39,7 @@ fn report(language: &str, frequency: Frequency, groups: Vec<GroupTotals>) -> Con
     Content {
         occasion: Occasion::Overview(Box::new(overview)),
         device: None,
-        ..content(Channel::Email, language, "")
+        ..content(Channel::EMAIL, language, "")
     }
 }
 
@@ -78,8 +78,8 @@ async fn an_account_writes_its_own_report() {
 #[tokio::test]
 async fn a_deleted_subject_is_not_composed() {
     let composer = Composer::new(Arc::new(Own(Arc::default())), Fitting { segments: 2, plain_letters: true });
-    let gone = Content { occasion: Occasion::Gone, ..content(Channel::Email, "en", "") };
-    assert!(composer.compose(&gone).await.is_err());
-    let by_sms = Content { channel: Channel::Sms, ..report("en", Frequency::Daily, Vec::new()) };
+    let deleted = Content { occasion: Occasion::Deleted, ..content(Channel::EMAIL, "en", "") };
+    assert!(composer.compose(&deleted).await.is_err());
+    let by_sms = Content { channel: Channel::SMS, ..report("en", Frequency::Daily, Vec::new()) };
     assert!(composer.compose(&by_sms).await.is_err());
 }

@@ -1,10 +1,10 @@
-//! SMS by HTTP: what is asked of the provider, and which verdict each answer brings about.
+//! SMS by HTTP: the request to the provider, and the verdict on each answer.
 
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
 use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender as _};
-use perigee_notify::sms::http::{GatewayAuth, GatewayBody, GatewayMethod, HttpGateway, HttpGatewaySettings};
+use perigee_notify::sms::http::{GatewayAuth, GatewayBody, GatewayMethod, HttpGatewaySettings, HttpSender};
 
 use crate::gateway::{FakeGateway, Manner};
 
@@ -33,7 +33,7 @@ fn settings(gateway: &FakeGateway) -> HttpGatewaySettings {
 fn message() -> Message {
     Message {
         id: NotificationId::from_i64(42),
-        channel: Channel::Sms,
+        channel: Channel::SMS,
         to: "+34600123456".to_owned(),
         subject: String::new(),
         text: "SOS: Boat & \"Ñ\"\n+1".to_owned(),
@@ -43,7 +43,7 @@ fn message() -> Message {
 }
 
 async fn attempt(settings: HttpGatewaySettings) -> SendOutcome {
-    HttpGateway::new(settings).unwrap().send(&message()).await
+    HttpSender::new(settings).unwrap().send(&message()).await
 }
 
 #[tokio::test]
@@ -133,26 +133,26 @@ async fn nobody_listening_is_later() {
 async fn a_body_without_end_ends() {
     let gateway = FakeGateway::start(Manner::Flood).await;
     assert_eq!(attempt(settings(&gateway)).await, SendOutcome::Sent { reference: None });
-    let telling = HttpGatewaySettings {
+    let checked = HttpGatewaySettings {
         success_pointer: Some("/status".to_owned()),
         success_values: vec!["0".to_owned()],
         ..settings(&gateway)
     };
-    assert!(matches!(attempt(telling).await, SendOutcome::Unclear { .. }));
+    assert!(matches!(attempt(checked).await, SendOutcome::Unclear { .. }));
 }
 
 #[tokio::test]
 async fn providers_that_answer_200_to_everything() {
     let check = async |body: &str, expect: &dyn Fn(&SendOutcome) -> bool| {
         let gateway = FakeGateway::answering("200 OK", "", body).await;
-        let telling = HttpGatewaySettings {
+        let checked = HttpGatewaySettings {
             success_pointer: Some("/messages/0/status".to_owned()),
             success_values: vec!["0".to_owned()],
             later_values: vec!["1".to_owned()],
             reference_pointer: Some("/messages/0/message-id".to_owned()),
             ..settings(&gateway)
         };
-        let delivery = attempt(telling).await;
+        let delivery = attempt(checked).await;
         assert!(expect(&delivery), "{body}: {delivery:?}");
     };
     check(r#"{"messages":[{"status":"0","message-id":"0A1"}]}"#, &|d| {
@@ -168,7 +168,7 @@ async fn providers_that_answer_200_to_everything() {
 #[tokio::test]
 async fn numbers_that_are_none_are_refused() {
     let gateway = FakeGateway::answering("200 OK", "", "").await;
-    let sender = HttpGateway::new(settings(&gateway)).unwrap();
+    let sender = HttpSender::new(settings(&gateway)).unwrap();
     let delivery = sender.send(&Message { to: "600 123 456".to_owned(), ..message() }).await;
     assert!(matches!(delivery, SendOutcome::Refused { .. }), "{delivery:?}");
     assert_eq!(gateway.requests.lock().unwrap().len(), 0);
@@ -180,7 +180,7 @@ async fn settings_that_cannot_stand_are_refused() {
     let check = |change: &dyn Fn(&mut HttpGatewaySettings), expect: &str| {
         let mut settings = settings(&gateway);
         change(&mut settings);
-        let error = HttpGateway::new(settings).err().unwrap().to_string();
+        let error = HttpSender::new(settings).err().unwrap().to_string();
         assert!(error.contains(expect), "{error}");
     };
     check(&|s| s.allow_http = false, "https");

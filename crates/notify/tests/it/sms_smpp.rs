@@ -1,10 +1,10 @@
-//! SMS by SMPP: which verdict each kind of centre brings about, sessions made anew, receipts.
+//! SMS by SMPP: the verdict on each answer of a centre, renewed sessions, and delivery receipts.
 
 use std::time::Duration;
 
 use perigee_core::id::NotificationId;
 use perigee_core::notifications::notification::{Channel, Message, Receipt, SendOutcome, Sender as _};
-use perigee_notify::sms::smpp::{LongTexts, SmppGateway, SmppSettings};
+use perigee_notify::sms::smpp::{LongTexts, SmppSender, SmppSettings};
 use rusmpp::CommandStatus;
 
 use crate::smsc::{FakeCentre, Turn};
@@ -30,7 +30,7 @@ fn settings(port: u16) -> SmppSettings {
 fn message(text: &str) -> Message {
     Message {
         id: NotificationId::from_i64(42),
-        channel: Channel::Sms,
+        channel: Channel::SMS,
         to: "+34600123456".to_owned(),
         subject: String::new(),
         text: text.to_owned(),
@@ -42,14 +42,14 @@ fn message(text: &str) -> Message {
 async fn attempt(turns: Vec<Turn>, text: &str) -> SendOutcome {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, turns).await;
     let hurried = SmppSettings { time_out: Duration::from_millis(500), ..settings(centre.address.port()) };
-    let (gateway, _receipts) = SmppGateway::new(hurried).unwrap();
+    let (gateway, _receipts) = SmppSender::new(hurried).unwrap();
     gateway.send(&message(text)).await
 }
 
 #[tokio::test]
 async fn a_message_is_taken_and_its_receipt_comes() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![]).await;
-    let (gateway, mut receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
+    let (gateway, mut receipts) = SmppSender::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message("SOS: Boat")).await;
     assert_eq!(delivery, SendOutcome::Sent { reference: Some("M0".to_owned()) });
     assert_eq!(receipts.recv().await, Some(Receipt { reference: "M0".to_owned(), failure: None }));
@@ -59,7 +59,7 @@ async fn a_message_is_taken_and_its_receipt_comes() {
 #[tokio::test]
 async fn a_long_message_has_the_reference_of_its_last_segment() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![]).await;
-    let (gateway, mut receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
+    let (gateway, mut receipts) = SmppSender::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message(&"Привет ".repeat(20))).await;
     assert_eq!(delivery, SendOutcome::Sent { reference: Some("M2".to_owned()) });
     assert_eq!(receipts.recv().await.unwrap().reference, "M2");
@@ -100,10 +100,10 @@ async fn nobody_listening_or_wanting_us_is_later() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
-    let (gateway, _receipts) = SmppGateway::new(settings(port)).unwrap();
+    let (gateway, _receipts) = SmppSender::new(settings(port)).unwrap();
     assert!(matches!(gateway.send(&message("x")).await, SendOutcome::RetryLater { .. }));
     let centre = FakeCentre::start(CommandStatus::EsmeRinvpaswd, vec![]).await;
-    let (gateway, _receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
+    let (gateway, _receipts) = SmppSender::new(settings(centre.address.port())).unwrap();
     let delivery = gateway.send(&message("x")).await;
     assert!(
         matches!(&delivery, SendOutcome::RetryLater { reason, .. } if reason.contains("refused the connection")),
@@ -113,9 +113,9 @@ async fn nobody_listening_or_wanting_us_is_later() {
 }
 
 #[tokio::test]
-async fn a_lost_session_is_made_anew() {
+async fn a_lost_session_is_renewed() {
     let centre = FakeCentre::start(CommandStatus::EsmeRok, vec![Turn::Close]).await;
-    let (gateway, _receipts) = SmppGateway::new(settings(centre.address.port())).unwrap();
+    let (gateway, _receipts) = SmppSender::new(settings(centre.address.port())).unwrap();
     assert!(matches!(gateway.send(&message("x")).await, SendOutcome::Unclear { .. }));
     assert_eq!(gateway.send(&message("y")).await, SendOutcome::Sent { reference: Some("M1".to_owned()) });
     assert_eq!(*centre.bound.lock().unwrap(), 2);
@@ -127,10 +127,10 @@ async fn a_centre_that_sends_no_packets_ends_nothing_else() {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
-            let _gone = tokio::io::AsyncWriteExt::write_all(&mut stream, &[0xFF; 64]).await;
+            let _closed = tokio::io::AsyncWriteExt::write_all(&mut stream, &[0xFF; 64]).await;
         }
     });
-    let (gateway, _receipts) = SmppGateway::new(settings(port)).unwrap();
+    let (gateway, _receipts) = SmppSender::new(settings(port)).unwrap();
     assert!(matches!(gateway.send(&message("x")).await, SendOutcome::RetryLater { .. }));
 }
 
@@ -139,7 +139,7 @@ fn settings_that_cannot_stand_are_refused() {
     let check = |change: &dyn Fn(&mut SmppSettings), expect: &str| {
         let mut settings = settings(2775);
         change(&mut settings);
-        let error = SmppGateway::new(settings).err().unwrap().to_string();
+        let error = SmppSender::new(settings).err().unwrap().to_string();
         assert!(error.contains(expect), "{error}");
     };
     check(&|s| s.host = String::new(), "host");

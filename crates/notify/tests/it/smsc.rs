@@ -1,4 +1,4 @@
-//! A message centre that answers what a test wants.
+//! A message centre with configurable answers.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use rusmpp::{Command, CommandStatus, Pdu};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::codec::Framed;
 
-/// What the centre does with the message of this number, counted from 0 over all connections.
+/// The reaction of the centre to the message of this number, counted from 0 over all connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Turn {
     /// Takes it and sends a receipt.
     Take,
-    /// Answers so.
+    /// Answers with this status.
     Answer(CommandStatus),
     /// Reads it and says nothing.
     Ignore,
@@ -25,7 +25,6 @@ pub(crate) enum Turn {
     Close,
 }
 
-/// The centre.
 pub(crate) struct FakeCentre {
     pub(crate) address: SocketAddr,
     /// The messages it read.
@@ -71,13 +70,13 @@ async fn serve(
                 framed.send(answer(CommandStatus::EsmeRok, Pdu::EnquireLinkResp)).await.unwrap();
             }
             Some(Pdu::SubmitSm(packet)) => {
-                let place = {
+                let index = {
                     let mut received = received.lock().unwrap();
                     received.push(packet.clone());
                     received.len() - 1
                 };
-                let id = format!("M{place}");
-                match turns.get(place).copied().unwrap_or(Turn::Take) {
+                let id = format!("M{index}");
+                match turns.get(index).copied().unwrap_or(Turn::Take) {
                     Turn::Take => {
                         let id = COctetString::from_string(id.clone()).unwrap();
                         let response = SubmitSmResp::new(id, Vec::new());

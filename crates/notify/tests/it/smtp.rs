@@ -1,4 +1,4 @@
-//! A mail server that does what its script says.
+//! A mail server that follows a script.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -25,11 +25,11 @@ pub(crate) enum Act {
 
 pub(crate) use Act::{Flood, Hang, Hear, Say, Take, TakePart};
 
-/// The usual beginning.
+/// Greeting and EHLO, accepted.
 pub(crate) const GREETED: [Act; 3] =
     [Say("220 fake ESMTP\r\n"), Hear("EHLO"), Say("250-fake\r\n250-8BITMIME\r\n250 SIZE 1000000\r\n")];
 
-/// What comes up to the message.
+/// The lines up to the message.
 pub(crate) const OFFERED: [Act; 6] = [
     Hear("MAIL FROM:<alerts@example.org>"),
     Say("250 ok\r\n"),
@@ -39,12 +39,11 @@ pub(crate) const OFFERED: [Act; 6] = [
     Say("354 go on\r\n"),
 ];
 
-/// The server.
 pub(crate) struct FakeServer {
     pub(crate) address: SocketAddr,
     /// The messages it read to the final dot.
     pub(crate) taken: Arc<Mutex<Vec<String>>>,
-    /// Where a peer did not say what the script expects.
+    /// Lines of a peer that did not match the script.
     pub(crate) surprises: Arc<Mutex<Vec<String>>>,
     /// Connections it took.
     pub(crate) connections: Arc<Mutex<usize>>,

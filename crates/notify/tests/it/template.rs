@@ -1,4 +1,4 @@
-//! Templates: what the built-in ones say, and that hostile ones end soon and harm nobody.
+//! Templates: the output of the built-in ones, and that hostile ones end soon and do no harm.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -94,22 +94,22 @@ pub(crate) async fn compose(content: &Content, own: &[(TemplateKind, &str)]) -> 
 }
 
 fn facts() -> Facts {
-    sample(Topic::Alert, Channel::Email, "en", Units::Metric, Zone::utc(), "https://track.example.com")
+    sample(Topic::Alert, Channel::EMAIL, "en", Units::Metric, Zone::utc(), "https://track.example.com")
 }
 
 #[tokio::test]
 async fn alerts_by_e_mail() {
-    let english = compose(&content(Channel::Email, "en", "SpeedLimit"), &[]).await;
+    let english = compose(&content(Channel::EMAIL, "en", "SpeedLimit"), &[]).await;
     insta::assert_snapshot!("alert_english_subject", english.message.subject);
     insta::assert_snapshot!("alert_english_text", english.message.text);
     insta::assert_snapshot!("alert_english_html", english.message.html.unwrap());
-    let spanish = compose(&content(Channel::Email, "es-MX", "SOSButton"), &[]).await;
+    let spanish = compose(&content(Channel::EMAIL, "es-MX", "SOSButton"), &[]).await;
     insta::assert_snapshot!("alert_spanish_subject", spanish.message.subject);
     insta::assert_snapshot!("alert_spanish_text", spanish.message.text);
 }
 
 #[tokio::test]
-async fn places_are_told_in_the_language_and_units_of_the_recipient() {
+async fn places_are_in_the_language_and_units_of_the_recipient() {
     let off_vigo = |channel, language: &str, units| {
         let mut content = content(channel, language, "LowBattery");
         content.preferences.units = units;
@@ -119,16 +119,16 @@ async fn places_are_told_in_the_language_and_units_of_the_recipient() {
         content
     };
     let text = async |content: Content| compose(&content, &[]).await.message.text;
-    let mail = text(off_vigo(Channel::Email, "en", Units::Metric)).await;
+    let mail = text(off_vigo(Channel::EMAIL, "en", Units::Metric)).await;
     assert!(mail.contains("Place: 22 km SW of Vigo, Spain, 42.09000,-8.90000\n"), "{mail}");
-    let mail = text(off_vigo(Channel::Email, "es-MX", Units::Nautical)).await;
+    let mail = text(off_vigo(Channel::EMAIL, "es-MX", Units::Nautical)).await;
     assert!(mail.contains("Lugar: 12 mn al SO de Vigo, España, 42.09000,-8.90000\n"), "{mail}");
-    let sms = text(off_vigo(Channel::Sms, "es", Units::Imperial)).await;
+    let sms = text(off_vigo(Channel::SMS, "es", Units::Imperial)).await;
     assert!(sms.ends_with(". 13 mi al SO de Vigo 42.09000,-8.90000"), "{sms}");
     let own = [(TemplateKind::AlertSms, "{{ short_place }} | {{ place }}")];
-    let sms = compose(&off_vigo(Channel::Sms, "en", Units::Metric), &own).await.message.text;
+    let sms = compose(&off_vigo(Channel::SMS, "en", Units::Metric), &own).await.message.text;
     assert_eq!(sms, "22 km SW of Vigo | 22 km SW of Vigo, Spain");
-    let mut nowhere = off_vigo(Channel::Email, "en", Units::Metric);
+    let mut nowhere = off_vigo(Channel::EMAIL, "en", Units::Metric);
     let Occasion::Alert { alert, .. } = &mut nowhere.occasion else { unreachable!() };
     alert.alert.position = None;
     assert!(!text(nowhere).await.contains("Place"));
@@ -136,8 +136,8 @@ async fn places_are_told_in_the_language_and_units_of_the_recipient() {
 
 #[tokio::test]
 async fn limits_by_e_mail() {
-    let mut content = content(Channel::Email, "es", "");
-    content.occasion = Occasion::LimitReached { channel: Channel::Sms };
+    let mut content = content(Channel::EMAIL, "es", "");
+    content.occasion = Occasion::LimitReached { channel: Channel::SMS };
     let composed = compose(&content, &[]).await;
     insta::assert_snapshot!("limit_spanish_subject", composed.message.subject);
     insta::assert_snapshot!("limit_spanish_text", composed.message.text);
@@ -149,25 +149,25 @@ async fn every_alert_fits_one_segment_in_both_languages() {
     let names = names.split_once("[alert]").unwrap().1.lines().filter_map(|line| line.split_once(" = "));
     for (name, _) in names {
         for language in ["en", "es"] {
-            let composed = compose(&content(Channel::Sms, language, name), &[]).await;
+            let composed = compose(&content(Channel::SMS, language, name), &[]).await;
             assert_eq!(composed.segments, 1, "{}", composed.message.text);
             assert!(composed.message.text.contains("41.38506,2.17340"), "{}", composed.message.text);
         }
     }
-    let sos = compose(&content(Channel::Sms, "en", "SOSButton"), &[]).await;
+    let sos = compose(&content(Channel::SMS, "en", "SOSButton"), &[]).await;
     let link = format!("https://track.example.com/a/{}", "A".repeat(48));
     assert_eq!(
         sos.message.text,
         format!("SOS: Sea Otter <7>. 1 May 14:00. 41.38506,2.17340 {link} Barcelona")
     );
-    let long = content(Channel::Sms, "en", &"Name of my own 🚤".repeat(6));
+    let long = content(Channel::SMS, "en", &"Name of my own 🚤".repeat(6));
     assert_eq!(compose(&long, &[]).await.segments, 2);
 }
 
 #[tokio::test]
-async fn whatever_was_sent_with_an_alert_it_is_told() {
+async fn whatever_was_sent_with_an_alert_is_in_the_message() {
     for (count, length) in [(3_000, 20), (100, 2_000), (1, 500_000)] {
-        for channel in [Channel::Email, Channel::Sms] {
+        for channel in [Channel::EMAIL, Channel::SMS] {
             let mut content = content(channel, "en", &"🚤".repeat(100));
             content.device.as_mut().unwrap().name = "\"🚤".repeat(100);
             let Occasion::Alert { alert, .. } = &mut content.occasion else { unreachable!() };
@@ -183,7 +183,7 @@ async fn whatever_was_sent_with_an_alert_it_is_told() {
 
 #[tokio::test]
 async fn names_of_people_s_choosing_stay_text() {
-    let mut content = content(Channel::Email, "en", "SOSButton");
+    let mut content = content(Channel::EMAIL, "en", "SOSButton");
     content.device.as_mut().unwrap().name = "<script>x</script>\r\nBcc: a@b.c {{ 7 }}\0".to_owned();
     let composed = compose(&content, &[]).await;
     let html = composed.message.html.unwrap();
@@ -196,7 +196,7 @@ async fn names_of_people_s_choosing_stay_text() {
 
 #[tokio::test]
 async fn an_account_s_own_template_speaks_unless_it_fails() {
-    let content = content(Channel::Email, "en", "SOSButton");
+    let content = content(Channel::EMAIL, "en", "SOSButton");
     let own = [(TemplateKind::AlertEmailSubject, "{{ device.name|upper }}{{ position.fuel }}!")];
     assert_eq!(compose(&content, &own).await.message.subject, "SEA OTTER <7>!");
     for broken in ["{{ device.nam }}", "{% if %}", "{% for x in alert.attributes|items %}", "{{ 1 // 0 }}"] {
@@ -206,7 +206,7 @@ async fn an_account_s_own_template_speaks_unless_it_fails() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_line() {
+fn mistakes_are_reported_with_their_line() {
     let check = |source: &str, expect: &str| {
         let error = render(TemplateKind::AlertEmailText, source, &facts()).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
@@ -332,7 +332,7 @@ fn a_template_has_a_deadline() {
 
 #[tokio::test]
 async fn a_message_goes_out_when_its_template_costs_too_much() {
-    let content = content(Channel::Email, "en", "SOSButton");
+    let content = content(Channel::EMAIL, "en", "SOSButton");
     for (name, source) in costly() {
         let composed = compose(&content, &[(TemplateKind::AlertEmailSubject, &source)]).await;
         assert_eq!(composed.message.subject, "Critical: SOS - Sea Otter <7>", "{name}");

@@ -1,4 +1,4 @@
-//! Decides who a token or a console session belongs to, by what the store says now.
+//! Finds the user of a token or a console session, by the current state of the store.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ pub struct Authenticator {
     rates: Arc<RateLimits>,
 }
 
-/// Somebody whose token or session is good.
+/// A caller whose token or session is valid.
 #[derive(Clone, Debug)]
 pub struct Admitted {
     /// The user and their account, at most two seconds old.
     pub identity: Arc<Identity>,
     /// Their console session, unless they came with a token.
     pub session: Option<Session>,
-    /// What they came with.
+    /// Checked again during long requests.
     pub proof: Proof,
 }
 
-/// What somebody came with, kept to be checked again while their request goes on.
+/// The credential of a request, kept to be checked again during long requests.
 #[derive(Clone, Debug)]
 pub enum Proof {
     /// The claims of a token.
@@ -54,16 +54,16 @@ pub enum Proof {
 /// Why a token or a session is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
-    /// Not a token of this service, or changed since it was issued.
+    /// Not a token of this service, or changed after it was issued.
     #[error("the token was not issued by this service")]
     UnknownToken,
-    /// The token was good until its API key was replaced or deleted.
+    /// The token was valid until its API key was replaced or deleted.
     #[error("the API key of the token was replaced or deleted")]
     KeyReplaced,
-    /// The token is past its time.
+    /// The token has expired.
     #[error("the token is expired")]
     TokenExpired,
-    /// The session ended, or its user is gone.
+    /// The session ended, or its user was deleted.
     #[error("the session has ended")]
     SessionOver,
     /// The address presented more bad tokens than its limit allows.
@@ -87,7 +87,7 @@ impl From<KeyLoadError> for AccessError {
 }
 
 impl Authenticator {
-    /// Signs with these keys; tokens are good for `token_seconds`.
+    /// Signs with these keys; tokens are valid for `token_seconds`.
     pub fn new(
         keys: SigningKeys,
         token_seconds: u32,
@@ -99,7 +99,7 @@ impl Authenticator {
         Self { keys: KeyRing::new(keys), verified, token_seconds, store, identities, rates }
     }
 
-    /// A token for a user's key, and when it ends.
+    /// Issues a token for the API key of a user, and returns its expiry.
     pub fn issue(
         &self,
         account: AccountId,
@@ -111,23 +111,23 @@ impl Authenticator {
         self.keys.tokens().issue(new, now).map(|(token, claims)| (token, claims.expires()))
     }
 
-    /// The public keys tokens can be checked with, as a JSON Web Key Set.
+    /// The public keys that verify tokens, as a JSON Web Key Set.
     pub fn jwks(&self, now: Timestamp) -> Value {
         self.keys.tokens().keys().jwks(now)
     }
 
-    /// Loads the signing keys of the store; true when they differ from those in use.
+    /// Loads the signing keys of the store; true if they differ from those in use.
     pub async fn load_keys(&self) -> Result<bool, KeyLoadError> {
         let changed = self.keys.load(&*self.store).await?;
         if changed {
-            // Tokens of a key that was dropped must be checked again, and refused.
+            // Tokens of a removed key must be verified again, and refused.
             self.verified.clear();
         }
         Ok(changed)
     }
 
-    /// Who this token belongs to. A bad token is counted against its address, whose further tokens are refused once
-    /// the limit is reached; tokens known to be good are not.
+    /// Finds the user of a token. Each invalid token counts against the address that sent it. Once the address has
+    /// reached its limit, only tokens that were verified before are accepted from it.
     pub async fn admit_token(
         &self,
         token: &str,
@@ -165,7 +165,7 @@ impl Authenticator {
         Ok(Admitted { identity, session: None, proof: Proof::Token(claims) })
     }
 
-    /// Who the session with this hash belongs to.
+    /// Finds the user of the session with this hash.
     pub async fn admit_session(&self, hash: SecretHash, now: Timestamp) -> Result<Admitted, AccessError> {
         let session = self.identities.session(&*self.store, &hash).await?;
         let session = session.filter(|session| now < session.expires).ok_or(AccessError::SessionOver)?;
@@ -174,7 +174,7 @@ impl Authenticator {
         Ok(Admitted { identity, session: Some(session), proof: Proof::Session(hash) })
     }
 
-    /// Checks again, while a request goes on, who this proof belongs to.
+    /// Authenticates a proof again during a long request.
     pub async fn admit_again(&self, proof: &Proof, now: Timestamp) -> Result<Arc<Identity>, AccessError> {
         match proof {
             Proof::Token(claims) if claims.is_expired(now) => Err(AccessError::TokenExpired),
@@ -183,7 +183,7 @@ impl Authenticator {
         }
     }
 
-    /// Who a token was issued to, if they may still use it.
+    /// The user to whom a token was issued, if they may still use it.
     async fn find_holder(&self, claims: &Claims) -> Result<Arc<Identity>, AccessError> {
         let cached = self.identities.user(&*self.store, claims.sub).await?;
         let mut identity = cached.filter(|identity| may_use(identity, claims));
@@ -212,14 +212,14 @@ impl Authenticator {
         let claims = Arc::new(claims);
         self.verified.insert(token, claims.clone(), now);
         if !Arc::ptr_eq(&tokens, &self.keys.tokens()) {
-            // The keys changed meanwhile and the cache was cleared: a token of a dropped key must not come back.
+            // The keys changed meanwhile and the cache was cleared: a token of a removed key must not be cached again.
             self.verified.clear();
         }
         Ok(claims)
     }
 }
 
-/// Whether this is who the token was issued to, and they may still use it.
+/// Whether the token was issued to this user, and they may still use it.
 fn may_use(identity: &Identity, claims: &Claims) -> bool {
     identity.api_key == Some(claims.key)
         && identity.account.id == claims.acc

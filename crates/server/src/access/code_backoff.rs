@@ -2,21 +2,22 @@
 //! digits, so guesses from many addresses must add up.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::id::UserId;
 use perigee_core::time::Monotonic;
 
 /// Wrong codes in a row before the first wait.
-const FREE: u32 = 5;
+const FREE_ATTEMPTS: u32 = 5;
 /// The first wait; it doubles with each further wrong code.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
-/// The longest wait. A guesser finds the code with a chance of 0.03 % a day; the user loses a quarter of an hour.
+/// The longest wait. A guesser finds the code with a chance of 0.03 % a day; the user waits at most a quarter of an
+/// hour.
 const LONGEST_WAIT: Duration = Duration::from_mins(15);
-/// Wrong codes are forgotten after so long without another one.
+/// Time without a wrong code after which the count is reset.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
-/// Users above which those whose wrong codes are forgotten are removed from memory.
+/// Number of users above which those whose count was reset are removed from memory.
 const SWEEP_ABOVE: usize = 1_024;
 
 /// Users with recent wrong codes. Codes are checked after the password, so only somebody who knows it adds an entry.
@@ -29,16 +30,16 @@ pub struct CodeBackoff {
 struct Wrong {
     /// Wrong codes in a row, including those being checked now.
     codes: u32,
-    /// When the last one came, and when the next one may.
+    /// Time of the last wrong code, and time from which the next code is accepted.
     last: Monotonic,
     next: Monotonic,
 }
 
 impl CodeBackoff {
-    /// Begins to check a code. It counts as wrong until [`Self::succeed`] is called, so that of a thousand parallel
-    /// guesses only the first five are checked. Fails with the time to wait.
+    /// Begins to check a code. It counts as wrong until [`Self::succeed`] is called, so that only the first five of a
+    /// thousand parallel guesses are checked. Fails with the time to wait.
     pub fn begin(&self, user: UserId, now: Monotonic) -> Result<(), Duration> {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = self.users.lock();
         if users.len() >= SWEEP_ABOVE {
             users.retain(|_, wrong| now.since(wrong.last) < FORGOTTEN_AFTER);
         }
@@ -53,14 +54,14 @@ impl CodeBackoff {
         Ok(())
     }
 
-    /// The user presented a right code.
+    /// The user sent a correct code.
     pub fn succeed(&self, user: UserId) {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner).remove(&user);
+        self.users.lock().remove(&user);
     }
 }
 
 fn wait_after(codes: u32) -> Duration {
-    match codes.checked_sub(FREE) {
+    match codes.checked_sub(FREE_ATTEMPTS) {
         None => Duration::ZERO,
         Some(beyond) => FIRST_WAIT.saturating_mul(1 << beyond.min(16)).min(LONGEST_WAIT),
     }
@@ -77,7 +78,7 @@ mod tests {
     fn waits_double_up_to_a_bound_and_end_with_a_right_code() {
         let backoff = CodeBackoff::default();
         let mut now = Monotonic::from_start(Duration::from_secs(1_000));
-        for _ in 0..FREE {
+        for _ in 0..FREE_ATTEMPTS {
             assert_eq!(backoff.begin(ANA, now), Ok(()));
         }
         for wait_s in [30, 60, 120, 240, 480, 900, 900] {
@@ -101,6 +102,6 @@ mod tests {
             assert_eq!(backoff.begin(UserId::from_i64(user), start), Ok(()));
         }
         assert_eq!(backoff.begin(ANA, start.plus(FORGOTTEN_AFTER)), Ok(()));
-        assert_eq!(backoff.users.lock().unwrap().len(), 1);
+        assert_eq!(backoff.users.lock().len(), 1);
     }
 }

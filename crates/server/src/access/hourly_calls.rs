@@ -2,8 +2,8 @@
 //! them; they are shown as statistics and enforce no limit.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use perigee_core::id::{AccountId, UserId};
 use perigee_core::store::{Calls, HourCalls, Result};
 use perigee_core::time::Timestamp;
@@ -22,12 +22,12 @@ impl HourlyCalls {
     /// Counts a call, by token (`by_key`) or by console session.
     pub fn count(&self, account: AccountId, user: UserId, by_key: bool, now: Timestamp) {
         let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
-        *self.lock().entry((account, user, by_key, hour)).or_default() += 1;
+        *self.calls.lock().entry((account, user, by_key, hour)).or_default() += 1;
     }
 
     /// Adds the counts to the store. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Calls) -> Result<()> {
-        let taken = std::mem::take(&mut *self.lock());
+        let taken = std::mem::take(&mut *self.calls.lock());
         if taken.is_empty() {
             return Ok(());
         }
@@ -40,15 +40,11 @@ impl HourlyCalls {
         };
         let added = store.add_calls(taken.iter().map(report).collect()).await;
         if added.is_err() {
-            let mut calls = self.lock();
+            let mut calls = self.calls.lock();
             for (key, count) in taken {
                 *calls.entry(key).or_default() += count;
             }
         }
         added
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, u64>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

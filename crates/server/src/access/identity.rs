@@ -1,7 +1,7 @@
 //! Caches users and sessions, each read from the store at most every two seconds.
 //!
-//! A change made on this node takes effect at once; one made by another node or by command when the entry expires,
-//! well within the promised five seconds.
+//! A change on this node takes effect immediately; a change by another node or the command line takes effect when the
+//! entry expires, well within the promised five seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,8 +59,8 @@ impl Identities {
         self.read_user(store, id, now).await
     }
 
-    /// The user as the store has them now, for a key that does not match the cached user and may be newer. None when
-    /// this key was looked up less than 200 ms ago.
+    /// The current user in the store, for a key that does not match the cached user and may be newer. None if this key
+    /// was looked up less than 200 ms ago.
     pub async fn user_again(
         &self,
         store: &dyn Store,
@@ -104,7 +104,7 @@ impl Identities {
     }
 
     /// Invalidates a user and their sessions after a change on this node.
-    pub fn forget_user(&self, id: UserId) {
+    pub fn invalidate_user(&self, id: UserId) {
         self.invalidations.fetch_add(1, Ordering::SeqCst);
         self.users.remove(&id);
         self.sessions.retain(|session| session.user != id);
@@ -112,13 +112,13 @@ impl Identities {
     }
 
     /// Invalidates the users of an account after a change on this node.
-    pub fn forget_account(&self, account: AccountId) {
+    pub fn invalidate_account(&self, account: AccountId) {
         self.invalidations.fetch_add(1, Ordering::SeqCst);
         self.users.retain(|identity| identity.account.id != account);
         self.changed.send_replace(());
     }
 
-    /// Changes after each invalidation, so that the callers of open streams are checked again at once.
+    /// Changes after each invalidation, so that the callers of open streams are checked again immediately.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }

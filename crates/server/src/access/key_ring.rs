@@ -1,8 +1,9 @@
 //! The signing keys of this node. They are replaced at run time when an operator rotates them.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
+use parking_lot::RwLock;
 use perigee_core::access::credential::SigningKey as StoredKey;
 use perigee_core::error::StoreError;
 use perigee_core::store::Store;
@@ -11,8 +12,7 @@ use tokio::sync::Mutex;
 use crate::auth::signing::{SigningKey, SigningKeyError, SigningKeys};
 use crate::auth::token::Tokens;
 
-/// Issuer and audience are names, not addresses: a token stays valid when the address changes or another node
-/// answers.
+/// Issuer and audience are names, not URLs: a token stays valid when the URL changes or another node answers.
 const ISSUER: &str = "perigee";
 const AUDIENCE: &str = "perigee-api";
 
@@ -45,11 +45,11 @@ impl KeyRing {
 
     /// Issues and verifies tokens with the keys in use.
     pub(super) fn tokens(&self) -> Arc<Tokens> {
-        Arc::clone(&self.tokens.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.tokens.read())
     }
 
-    /// Loads the keys of the store; true when they differ from those in use. A load that another caller began after
-    /// this call counts for this one too.
+    /// Loads the keys of the store; true if they differ from those in use. A load that another caller began after this
+    /// call serves this call too.
     pub(super) async fn load(&self, store: &dyn Store) -> Result<bool, KeyLoadError> {
         let seen = self.loads.load(Ordering::SeqCst);
         let _one_at_a_time = self.loading.lock().await;
@@ -62,7 +62,7 @@ impl KeyRing {
             return Ok(false);
         }
         let tokens = Arc::new(Tokens::new(keys, ISSUER, AUDIENCE));
-        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        *self.tokens.write() = tokens;
         Ok(true)
     }
 }

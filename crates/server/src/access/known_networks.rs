@@ -1,15 +1,18 @@
-//! The networks from which users signed in, so that they need not wait behind strangers who try passwords.
+//! The networks from which users signed in, so that these users need not wait behind clients that guess passwords.
 
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
+use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
+use perigee_core::store::Store;
 
 use crate::budget::wide_network;
 use crate::cache::BoundedMap;
 
-/// Pairs of a user and a network that a node remembers, the latest ones. It forgets them when it stops.
-const KEPT: usize = 20_000;
+/// Maximum number of pairs of a user and a network in memory; the oldest are removed. After a restart only the pairs of
+/// open sessions are known.
+const KEPT: u16 = 20_000;
 
 /// User names with the networks that they signed in from.
 #[derive(Debug)]
@@ -17,20 +20,31 @@ pub struct KnownNetworks(Mutex<BoundedMap<(String, IpAddr), AccountId>>);
 
 impl Default for KnownNetworks {
     fn default() -> Self {
-        Self(Mutex::new(BoundedMap::new(KEPT)))
+        Self(Mutex::new(BoundedMap::new(usize::from(KEPT))))
     }
 }
 
 impl KnownNetworks {
-    /// The account of a user who signed in from the network of this address before. It decides who waits, never who is let in.
+    /// The networks from which the users of open sessions signed in.
+    pub async fn of_sessions(store: &dyn Store) -> Result<Self, StoreError> {
+        let known = Self::default();
+        // Oldest first, because a full map removes the entries that were inserted first.
+        for from in store.list_sign_in_addresses(KEPT.into()).await?.into_iter().rev() {
+            known.remember(&from.email, from.address, from.account);
+        }
+        Ok(known)
+    }
+
+    /// The account of a user who signed in from the network of this address before. It affects only the order of
+    /// waiting, never the result.
     pub fn account_of(&self, name: &str, address: IpAddr) -> Option<AccountId> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         known.get(&key(name, address)).copied()
     }
 
     /// Remembers a user who signed in.
     pub fn remember(&self, name: &str, address: IpAddr, account: AccountId) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.insert(key(name, address), account, |_| true);
     }
 }

@@ -1,4 +1,4 @@
-//! Tokens and sessions, rate limits, and the counters of calls, views and refusals. Knows nothing of HTTP.
+//! Tokens and sessions, rate limits, and the counters of calls, views and refusals. Independent of HTTP.
 
 mod authenticator;
 mod code_backoff;

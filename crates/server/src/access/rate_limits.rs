@@ -27,30 +27,40 @@ pub struct RateLimits {
     tile_readers: TokenBuckets<TileReader>,
     tiles: TokenBuckets<AccountId>,
     unknown_devices: TokenBuckets<IpAddr>,
+    network_findings: TokenBuckets<IpAddr>,
     datagrams: TokenBuckets<IpAddr>,
     device_messages: TokenBuckets<DeviceId>,
+    examined_datagrams: TokenBuckets<DeviceId>,
+    device_alarms: TokenBuckets<DeviceId>,
     gateway_requests: TokenBuckets<GatewayId>,
 }
 
-/// Share links one address may open: rate per second and burst.
-const VIEWER: (u32, u32) = (10, 100);
-/// Openings of one share link by all addresses together: rate per second and burst.
-const VIEWED: (u32, u32) = (100, 500);
+/// Rate of share links that one address may open, per second, and burst.
+const VIEWS_OF_ADDRESS: (u32, u32) = (10, 100);
+/// Rate of openings of one share link by all addresses together, per second, and burst.
+const VIEWS_OF_LINK: (u32, u32) = (100, 500);
 
-/// Map tiles that one reader may have fetched from tile servers: rate per second and burst. A screen shows some fifty.
+/// Rate of map tiles that one viewer may request from tile servers, per second, and burst. A screen shows about fifty.
 const TILE_READER: (u32, u32) = (30, 600);
-/// Of all readers of an account together.
+/// The same for all viewers of an account together.
 const TILES: (u32, u32) = (100, 2_000);
 
-/// Unknown devices that one address may name in a minute. A real one has few; the rest are guesses.
+/// Unknown devices that one address may report per minute. A real address has few; the rest are guesses.
 const UNKNOWN_DEVICES_PER_MINUTE: u32 = 60;
-/// Datagrams of one address: rate per second and burst. Many trackers may share the address of their mobile network.
+/// Identifiers sent by one address that may be recorded as reporting from two networks, per minute.
+const NETWORK_FINDINGS_PER_MINUTE: u32 = 10;
+/// Rate of datagrams of one address, per second, and burst. Many trackers may share the address of their mobile
+/// network.
 const DATAGRAMS: (u32, u32) = (1_000, 5_000);
 
-/// Messages of one device on all its connections: rate per second and burst. A tracker that empties its memory after an
-/// outage sends a few hundred at once.
+/// Rate of messages of one device on all its connections, per second, and burst. A tracker that empties its memory
+/// after an outage sends a few hundred at a time.
 const DEVICE_MESSAGES: (u32, u32) = (200, 2_000);
-/// Requests to the address of one gateway: rate per second and burst. A provider sends for all devices of an account.
+/// Rate of datagrams of one device above all other limits that are decoded to look for an SOS, per second, and burst.
+const EXAMINED_DATAGRAMS: (u32, u32) = (200, 400);
+/// Rate of datagrams with an SOS of one device that are stored above its other limits, per second, and burst.
+const DEVICE_ALARMS: (u32, u32) = (1, 20);
+/// Rate of requests to the URL of one gateway, per second, and burst. A provider sends for all devices of an account.
 const GATEWAY_REQUESTS: (u32, u32) = (500, 5_000);
 
 /// The state of a bucket, with the policy and quota for the `RateLimit` headers.
@@ -64,7 +74,7 @@ pub struct Rated {
     pub allowance: Allowance,
 }
 
-/// Who asks for map tiles of tile servers.
+/// The requester of map tiles of tile servers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TileReader {
     /// A signed-in user.
@@ -73,8 +83,8 @@ pub enum TileReader {
     Link(ShareId, IpAddr),
 }
 
-/// The address failures are counted by. One customer has a whole /64 of IPv6 and could fail from each of its
-/// addresses, so those count as one.
+/// The address by which failures are counted. One customer has a whole /64 of IPv6 and could use each of its addresses,
+/// so a /64 counts as one.
 fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(six) => IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64)),
@@ -83,7 +93,7 @@ fn source(address: IpAddr) -> IpAddr {
 }
 
 impl RateLimits {
-    /// Full buckets, sized as configured.
+    /// Full buckets with the configured sizes.
     pub fn new(limits: &Limits, clock: Arc<dyn Clock>) -> Self {
         let own = limits.accounts.iter().map(|(account, limit)| {
             (*account, TokenBuckets::new(Quota::per_second(limit.requests_per_second, limit.burst)))
@@ -102,13 +112,19 @@ impl RateLimits {
                 limits.bad_tokens_per_second,
             )),
             key_uses: TokenBuckets::new(Quota::per_minute(1)),
-            viewers: TokenBuckets::new(Quota::per_second(VIEWER.0, VIEWER.1)),
-            views: TokenBuckets::new(Quota::per_second(VIEWED.0, VIEWED.1)),
+            viewers: TokenBuckets::new(Quota::per_second(VIEWS_OF_ADDRESS.0, VIEWS_OF_ADDRESS.1)),
+            views: TokenBuckets::new(Quota::per_second(VIEWS_OF_LINK.0, VIEWS_OF_LINK.1)),
             tile_readers: TokenBuckets::new(Quota::per_second(TILE_READER.0, TILE_READER.1)),
             tiles: TokenBuckets::new(Quota::per_second(TILES.0, TILES.1)),
             unknown_devices: TokenBuckets::new(Quota::per_minute(UNKNOWN_DEVICES_PER_MINUTE)),
+            network_findings: TokenBuckets::new(Quota::per_minute(NETWORK_FINDINGS_PER_MINUTE)),
             datagrams: TokenBuckets::new(Quota::per_second(DATAGRAMS.0, DATAGRAMS.1)),
             device_messages: TokenBuckets::new(Quota::per_second(DEVICE_MESSAGES.0, DEVICE_MESSAGES.1)),
+            examined_datagrams: TokenBuckets::new(Quota::per_second(
+                EXAMINED_DATAGRAMS.0,
+                EXAMINED_DATAGRAMS.1,
+            )),
+            device_alarms: TokenBuckets::new(Quota::per_second(DEVICE_ALARMS.0, DEVICE_ALARMS.1)),
             gateway_requests: TokenBuckets::new(Quota::per_second(GATEWAY_REQUESTS.0, GATEWAY_REQUESTS.1)),
         }
     }
@@ -126,16 +142,26 @@ impl RateLimits {
         Rated { policy: "account", quota, allowance }
     }
 
+    /// Takes this many tokens of an account, even if it has fewer, and returns what is left.
+    pub fn spend_requests(&self, account: AccountId, count: usize) -> Rated {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        match self.own.get(&account) {
+            Some(bucket) => bucket.spend(&(), count, self.now()),
+            None => self.requests.spend(&account, count, self.now()),
+        };
+        self.requests_left(account)
+    }
+
     /// The calls an account has left, without taking one.
     pub fn requests_left(&self, account: AccountId) -> Rated {
         let (quota, allowance) = match self.own.get(&account) {
-            Some(bucket) => (bucket.quota(), bucket.look(&(), self.now())),
-            None => (self.requests.quota(), self.requests.look(&account, self.now())),
+            Some(bucket) => (bucket.quota(), bucket.peek(&(), self.now())),
+            None => (self.requests.quota(), self.requests.peek(&account, self.now())),
         };
         Rated { policy: "account", quota, allowance }
     }
 
-    /// Takes a token for a submission of locations or alerts; none when submissions are not limited.
+    /// Takes a token for a submission of locations or alerts; none if submissions are not limited.
     pub fn submission(&self, account: AccountId) -> Option<Rated> {
         let bucket = self.submissions.as_ref()?;
         Some(Rated {
@@ -148,14 +174,14 @@ impl RateLimits {
     /// Whether an attempt to sign in with this name from this address is allowed, without taking a token.
     pub fn attempt(&self, name: &str, address: IpAddr) -> Rated {
         let address = source(address);
-        let by_address = self.failures.look(&address, self.now());
-        let by_name = self.named_failures.look(&(name.to_lowercase(), address), self.now());
+        let by_address = self.failures.peek(&address, self.now());
+        let by_name = self.named_failures.peek(&(name.to_lowercase(), address), self.now());
         let allowance = if by_name.remaining < by_address.remaining { by_name } else { by_address };
         Rated { policy: "failures", quota: self.failures.quota(), allowance }
     }
 
-    /// Takes a token from the buckets of name and address before the outcome of the attempt is known; from both or
-    /// from none.
+    /// Takes a token from the buckets of name and address before the result of the attempt is known; from both or from
+    /// none.
     pub fn begin_attempt(&self, name: &str, address: IpAddr) -> Rated {
         let (address, name, now) = (source(address), name.to_lowercase(), self.now());
         let by_address = self.failures.take(&address, now);
@@ -177,19 +203,19 @@ impl RateLimits {
         self.named_failures.give_back(&(name.to_lowercase(), address), now);
     }
 
-    /// Whether this address may present an unknown token; takes a token from its bucket when one was bad (`failed`).
+    /// Whether this address may send an unknown token; takes a token from its bucket if one was invalid (`failed`).
     pub fn bad_token(&self, address: IpAddr, failed: bool) -> Rated {
         let address = source(address);
         let allowance = if failed {
             self.bad_tokens.take(&address, self.now())
         } else {
-            self.bad_tokens.look(&address, self.now())
+            self.bad_tokens.peek(&address, self.now())
         };
         Rated { policy: "address", quota: self.bad_tokens.quota(), allowance }
     }
 
-    /// Takes a token for opening the share link with this secret, valid or not, from the buckets of the address and
-    /// of the link: anybody on the internet can open one, and a page of a large group is expensive.
+    /// Takes a token for opening the share link with this secret, valid or not, from the buckets of the address and of
+    /// the link: anybody can open a link, and the page of a large group is expensive.
     pub fn view(&self, secret: &str, address: IpAddr) -> Rated {
         let by_address = self.viewers.take(&source(address), self.now());
         if !by_address.allowed {
@@ -203,8 +229,8 @@ impl RateLimits {
         }
     }
 
-    /// Takes a token for a map tile from the buckets of the reader and of the account that the reader belongs to, or whose
-    /// devices the link shows.
+    /// Takes a token for a map tile from the buckets of the viewer and of the account of the viewer or of the share
+    /// link.
     pub fn tile(&self, reader: TileReader, account: AccountId) -> Rated {
         let reader = match reader {
             TileReader::Link(link, address) => TileReader::Link(link, source(address)),
@@ -219,12 +245,17 @@ impl RateLimits {
         Rated { policy: "tiles", quota: self.tile_readers.quota(), allowance }
     }
 
-    /// Whether this address may name one more device that nobody knows.
+    /// Whether this address may report one more unknown device.
     pub fn unknown_device(&self, address: IpAddr) -> bool {
         self.unknown_devices.take(&source(address), self.now()).allowed
     }
 
-    /// Whether one more datagram of this address is looked at.
+    /// Whether one more identifier sent by this address may be recorded as reporting from two networks.
+    pub fn network_finding(&self, address: IpAddr) -> bool {
+        self.network_findings.take(&source(address), self.now()).allowed
+    }
+
+    /// Whether one more datagram of this address is accepted.
     pub fn datagram(&self, address: IpAddr) -> bool {
         self.datagrams.take(&source(address), self.now()).allowed
     }
@@ -235,10 +266,26 @@ impl RateLimits {
         Rated { policy: "gateway", quota: self.gateway_requests.quota(), allowance }
     }
 
-    /// Counts messages of a device, and gives how long to wait before more are taken; `None` if it need not.
+    /// Counts messages of a device, and returns how long to wait before more are accepted; `None` if there is no need
+    /// to wait.
     pub fn device_messages(&self, device: DeviceId, count: usize) -> Option<Duration> {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         Some(self.device_messages.spend(&device, count, self.now())).filter(|wait| !wait.is_zero())
+    }
+
+    /// Takes a token for a message of a device if there is one; returns whether there was.
+    pub fn device_message(&self, device: DeviceId) -> bool {
+        self.device_messages.take(&device, self.now()).allowed
+    }
+
+    /// Whether one more datagram of a device that sends too many is decoded to look for an SOS.
+    pub fn examined_datagram(&self, device: DeviceId) -> bool {
+        self.examined_datagrams.take(&device, self.now()).allowed
+    }
+
+    /// Whether one more SOS of a device that sends too many is accepted.
+    pub fn device_alarm(&self, device: DeviceId) -> bool {
+        self.device_alarms.take(&device, self.now()).allowed
     }
 
     /// Whether to record the use of this key: once a minute.
@@ -254,7 +301,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_bears_only_so_many_viewers() {
+    fn openings_of_one_link_are_limited() {
         let limits: crate::config::Config =
             toml::from_str(include_str!("../../../../config.default.toml")).unwrap();
         let clock = MockClock::at(Timestamp::from_millis(1_000_000));

@@ -1,8 +1,9 @@
 //! Idempotency keys of the requests that are being answered now.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::id::UserId;
 use perigee_core::idempotency::IdempotencyKey;
 
@@ -24,13 +25,13 @@ impl RunningKeys {
     /// Takes a key; none while another request with it is being answered.
     pub fn hold(&self, key: &IdempotencyKey) -> Option<RunningKey> {
         let name = (key.user, key.endpoint.clone(), key.key.clone());
-        let is_free = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+        let is_free = self.0.lock().insert(name.clone());
         is_free.then(|| RunningKey { name, running: self.clone() })
     }
 }
 
 impl Drop for RunningKey {
     fn drop(&mut self) {
-        self.running.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
+        self.running.0.lock().remove(&self.name);
     }
 }

@@ -2,8 +2,8 @@
 //! to the store.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use perigee_core::id::{AccountId, ShareId};
 use perigee_core::shares::share::Share;
 use perigee_core::store::{Result, Shares, ViewReport};
@@ -20,15 +20,15 @@ impl ShareViewCounter {
     }
 
     fn add(&self, link: (AccountId, ShareId), views: u64, at: Timestamp) {
-        let mut book = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (count, last) = book.entry(link).or_insert((0, at));
+        let mut views_by_link = self.0.lock();
+        let (count, last) = views_by_link.entry(link).or_insert((0, at));
         *count += views;
         *last = at.max(*last);
     }
 
     /// Saves the new openings. After a failure they are kept for the next time.
     pub async fn save(&self, store: &dyn Shares) -> Result<()> {
-        let fresh = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let fresh = std::mem::take(&mut *self.0.lock());
         if fresh.is_empty() {
             return Ok(());
         }

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::time::Monotonic;
 
 const SHARDS: usize = 16;
-/// Keys of a shard above which those whose buckets are full again are removed.
+/// Number of keys in a shard above which keys whose buckets are full again are removed.
 const SWEEP_ABOVE: usize = 4_096;
 
 /// Size of a bucket and the rate at which it refills.
@@ -47,14 +47,14 @@ impl DivCeil for i64 {
     }
 }
 
-/// The state of a bucket after it was asked.
+/// The result of taking a token from a bucket, or of looking for one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Whether there was a token.
     pub allowed: bool,
     /// Tokens left in the bucket.
     pub remaining: u32,
-    /// Seconds until it is worth trying again, or until the bucket is full.
+    /// Seconds until the bucket is full; if there was no token, seconds until a retry can succeed.
     pub wait_s: i64,
 }
 
@@ -82,25 +82,25 @@ impl<K: Eq + Hash + Clone> TokenBuckets<K> {
 
     /// Takes a token if there is one.
     pub fn take(&self, key: &K, now: Monotonic) -> Allowance {
-        self.ask(key, now, true)
+        self.check(key, now, true)
     }
 
-    /// Tells whether there is a token, without taking it.
-    pub fn look(&self, key: &K, now: Monotonic) -> Allowance {
-        self.ask(key, now, false)
+    /// Whether there is a token, without taking it.
+    pub fn peek(&self, key: &K, now: Monotonic) -> Allowance {
+        self.check(key, now, false)
     }
 
-    /// Whether so many tokens are there, without taking them.
+    /// Whether this many tokens are there, without taking them.
     pub fn has(&self, key: &K, count: u32, now: Monotonic) -> bool {
-        self.ask(key, now, false).remaining >= count
+        self.check(key, now, false).remaining >= count
     }
 
-    /// Takes so many tokens, also those that are not there yet: gives how long it takes until none is missing.
+    /// Takes this many tokens even if the bucket has fewer, and returns the time until the missing ones are refilled.
     pub fn spend(&self, key: &K, count: u32, now: Monotonic) -> Duration {
         let now_us = now.as_micros();
         let size_us = i64::from(self.quota.burst) * self.quota.interval_us;
         let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
-        let mut full_at = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full_at = self.shards[shard].lock();
         let due = full_at.get(key).copied().unwrap_or(now_us).max(now_us);
         let after = due.saturating_add(i64::from(count).saturating_mul(self.quota.interval_us));
         if full_at.len() >= SWEEP_ABOVE && !full_at.contains_key(key) {
@@ -114,7 +114,7 @@ impl<K: Eq + Hash + Clone> TokenBuckets<K> {
     pub fn give_back(&self, key: &K, now: Monotonic) {
         let now_us = now.as_micros();
         let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
-        let mut full_at = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full_at = self.shards[shard].lock();
         if let Some(due) = full_at.get_mut(key) {
             *due -= self.quota.interval_us;
             if *due <= now_us {
@@ -123,11 +123,11 @@ impl<K: Eq + Hash + Clone> TokenBuckets<K> {
         }
     }
 
-    fn ask(&self, key: &K, now: Monotonic, take: bool) -> Allowance {
+    fn check(&self, key: &K, now: Monotonic, take: bool) -> Allowance {
         let now_us = now.as_micros();
         let size_us = i64::from(self.quota.burst) * self.quota.interval_us;
         let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
-        let mut full_at = self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full_at = self.shards[shard].lock();
 
         let due = full_at.get(key).copied().unwrap_or(now_us).clamp(now_us, now_us + size_us);
         let after = due + self.quota.interval_us;
@@ -178,27 +178,27 @@ mod tests {
         assert!(buckets.take(&"b", at(0)).allowed, "another key has its own bucket");
         assert!(!buckets.take(&"a", at(99)).allowed);
         assert!(buckets.take(&"a", at(100)).allowed);
-        assert_eq!(buckets.look(&"a", at(60_000)).remaining, 3);
+        assert_eq!(buckets.peek(&"a", at(60_000)).remaining, 3);
     }
 
     #[test]
     fn a_look_takes_nothing() {
         let buckets = TokenBuckets::new(Quota::per_minute(1));
-        assert!(buckets.look(&1, at(0)).allowed);
+        assert!(buckets.peek(&1, at(0)).allowed);
         assert!(buckets.take(&1, at(0)).allowed);
-        assert!(!buckets.look(&1, at(0)).allowed);
+        assert!(!buckets.peek(&1, at(0)).allowed);
         assert_eq!(buckets.quota().window_s(), 60);
     }
 
     #[test]
-    fn what_is_given_back_can_be_taken_again() {
+    fn returned_tokens_can_be_taken_again() {
         let buckets = TokenBuckets::new(Quota::per_minute(2));
         assert!(buckets.take(&1, at(0)).allowed && buckets.take(&1, at(0)).allowed);
         assert!(!buckets.take(&1, at(0)).allowed);
         buckets.give_back(&1, at(0));
-        assert_eq!(buckets.look(&1, at(0)).remaining, 1);
+        assert_eq!(buckets.peek(&1, at(0)).remaining, 1);
         buckets.give_back(&1, at(0));
         buckets.give_back(&1, at(0));
-        assert_eq!(buckets.look(&1, at(0)).remaining, 2, "never more than the bucket holds");
+        assert_eq!(buckets.peek(&1, at(0)).remaining, 2, "never more than the bucket holds");
     }
 }

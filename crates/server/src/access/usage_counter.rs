@@ -1,8 +1,8 @@
 //! Calls by account, counted in memory and saved every few seconds.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use perigee_core::accounts::account::{Account, ApiUsage};
 use perigee_core::id::AccountId;
 use perigee_core::store::{Accounts, Result, UsageReport};
@@ -13,7 +13,7 @@ use perigee_core::time::Timestamp;
 pub struct Usage {
     /// Since the API was activated.
     pub total: u64,
-    /// On the account's present day.
+    /// On the account's current day.
     pub today: u64,
 }
 
@@ -30,14 +30,14 @@ struct Entry {
     saved: ApiUsage,
     /// Calls counted since the last save began.
     fresh: Calls,
-    /// Calls that are being saved. They are counted until the save ends; without them the totals shown would go back.
+    /// Calls that are being saved. They are counted until the save ends; without them the shown totals would decrease.
     pending: Calls,
 }
 
 /// Calls by the day they were made on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Calls {
-    /// On the account's present day.
+    /// On the account's current day.
     today: u64,
     /// On earlier days, not yet saved.
     earlier: u64,
@@ -82,7 +82,7 @@ impl Entry {
         }
     }
 
-    /// Moves the new calls to pending; none when there are none.
+    /// Moves the new calls to pending; none if there are none.
     fn take_report(&mut self, account: AccountId) -> Option<UsageReport> {
         self.pending = std::mem::take(&mut self.fresh);
         let Calls { today, earlier } = self.pending;
@@ -110,9 +110,9 @@ impl Entry {
 }
 
 impl UsageCounter {
-    /// Counts one call and gives the totals including it.
+    /// Counts one call and returns the totals including it.
     pub fn count(&self, account: &Account, now: Timestamp) -> Usage {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         let entry = entries.entry(account.id).or_insert_with(|| Entry {
             saved: account.api_usage,
             fresh: Calls::default(),
@@ -135,11 +135,11 @@ impl UsageCounter {
     }
 
     fn take_reports(&self) -> Vec<UsageReport> {
-        self.lock().iter_mut().filter_map(|(account, entry)| entry.take_report(*account)).collect()
+        self.entries.lock().iter_mut().filter_map(|(account, entry)| entry.take_report(*account)).collect()
     }
 
     fn settle(&self, reports: &[UsageReport], sums: Result<Vec<ApiUsage>>) -> Result<()> {
-        let mut entries = self.lock();
+        let mut entries = self.entries.lock();
         match sums {
             Ok(sums) => {
                 for (report, sum) in reports.iter().zip(sums) {
@@ -154,10 +154,6 @@ impl UsageCounter {
                 Err(error)
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,6 +176,7 @@ mod tests {
             time_zone: Zone::utc(),
             expiry_notice_days: 7,
             retention_days: None,
+            emergency_procedure: None,
         };
         Account {
             id: AccountId::from_i64(1),
@@ -195,48 +192,48 @@ mod tests {
     }
 
     #[test]
-    fn figures_never_go_back_while_they_are_saved() {
-        let (book, account) = (UsageCounter::default(), account());
-        let count = |now| book.count(&account, now);
+    fn totals_never_decrease_during_a_save() {
+        let (counter, account) = (UsageCounter::default(), account());
+        let count = |now| counter.count(&account, now);
         assert_eq!(count(MORNING), Usage { total: 11, today: 6 });
-        let reports = book.take_reports();
+        let reports = counter.take_reports();
         assert_eq!(reports, [UsageReport { account: account.id, today: 1, earlier: 0, day_ends: DAY_MS }]);
         assert_eq!(count(MORNING), Usage { total: 12, today: 7 }, "what is being saved still counts");
         let sum = ApiUsage { total: 11, today: 6, day_ends: DAY_MS };
-        book.settle(&reports, Ok(vec![sum])).unwrap();
+        counter.settle(&reports, Ok(vec![sum])).unwrap();
         assert_eq!(count(MORNING), Usage { total: 13, today: 8 });
 
-        let reports = book.take_reports();
-        let failed = book.settle(&reports, Err(StoreError::Unavailable("gone".into())));
+        let reports = counter.take_reports();
+        let failed = counter.settle(&reports, Err(StoreError::Unavailable("closed".into())));
         assert!(failed.is_err());
         assert_eq!(count(MORNING), Usage { total: 14, today: 9 }, "what was not saved still counts");
-        assert_eq!(book.take_reports()[0].today, 3);
+        assert_eq!(counter.take_reports()[0].today, 3);
     }
 
     #[test]
     fn a_day_that_runs_on_is_the_same_day() {
-        let (book, mut account) = (UsageCounter::default(), account());
-        book.count(&account, MORNING);
+        let (counter, mut account) = (UsageCounter::default(), account());
+        counter.count(&account, MORNING);
         let (day, zone) = account.day_at(MORNING);
         let zone = zone.clone();
         account.day_in_progress = Some(perigee_core::day::Day { ends: NEXT_MORNING.plus_seconds(1), ..day });
         account.zone_in_progress = Some(zone);
-        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 12, today: 7 });
-        assert_eq!(book.count(&account, NEXT_MORNING.plus_seconds(1)), Usage { total: 13, today: 1 });
+        assert_eq!(counter.count(&account, NEXT_MORNING), Usage { total: 12, today: 7 });
+        assert_eq!(counter.count(&account, NEXT_MORNING.plus_seconds(1)), Usage { total: 13, today: 1 });
     }
 
     #[test]
     fn calls_stay_on_the_day_they_were_made() {
-        let (book, account) = (UsageCounter::default(), account());
-        book.count(&account, MORNING);
-        let pending = book.take_reports();
-        book.count(&account, MORNING);
-        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 13, today: 1 });
-        // The store saved the first before the day turned.
-        book.settle(&pending, Ok(vec![ApiUsage { total: 11, today: 6, day_ends: DAY_MS }])).unwrap();
-        assert_eq!(book.count(&account, NEXT_MORNING), Usage { total: 14, today: 2 });
+        let (counter, account) = (UsageCounter::default(), account());
+        counter.count(&account, MORNING);
+        let pending = counter.take_reports();
+        counter.count(&account, MORNING);
+        assert_eq!(counter.count(&account, NEXT_MORNING), Usage { total: 13, today: 1 });
+        // The store saved the first before the day changed.
+        counter.settle(&pending, Ok(vec![ApiUsage { total: 11, today: 6, day_ends: DAY_MS }])).unwrap();
+        assert_eq!(counter.count(&account, NEXT_MORNING), Usage { total: 14, today: 2 });
         assert_eq!(
-            book.take_reports(),
+            counter.take_reports(),
             [UsageReport { account: account.id, today: 2, earlier: 1, day_ends: 2 * DAY_MS }]
         );
     }

@@ -6,23 +6,23 @@ use perigee_core::id::{AccountId, NotificationId};
 use perigee_core::time::Timestamp;
 use ring::hmac;
 
-/// Signs and verifies the tokens of such links. A token names the message it came with and expires.
+/// Signs and verifies the tokens of these links. A token names the message that contains it, and expires.
 pub struct AlertLinks(hmac::Key);
 
-/// What a token names.
+/// The content of a token. The message determines the alert and the recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlertLink {
     /// The account of the alert.
     pub account: AccountId,
-    /// The message that had the link.
+    /// The message that contains the link.
     pub message: NotificationId,
-    /// From this instant on the page only says that the link has expired.
+    /// From this time on the page shows only that the link has expired.
     pub expires: Timestamp,
 }
 
 /// Bytes of account, message and expiry in minutes.
 const SIGNED_BYTES: usize = 8 + 8 + 4;
-/// Bytes of a signature, shortened so that the link fits into an SMS; nobody can guess 128 bits.
+/// Bytes of a signature, shortened so that the link fits into an SMS; 128 bits cannot be guessed.
 const TAG_BYTES: usize = 16;
 const MINUTE_MS: i64 = 60_000;
 
@@ -48,14 +48,14 @@ impl AlertLinks {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// What a token names; `None` unless it was signed with this key.
+    /// The content of a token; `None` unless it was signed with this key.
     pub fn read(&self, token: &str) -> Option<AlertLink> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (signed, tag) = bytes.split_at_checked(SIGNED_BYTES)?;
-        let right = hmac::sign(&self.0, signed);
-        let right = right.as_ref().get(..TAG_BYTES)?;
-        // Compared in constant time, so that the duration reveals nothing about the right signature.
-        let differs = right.iter().zip(tag).fold(0, |differs, (one, other)| differs | (one ^ other));
+        let expected = hmac::sign(&self.0, signed);
+        let expected = expected.as_ref().get(..TAG_BYTES)?;
+        // Compared in constant time, so that the duration reveals nothing about the expected signature.
+        let differs = expected.iter().zip(tag).fold(0, |differs, (one, other)| differs | (one ^ other));
         if tag.len() != TAG_BYTES || differs != 0 {
             return None;
         }

@@ -9,8 +9,8 @@ use super::secret::SecretHash;
 const PREFIX: &str = "pgk_";
 const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// Random characters of a key: 178 bits.
-const CHANCE: usize = 30;
-const CHECKSUM: usize = 6;
+const RANDOM_CHARS: usize = 30;
+const CHECKSUM_CHARS: usize = 6;
 
 /// An API key in the clear, as it is shown once and then presented by clients.
 #[derive(Clone)]
@@ -21,12 +21,12 @@ impl ApiKey {
     pub fn generate() -> Self {
         let mut rng = rand::rng();
         let mut text = PREFIX.to_owned();
-        text.extend((0..CHANCE).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])));
+        text.extend((0..RANDOM_CHARS).map(|_| char::from(LETTERS[rng.random_range(0..LETTERS.len())])));
         let checksum = checksum(&text);
         Self(text + &checksum)
     }
 
-    /// The hash of a text presented as a key. It takes the same time whether or not the text has the form of a key.
+    /// The hash of a text sent as a key. It takes the same time whether or not the text has the form of a key.
     pub fn hash_presented(text: &str) -> SecretHash {
         SecretHash::of(&[text.as_bytes()])
     }
@@ -58,7 +58,7 @@ fn checksum(text: &str) -> String {
     let mut crc = flate2::Crc::new();
     crc.update(text.as_bytes());
     let mut rest = crc.sum();
-    let mut letters = [LETTERS[0]; CHECKSUM];
+    let mut letters = [LETTERS[0]; CHECKSUM_CHARS];
     for letter in letters.iter_mut().rev() {
         *letter = LETTERS[usize::try_from(rest % 62).unwrap_or(0)];
         rest /= 62;
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_differ_and_hide_themselves() {
+    fn keys_differ_and_debug_output_hides_them() {
         let (one, other) = (ApiKey::generate(), ApiKey::generate());
         assert_ne!(one.expose(), other.expose());
         assert!(one.expose().starts_with("pgk_") && one.expose().len() == 40);
@@ -82,10 +82,10 @@ mod tests {
 
     #[test]
     fn the_checksum_is_fixed() {
-        // Scanners for leaked secrets know the form, and other people hold the keys.
+        // Scanners for leaked secrets know the form, and users hold keys of this form.
         assert_eq!(checksum("pgk_0123456789ABCDEFGHIJKLMNOPQRST"), "38f8fv");
         let key = ApiKey::generate();
-        let (body, sum) = key.expose().split_at(PREFIX.len() + CHANCE);
+        let (body, sum) = key.expose().split_at(PREFIX.len() + RANDOM_CHARS);
         assert_eq!(checksum(body), sum);
     }
 }

@@ -9,11 +9,11 @@ use ring::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: signer,
     verifier_factory: verifier,
-    // These read keys from JSON Web Keys, which nothing here does.
+    // These methods read keys from JSON Web Keys, which is not needed here.
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes this the cryptography of JWTs in this process; further calls change nothing.
+/// Installs this as the JWT cryptography of the process; further calls have no effect.
 pub(super) fn install() {
     // An error means that a provider is installed already.
     let _ = PROVIDER.install_default();

@@ -1,8 +1,8 @@
-//! Secrets of gateways, as the addresses carry them to which satellite networks and phones send messages.
+//! Secrets of gateways, which are part of the URLs to which satellite networks and phones send messages.
 
 use super::secret::{Secret, SecretHash};
 
-/// What to keep of a gateway's secret, and to look it up by.
+/// The hash of a gateway's secret: the stored form, and the key of the lookup.
 pub fn hash(secret: &Secret) -> SecretHash {
     secret.hash("gateway")
 }

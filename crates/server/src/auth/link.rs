@@ -2,7 +2,7 @@
 
 use super::secret::{Secret, SecretHash};
 
-/// What a link may be used for.
+/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkPurpose {
     /// Setting a new password for one that was forgotten.
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_fits_its_purpose_alone() {
+    fn a_link_is_valid_for_one_purpose() {
         let secret = Secret::generate();
         let kept = LinkPurpose::PasswordReset.hash(&secret);
         assert_eq!(LinkPurpose::PasswordReset.hash(&secret), kept);

@@ -6,7 +6,7 @@ use perigee_core::id::AccountId;
 use perigee_core::text::Email;
 use ring::hmac;
 
-/// Signs and verifies the tokens of such links. They do not expire, so that links in old e-mails work.
+/// Signs and verifies the tokens of these links. They do not expire, so that links in old e-mails work.
 pub struct MailLinks(hmac::Key);
 
 /// Bytes of the account's number before the address.
@@ -29,7 +29,7 @@ impl MailLinks {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
-    /// Whom a token is for; none unless it was made here.
+    /// The account and address of a token; none unless it was signed with this key.
     pub fn read(&self, token: &str) -> Option<(AccountId, Email)> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (signed, tag) = bytes.split_at_checked(bytes.len().checked_sub(TAG_BYTES)?)?;

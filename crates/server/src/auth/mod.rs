@@ -1,6 +1,6 @@
 //! Authentication: passwords, API keys, tokens, one-time codes, links and sessions.
 //!
-//! Nothing here knows HTTP, a store or a clock.
+//! Nothing here depends on HTTP, a store or a clock.
 
 mod alert_link;
 pub mod api_key;

@@ -1,4 +1,4 @@
-//! Passwords, hashed with Argon2id, at most one per core at the same time.
+//! Hashes passwords with Argon2id, at most one per core at the same time.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::budget::{Payer, Queue, QueueLimits, RunError};
 
-/// Characters a password has at least.
+/// Minimum characters of a password.
 pub const LEAST_CHARS: usize = 10;
-/// Characters a password has at most.
+/// Maximum characters of a password.
 pub const MOST_CHARS: usize = 128;
 
 const SALT_BYTES: usize = 16;
@@ -20,14 +20,14 @@ const SALT_BYTES: usize = 16;
 pub struct PasswordCost {
     /// Memory of one hash, in KiB.
     pub memory_kib: u32,
-    /// Passes over that memory.
+    /// Number of passes over that memory.
     pub passes: u32,
 }
 
 impl PasswordCost {
-    /// The least that OWASP's Password Storage Cheat Sheet asks of Argon2id: 19 MiB, two passes, one lane.
+    /// The minimum of OWASP's Password Storage Cheat Sheet for Argon2id: 19 MiB, two passes, one lane.
     pub const OWASP: Self = Self { memory_kib: 19 * 1024, passes: 2 };
-    /// The least that works at all. For tests, which hash many.
+    /// The minimum that Argon2id accepts. For tests, which hash many passwords.
     pub const CHEAPEST: Self = Self { memory_kib: 8, passes: 1 };
 }
 
@@ -35,10 +35,10 @@ impl PasswordCost {
 #[derive(Debug, thiserror::Error)]
 pub enum PasswordError {
     /// Argon2 does not allow these parameters.
-    #[error("these costs cannot be used for hashing")]
+    #[error("the memory and time costs for password hashing are invalid")]
     Cost(#[source] argon2::Error),
     /// The stored hash cannot be parsed.
-    #[error("the kept password hash is broken")]
+    #[error("the stored password hash is malformed")]
     Broken(#[source] argon2::password_hash::Error),
     /// The hashing itself failed.
     #[error("hashing a password failed")]
@@ -78,7 +78,7 @@ pub fn check_policy(password: &str, email: &str) -> Result<(), PolicyProblem> {
     }
 }
 
-/// A new password that can be read aloud: four groups of five unambiguous letters and digits, 100 bits.
+/// A random password that can be read aloud: four groups of five unambiguous letters and digits, 100 bits.
 pub fn generate() -> SecretString {
     const LETTERS: &[u8; 32] = b"23456789abcdefghijkmnpqrstuvwxyz";
     let mut rng = rand::rng();
@@ -86,7 +86,7 @@ pub fn generate() -> SecretString {
     [group(), group(), group(), group()].join("-").into()
 }
 
-/// Hashes passwords and compares them with stored hashes, off the threads that serve requests.
+/// Hashes passwords and compares them with stored hashes, outside the threads that serve requests.
 #[derive(Clone, Debug)]
 pub struct Passwords {
     argon2: Argon2<'static>,
@@ -95,7 +95,7 @@ pub struct Passwords {
 }
 
 impl Passwords {
-    /// Hashes at this cost, as many at once as there are cores.
+    /// Hashes at this cost, at most one per core at the same time.
     pub fn new(cost: PasswordCost) -> Result<Self, PasswordError> {
         let params = Params::new(cost.memory_kib, cost.passes, 1, None).map_err(PasswordError::Cost)?;
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -114,18 +114,18 @@ impl Passwords {
         })
     }
 
-    /// The same, waiting in this queue.
+    /// Runs the hashes in this queue instead.
     #[must_use]
     pub fn in_queue(self, queue: Arc<Queue>) -> Self {
         Self { queue, ..self }
     }
 
-    /// The hash to keep, as a PHC string, for the service itself.
+    /// The hash to store, as a PHC string; the service itself is the payer.
     pub async fn hash(&self, password: SecretString) -> Result<String, PasswordError> {
         self.hash_for(Payer::own(), password).await
     }
 
-    /// The hash to keep, as a PHC string.
+    /// The hash to store, as a PHC string.
     pub async fn hash_for(&self, payer: Payer, password: SecretString) -> Result<String, PasswordError> {
         self.work(payer, move |argon2| {
             let mut salt = [0; SALT_BYTES];
@@ -136,16 +136,16 @@ impl Passwords {
         .await
     }
 
-    /// Whether the password is the one whose hash was kept.
+    /// Whether the password matches the stored hash.
     pub async fn verify(
         &self,
         payer: Payer,
         password: SecretString,
-        kept: String,
+        stored: String,
     ) -> Result<bool, PasswordError> {
         self.work(payer, move |argon2| {
-            let kept = PasswordHash::new(&kept).map_err(|error| PasswordError::Broken(error.into()))?;
-            match argon2.verify_password(password.expose_secret().as_bytes(), &kept) {
+            let stored = PasswordHash::new(&stored).map_err(|error| PasswordError::Broken(error.into()))?;
+            match argon2.verify_password(password.expose_secret().as_bytes(), &stored) {
                 Ok(()) => Ok(true),
                 Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
                 Err(error) => Err(PasswordError::Broken(error)),
@@ -154,7 +154,7 @@ impl Passwords {
         .await
     }
 
-    /// Does the work of [`Self::verify`] for a user who does not exist, so that the time does not tell whether they
+    /// Does the work of [`Self::verify`] for a user who does not exist, so that the time does not reveal whether they
     /// do.
     pub async fn verify_dummy(&self, payer: Payer, password: SecretString) -> Result<(), PasswordError> {
         self.work(payer, move |argon2| {
@@ -165,8 +165,8 @@ impl Passwords {
     }
 
     /// Whether the stored hash has other parameters than new ones have, and should be replaced at the next sign-in.
-    pub fn needs_rehash(&self, kept: &str) -> bool {
-        let Ok(hash) = PasswordHash::new(kept) else {
+    pub fn needs_rehash(&self, stored: &str) -> bool {
+        let Ok(hash) = PasswordHash::new(stored) else {
             return true;
         };
         let same = hash.algorithm == Algorithm::Argon2id.ident()
@@ -211,15 +211,16 @@ mod tests {
 
     #[tokio::test]
     async fn broken_hashes_are_an_error_and_not_a_wrong_password() {
-        for kept in ["", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$scrypt$ln=1,r=8,p=1$c2FsdHNhbHQ$aGFzaA"] {
-            let result = cheap().verify(Payer::own(), "anything".into(), kept.to_owned()).await;
-            assert!(matches!(result, Err(PasswordError::Broken(_))), "{kept}: {result:?}");
-            assert!(cheap().needs_rehash(kept), "{kept}");
+        for stored in ["", "plain", "$argon2id$v=19$m=8,t=1,p=1$", "$scrypt$ln=1,r=8,p=1$c2FsdHNhbHQ$aGFzaA"]
+        {
+            let result = cheap().verify(Payer::own(), "anything".into(), stored.to_owned()).await;
+            assert!(matches!(result, Err(PasswordError::Broken(_))), "{stored}: {result:?}");
+            assert!(cheap().needs_rehash(stored), "{stored}");
         }
     }
 
     #[tokio::test]
-    async fn hashes_of_another_cost_verify_and_are_made_anew() {
+    async fn hashes_of_another_cost_verify_and_are_replaced() {
         let old = cheap();
         let new = Passwords::new(PasswordCost { memory_kib: 16, passes: 2 }).unwrap();
         let hash = old.hash("correct horse".into()).await.unwrap();

@@ -22,12 +22,12 @@ impl SecretHash {
         Self(digest.finalize().into())
     }
 
-    /// The hash as a store kept it.
+    /// The hash from the store.
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes to keep.
+    /// The bytes to store.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -67,7 +67,7 @@ impl Secret {
         Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Parses a secret presented by a client; none when it does not have the form of one.
+    /// Parses a secret sent by a client; none if it does not have the form of one.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         (bytes.len() == Self::BYTES).then(|| Self(text.to_owned()))
@@ -78,7 +78,7 @@ impl Secret {
         &self.0
     }
 
-    /// The hash for one use. A secret made for one is worth nothing for another.
+    /// The hash for one purpose. The secret is not valid for another purpose.
     pub(super) fn hash(&self, used_for: &'static str) -> SecretHash {
         SecretHash::of(&[used_for.as_bytes(), &[0], self.0.as_bytes()])
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_cannot_be_one() {
+    fn refuses_texts_that_are_not_secrets() {
         let good = Secret::generate();
         for text in
             ["", "abc", &good.expose()[1..], &format!("{}A", good.expose()), &"+".repeat(32), &"=".repeat(32)]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn shows_nothing_of_itself() {
+    fn debug_output_hides_the_secret() {
         let secret = Secret::generate();
         assert_eq!(format!("{secret:?} {:?}", secret.hash("a")), "Secret(..) SecretHash(..)");
     }

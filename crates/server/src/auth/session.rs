@@ -2,7 +2,7 @@
 
 use super::secret::{Secret, SecretHash};
 
-/// What to keep of a session's secret, and to look it up by.
+/// The hash of a session's secret: the stored form, and the key of the lookup.
 pub fn hash(secret: &Secret) -> SecretHash {
     secret.hash("session")
 }

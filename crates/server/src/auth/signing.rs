@@ -1,4 +1,4 @@
-//! The Ed25519 keys that sign tokens: one that signs, and older ones whose tokens are still good.
+//! The Ed25519 keys that sign tokens: one that signs, and older ones whose tokens are still valid.
 
 use std::fmt;
 
@@ -32,12 +32,12 @@ pub struct SigningKey {
     public: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
-    /// When it stops verifying; none for a key that signs.
+    /// Time until which the key verifies tokens; `None` for the key that signs.
     expires: Option<Timestamp>,
 }
 
 impl PartialEq for SigningKey {
-    /// Compares ids, which are derived from the keys.
+    /// Compares the ids, which are derived from the keys, and the expiry.
     fn eq(&self, other: &Self) -> bool {
         (&self.id, self.expires) == (&other.id, other.expires)
     }
@@ -51,7 +51,7 @@ impl SigningKey {
         Self::from_pkcs8(pkcs8.as_ref())
     }
 
-    /// The key as a store kept it.
+    /// The key from the store.
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, SigningKeyError> {
         let pair = ed25519::key_pair(pkcs8).ok_or(SigningKeyError::Unreadable)?;
         let public = URL_SAFE_NO_PAD.encode(pair.public_key().as_ref());
@@ -66,13 +66,13 @@ impl SigningKey {
         })
     }
 
-    /// The same key, good until this instant.
+    /// The same key, valid until this instant.
     #[must_use]
     pub fn expiring(self, expires: Option<Timestamp>) -> Self {
         Self { expires, ..self }
     }
 
-    fn is_good(&self, now: Timestamp) -> bool {
+    fn is_valid(&self, now: Timestamp) -> bool {
         self.expires.is_none_or(|expires| now < expires)
     }
 
@@ -81,7 +81,7 @@ impl SigningKey {
         &self.id
     }
 
-    /// The key as a store keeps it, made at this instant.
+    /// The key in the form of the store, created at this instant.
     pub fn to_stored(&self, now: Timestamp) -> StoredKey {
         StoredKey {
             kid: self.id.clone(),
@@ -91,7 +91,7 @@ impl SigningKey {
         }
     }
 
-    /// The bytes to keep, which are secret.
+    /// The bytes to store, which are secret.
     pub fn to_pkcs8(&self) -> &[u8] {
         self.encoding.as_bytes()
     }
@@ -150,16 +150,16 @@ impl SigningKeys {
 
     /// The key with this id, unless it is expired.
     pub fn find(&self, id: &str, now: Timestamp) -> Option<&SigningKey> {
-        self.good(now).find(|key| key.id == id)
+        self.valid(now).find(|key| key.id == id)
     }
 
     /// The public keys as a JSON Web Key Set (RFC 7517, RFC 8037), without expired ones.
     pub fn jwks(&self, now: Timestamp) -> Value {
-        json!({ "keys": self.good(now).map(SigningKey::to_jwk).collect::<Vec<_>>() })
+        json!({ "keys": self.valid(now).map(SigningKey::to_jwk).collect::<Vec<_>>() })
     }
 
-    fn good(&self, now: Timestamp) -> impl Iterator<Item = &SigningKey> {
-        std::iter::once(&self.current).chain(&self.older).filter(move |key| key.is_good(now))
+    fn valid(&self, now: Timestamp) -> impl Iterator<Item = &SigningKey> {
+        std::iter::once(&self.current).chain(&self.older).filter(move |key| key.is_valid(now))
     }
 }
 

@@ -11,8 +11,8 @@ use super::secret::Secret;
 use super::signing::{SigningKey, SigningKeys};
 
 const TYPE: &str = "at+jwt";
-/// Longer texts are refused unread; tokens issued here have about 600 characters.
-const MOST_LETTERS: usize = 4096;
+/// Longer texts are refused without parsing; tokens issued here have about 600 characters.
+const MAX_TOKEN_BYTES: usize = 4096;
 
 /// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,25 +23,25 @@ pub struct Claims {
     pub aud: String,
     /// The user it was issued to.
     pub sub: UserId,
-    /// Seconds since 1970 at which it ends.
+    /// Expiry, in seconds since 1970.
     pub exp: i64,
-    /// Seconds since 1970 at which it was made.
+    /// Time of issue, in seconds since 1970.
     pub iat: i64,
     /// Random id of the token.
     pub jti: String,
-    /// The API key it was issued for; it becomes invalid when that is replaced.
+    /// The API key it was issued for. The token becomes invalid when that key is replaced.
     pub key: KeyId,
     /// The account of the user.
     pub acc: AccountId,
 }
 
 impl Claims {
-    /// The instant at which the token ends.
+    /// The instant at which the token expires.
     pub const fn expires(&self) -> Timestamp {
         Timestamp::from_millis(self.exp.saturating_mul(1000))
     }
 
-    /// Whether the token has ended.
+    /// Whether the token has expired.
     pub const fn is_expired(&self, now: Timestamp) -> bool {
         self.exp <= now.as_seconds()
     }
@@ -54,9 +54,9 @@ pub struct NewToken {
     pub user: UserId,
     /// The account of that user.
     pub account: AccountId,
-    /// The API key it is made from.
+    /// The API key for which it is issued.
     pub key: KeyId,
-    /// Seconds it is good for.
+    /// Validity in seconds.
     pub lifetime_s: u32,
 }
 
@@ -75,7 +75,7 @@ pub enum TokenError {
     /// It is past its `exp`.
     #[error("the token is expired")]
     Expired,
-    /// It is for somebody else.
+    /// It is for another audience.
     #[error("the token is for another audience")]
     WrongAudience,
     /// It is from another issuer.
@@ -112,7 +112,7 @@ impl Tokens {
         &self.keys
     }
 
-    /// Issues a token, and gives its claims.
+    /// Issues a token, and returns its claims.
     pub fn issue(&self, new: NewToken, now: Timestamp) -> Result<(String, Claims), TokenError> {
         let iat = now.as_seconds();
         let claims = Claims {
@@ -131,7 +131,7 @@ impl Tokens {
 
     /// The claims of a token, if it is valid at this time.
     pub fn verify(&self, token: &str, now: Timestamp) -> Result<Claims, TokenError> {
-        if token.len() > MOST_LETTERS {
+        if token.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::Malformed);
         }
         let header = jsonwebtoken::decode_header(token).map_err(|error| reason(&error))?;

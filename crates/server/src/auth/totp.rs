@@ -21,25 +21,25 @@ impl TotpSecret {
         Self(bytes)
     }
 
-    /// The secret as a store kept it.
+    /// The secret from the store.
     pub const fn from_bytes(bytes: [u8; BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// The bytes to keep.
+    /// The bytes to store.
     pub const fn as_bytes(&self) -> &[u8; BYTES] {
         &self.0
     }
 
-    /// The secret as people type it into an app that cannot scan.
+    /// The secret for typing into an app that cannot scan.
     pub fn to_base32(&self) -> String {
         const LETTERS: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
         let mut text = String::with_capacity(BYTES * 8 / 5);
         // Twenty bytes are four blocks of five, each of eight characters, so that no padding is needed.
         for five in self.0.chunks_exact(5) {
             let bits = five.iter().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
-            text.extend((0..8).rev().map(|place| {
-                let letter = usize::try_from(bits >> (5 * place) & 31).unwrap_or(0);
+            text.extend((0..8).rev().map(|index| {
+                let letter = usize::try_from(bits >> (5 * index) & 31).unwrap_or(0);
                 char::from(LETTERS[letter])
             }));
         }
@@ -55,7 +55,7 @@ impl TotpSecret {
         )
     }
 
-    /// The step of a valid code: the present one or a neighbour, and later than the last step used. The caller stores
+    /// The step of a valid code: the current one or a neighbour, and later than the last step used. The caller stores
     /// the step as the last used one, in the same transaction.
     pub fn check(&self, code: &str, now: Timestamp, last_used: Option<u64>) -> Option<u64> {
         let seconds = u64::try_from(now.as_seconds()).ok()?;
@@ -64,7 +64,7 @@ impl TotpSecret {
         last_used.is_none_or(|last| step > last).then_some(step)
     }
 
-    /// The code of this moment, as an app would show it.
+    /// The current code, as an app shows it.
     pub fn code(&self, now: Timestamp) -> String {
         self.totp().generate(u64::try_from(now.as_seconds()).unwrap_or(0)).to_string()
     }
@@ -81,14 +81,14 @@ impl fmt::Debug for TotpSecret {
     }
 }
 
-/// Escapes everything that is not a letter, digit or one of `-._~`; apps take a plus sign for itself.
+/// Escapes everything that is not a letter, digit or one of `-._~`; apps read a plus sign literally.
 fn percent_encode(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            // Writing to a string cannot fail.
+            // Writing to a `String` never fails.
             let _ = write!(escaped, "%{byte:02X}");
         }
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_apps_what_they_need() {
+    fn the_uri_has_what_apps_need() {
         assert_eq!(secret().to_base32(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
         assert_eq!(
             secret().otpauth_uri("Perigee", "ana+boat@example.com"),

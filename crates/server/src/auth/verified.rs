@@ -1,8 +1,9 @@
 //! Caches verified tokens, so that each signature is checked once and not with every request.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
@@ -13,9 +14,9 @@ const SHARDS: usize = 16;
 
 type Digest = [u8; 32];
 
-/// A bounded cache of verified tokens. Each sixteenth has its own lock, held for one look-up.
+/// A bounded cache of verified tokens. Each of its shards has its own lock, held for one lookup.
 ///
-/// Users and keys may have been disabled since: the caller checks those with every request.
+/// Users and keys may have been disabled since the token was verified: the caller checks them with every request.
 pub struct VerifiedTokens {
     shards: [Mutex<Shard>; SHARDS],
 }
@@ -23,7 +24,7 @@ pub struct VerifiedTokens {
 type Shard = BoundedMap<Digest, Arc<Claims>>;
 
 impl VerifiedTokens {
-    /// An empty cache of about this many tokens at most.
+    /// An empty cache of at most about this many tokens.
     pub fn new(max: usize) -> Self {
         Self { shards: std::array::from_fn(|_| Mutex::new(BoundedMap::new(max.div_ceil(SHARDS)))) }
     }
@@ -44,16 +45,16 @@ impl VerifiedTokens {
     /// Removes every token, valid or not.
     pub fn clear(&self) {
         for shard in &self.shards {
-            lock(shard).clear();
+            shard.lock().clear();
         }
     }
 
     fn len(&self) -> usize {
-        self.shards.iter().map(|shard| lock(shard).len()).sum()
+        self.shards.iter().map(|shard| shard.lock().len()).sum()
     }
 
     fn shard(&self, digest: &Digest) -> MutexGuard<'_, Shard> {
-        lock(&self.shards[usize::from(digest[0]) % SHARDS])
+        self.shards[usize::from(digest[0]) % SHARDS].lock()
     }
 }
 
@@ -61,10 +62,6 @@ impl fmt::Debug for VerifiedTokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("VerifiedTokens").field("len", &self.len()).finish_non_exhaustive()
     }
-}
-
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Tokens are kept as hashes: a memory dump reveals no token.

@@ -1,4 +1,4 @@
-//! The job that takes the steps of escalations that are due. It writes their messages to the outbox, which sends them.
+//! Takes the steps of escalations that are due. It writes their messages to the outbox, which sends them.
 
 use std::time::Duration;
 

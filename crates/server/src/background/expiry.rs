@@ -10,7 +10,7 @@ const LONGEST_REST: Duration = Duration::from_secs(30);
 /// The shortest pause, when the store's clock is a little behind.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
 
-/// Announces every expiry that has come or is near, and gives the pause until the next one.
+/// Announces every expiry that has come or is near, and returns the pause until the next one.
 pub async fn announce_expiries(app: &App) -> Duration {
     match app.store.announce_expiries().await {
         Ok(announced) if announced.is_empty() => {}

@@ -15,23 +15,26 @@ const REST: Duration = Duration::from_secs(5);
 /// Saves what arrived at gateways, and announces refused requests and late gateways.
 pub async fn watch_feeds(app: &App) {
     let watched = async {
-        app.ingest.save_feed_reports().await?;
-        app.ingest.save_raw_usage().await?;
-        app.ingest.announce_late_feeds().await
+        app.ingest.feeds.save(&*app.store).await?;
+        app.ingest.raw.save(&*app.store).await?;
+        let announced = app.store.announce_late_gateways().await?;
+        metrics::counter!("perigee_feed_events_total", "type" => "feed.late").increment(announced);
+        Ok::<_, StoreError>(())
     };
     if let Err(error) = watched.await {
         tracing::warn!(error = &error as &dyn std::error::Error, "could not save the health of gateways");
     }
 }
 
-/// Polls that a node makes at the same time: providers that hang do not delay those of others. An account has few of them.
+/// Maximum number of parallel polls of a node, so that slow providers do not delay others. The store limits the polls
+/// of one account.
 const POLLS_AT_ONCE: usize = 16;
 
-/// The polls of a node that are under way.
+/// The running polls of a node.
 #[derive(Debug)]
 pub struct Polls {
     slots: Arc<Semaphore>,
-    /// Told when one ends: its account may have another.
+    /// Notified when a poll ends, because another poll of its account may then start.
     ended: Notify,
 }
 
@@ -45,26 +48,26 @@ impl Polls {
     /// Waits until a poll ends, or for the usual pause.
     async fn rest(&self, app: &App) -> Duration {
         let ended = tokio::time::timeout(REST, self.ended.notified());
-        app.signals.stopping().run_until_cancelled(ended).await;
+        app.tasks.stopping.run_until_cancelled(ended).await;
         Duration::ZERO
     }
 }
 
-/// Starts a poll that is due once fewer than are allowed are under way, and gives the pause until the next look. One task
-/// looks for all of them. A poll that is under way when the service stops is given up: it is made again after its lease.
+/// Starts a due poll once fewer than the maximum are running, and returns the pause until the next search for a due
+/// poll. A poll that is running at shutdown is aborted, and repeated after its lease.
 pub async fn poll_feeds(app: &App, polls: &Arc<Polls>, tasks: &TaskTracker) -> Duration {
     let lease = async {
         let permit = Arc::clone(&polls.slots).acquire_owned().await.ok()?;
         Some((app.poller.lease().await, permit))
     };
-    let Some(Some((leased, permit))) = app.signals.stopping().run_until_cancelled(lease).await else {
+    let Some(Some((leased, permit))) = app.tasks.stopping.run_until_cancelled(lease).await else {
         return REST;
     };
     match leased {
         Ok(Some(poll)) => {
             let (app, polls) = (app.clone(), Arc::clone(polls));
             tasks.spawn(async move {
-                let made = app.signals.stopping().run_until_cancelled(app.poller.make(&poll)).await;
+                let made = app.tasks.stopping.run_until_cancelled(app.poller.make(&poll)).await;
                 if let Some(Err(error)) = made {
                     warn(&error);
                 }
@@ -82,5 +85,5 @@ pub async fn poll_feeds(app: &App, polls: &Arc<Polls>, tasks: &TaskTracker) -> D
 }
 
 fn warn(error: &StoreError) {
-    tracing::warn!(error = error as &dyn std::error::Error, "could not store what a provider answered");
+    tracing::warn!(error = error as &dyn std::error::Error, "could not store the answer of a provider");
 }

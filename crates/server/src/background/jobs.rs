@@ -1,43 +1,48 @@
-//! The loops of the jobs. A job gives the pause until its next run, and is stopped between two runs.
+//! The loops of the jobs. A job returns the pause until its next run, and is stopped between two runs.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_core::notifications::notification::Channel;
+use perigee_core::store::Queue;
 use perigee_store::Database;
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::feeds::Polls;
 use super::{
-    RuleEngine, Worker, announce_expiries, compact_locations, delete_expired_locations, delete_old_records,
-    escalate, forget_expired, load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed,
-    run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds,
-    watch_store, write_overview,
+    RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
+    delete_expired, delete_expired_locations, delete_old_records, escalate, load_signing_keys, note_receipts,
+    poll_feeds, publish_store, replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts,
+    trim_logs, watch_clock, watch_feeds, watch_size, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
 use crate::webhook;
 
 const SAVE_USAGE_EVERY: Duration = Duration::from_secs(2);
-/// A rotation takes effect on every node within five seconds, commits included.
+/// A rotation takes effect on every node within five seconds, including the time of its commit.
 const LOAD_KEYS_EVERY: Duration = Duration::from_secs(2);
 const SAVE_HOURS_EVERY: Duration = Duration::from_mins(1);
 const WATCH_CLOCK_EVERY: Duration = Duration::from_secs(10);
 const PUBLISH_EVERY: Duration = Duration::from_secs(5);
 const WATCH_EVERY: Duration = Duration::from_secs(30);
+const WATCH_SIZE_EVERY: Duration = Duration::from_mins(5);
 /// Unknown devices that were heard are saved, and those that were claimed on another node are noticed.
 const REPLAY_CLAIMED_EVERY: Duration = Duration::from_secs(5);
+/// An SOS that a node recorded before it stopped, or could not announce, is announced.
+const ANNOUNCE_SOS_EVERY: Duration = Duration::from_secs(5);
 /// A command that was given on another node reaches its device within this time.
 const RUN_COMMANDS_EVERY: Duration = Duration::from_secs(2);
 const WATCH_FEEDS_EVERY: Duration = Duration::from_secs(5);
 const TRIM_EVERY: Duration = Duration::from_mins(10);
-const FORGET_EVERY: Duration = Duration::from_hours(1);
+const DELETE_EXPIRED_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
-const RETIRE_FIRST: Duration = Duration::from_mins(1);
-const RETIRE_EVERY: Duration = Duration::from_hours(1);
-/// The search for alerts that earlier versions lost begins after the start.
+const DELETE_FIRST: Duration = Duration::from_mins(1);
+const DELETE_EVERY: Duration = Duration::from_hours(1);
+/// Delay after the start before the search for alerts that earlier versions lost.
 const SEARCH_FIRST: Duration = Duration::from_secs(10);
 /// Pause of a job after a panic, which is in the log.
 const AFTER_PANIC: Duration = Duration::from_secs(30);
@@ -53,14 +58,15 @@ impl Jobs {
     /// Starts every job of the service.
     pub fn start(app: &App, database: &Database, senders: &ChannelSenders) -> Self {
         let jobs = Self::default();
-        for channel in Channel::ALL {
+        for channel in Channel::all() {
             jobs.send(Worker::new(app, senders, *channel));
         }
         jobs.evaluate_rules(app);
+        jobs.derive_timelines(app);
         jobs.tasks.spawn(webhook::run(Arc::clone(&app.webhooks), jobs.stop.clone()));
-        jobs.keep_store(app, database);
-        jobs.keep_records(app);
-        jobs.keep_devices_and_feeds(app);
+        jobs.start_store_jobs(app, database);
+        jobs.start_record_jobs(app);
+        jobs.start_device_and_feed_jobs(app);
         jobs.run(
             app,
             "announce-expiries",
@@ -72,8 +78,8 @@ impl Jobs {
         jobs
     }
 
-    /// Packs, trims and deletes what is stored, and watches the store.
-    fn keep_store(&self, app: &App, database: &Database) {
+    /// Jobs that compact, trim and delete stored data, and watch the store.
+    fn start_store_jobs(&self, app: &App, database: &Database) {
         let (packer, pressed) = (app.clone(), app.clone());
         self.repeat_or_when(
             "compact-locations",
@@ -91,14 +97,18 @@ impl Jobs {
             trim_logs(&app).await;
             TRIM_EVERY
         });
-        self.run(app, "retire-locations", RETIRE_FIRST, |app| async move {
+        self.run(app, "retire-locations", DELETE_FIRST, |app| async move {
             delete_expired_locations(&app).await;
             delete_old_records(&app).await;
-            RETIRE_EVERY
+            DELETE_EVERY
         });
         self.run(app, "watch-store", Duration::ZERO, |app| async move {
             watch_store(&app).await;
             WATCH_EVERY
+        });
+        self.run(app, "watch-size", Duration::ZERO, |app| async move {
+            watch_size(&app).await;
+            WATCH_SIZE_EVERY
         });
         let (budget, database) = (app.budget.clone(), database.clone());
         self.repeat("publish-figures", Duration::ZERO, move || {
@@ -108,8 +118,8 @@ impl Jobs {
         });
     }
 
-    /// Saves what is counted in memory, and reads again what another node may have changed.
-    fn keep_records(&self, app: &App) {
+    /// Jobs that save counters held in memory, and reload data that another node may have changed.
+    fn start_record_jobs(&self, app: &App) {
         self.run(app, "save-usage", SAVE_USAGE_EVERY, |app| async move {
             save_usage(&app).await;
             SAVE_USAGE_EVERY
@@ -126,30 +136,22 @@ impl Jobs {
             watch_clock(&app).await;
             WATCH_CLOCK_EVERY
         });
-        self.run(app, "forget-expired", Duration::ZERO, |app| async move {
-            forget_expired(&app).await;
-            FORGET_EVERY
+        self.run(app, "delete-expired", Duration::ZERO, |app| async move {
+            delete_expired(&app).await;
+            DELETE_EXPIRED_EVERY
         });
     }
 
-    /// Stores what was kept of unknown devices that were claimed, sends commands, and fetches from feeds.
-    fn keep_devices_and_feeds(&self, app: &App) {
-        let (claims, waiting) = (app.clone(), app.clone());
-        self.repeat_or_when(
-            "replay-claimed",
-            Duration::ZERO,
-            move || {
-                let app = waiting.clone();
-                async move { app.ingest.wait_for_claims().await }
-            },
-            move || {
-                let app = claims.clone();
-                async move {
-                    replay_claimed(&app).await;
-                    REPLAY_CLAIMED_EVERY
-                }
-            },
-        );
+    /// Jobs that store kept messages of claimed devices, send commands, and poll feeds.
+    fn start_device_and_feed_jobs(&self, app: &App) {
+        self.run_when_added(app, "replay-claimed", Queue::Identifiers, |app| async move {
+            replay_claimed(&app).await;
+            REPLAY_CLAIMED_EVERY
+        });
+        self.run_when_added(app, "announce-sos", Queue::RecordedSos, |app| async move {
+            announce_recorded_sos(&app).await;
+            ANNOUNCE_SOS_EVERY
+        });
         self.run(app, "missing-alerts", SEARCH_FIRST, |app| async move { store_missing_alerts(&app).await });
         self.run(app, "run-commands", Duration::ZERO, |app| async move {
             run_commands(&app).await;
@@ -171,7 +173,7 @@ impl Jobs {
         let stop = self.stop.clone();
         self.tasks.spawn(async move {
             while let Err(error) = tokio::spawn(worker.clone().run(stop.clone())).await {
-                tracing::error!(job = "send-messages", %error, "a background job broke off");
+                tracing::error!(job = "send-messages", %error, "a background job ended unexpectedly");
                 tokio::time::sleep(AFTER_PANIC).await;
             }
         });
@@ -184,7 +186,20 @@ impl Jobs {
             loop {
                 let engine = Arc::new(RuleEngine::new(app.clone()));
                 let Err(error) = tokio::spawn(engine.run(stop.clone())).await else { return };
-                tracing::error!(job = "evaluate-rules", %error, "a background job broke off");
+                tracing::error!(job = "evaluate-rules", %error, "a background job ended unexpectedly");
+                tokio::time::sleep(AFTER_PANIC).await;
+            }
+        });
+    }
+
+    /// Runs the timeline engine until the service stops; restarts it after a panic.
+    fn derive_timelines(&self, app: &App) {
+        let (stop, app) = (self.stop.clone(), app.clone());
+        self.tasks.spawn(async move {
+            loop {
+                let engine = TimelineEngine::new(app.clone());
+                let Err(error) = tokio::spawn(engine.run(stop.clone())).await else { return };
+                tracing::error!(job = "derive-timelines", %error, "a background job ended unexpectedly");
                 tokio::time::sleep(AFTER_PANIC).await;
             }
         });
@@ -194,16 +209,16 @@ impl Jobs {
     pub fn stay_bound(&self, app: &App, centre: MessageCentre) {
         let (stop, app) = (self.stop.clone(), app.clone());
         self.tasks.spawn(async move {
-            let MessageCentre { gateway, receipts } = centre;
+            let MessageCentre { sender, receipts } = centre;
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = gateway.stay_bound() => {}
+                () = sender.stay_bound() => {}
                 () = note_receipts(&app, receipts) => {}
             }
         });
     }
 
-    /// Runs a job of the service repeatedly, with the pause it gives.
+    /// Runs a job of the service repeatedly, with the pause that it returns.
     fn run<F, R>(&self, app: &App, name: &'static str, first_rest: Duration, run: F)
     where
         F: Fn(App) -> R + Send + 'static,
@@ -213,7 +228,25 @@ impl Jobs {
         self.repeat(name, first_rest, move || run(app.clone()));
     }
 
-    /// Runs a job repeatedly, with the pause it gives.
+    /// The same, with a pause that ends early when a commit adds to this queue.
+    fn run_when_added<F, R>(&self, app: &App, name: &'static str, queue: Queue, run: F)
+    where
+        F: Fn(App) -> R + Send + 'static,
+        R: Future<Output = Duration> + Send + 'static,
+    {
+        let commits = Arc::new(Mutex::new(app.store.commit_signals().of_queue(queue)));
+        let when = move || {
+            let commits = Arc::clone(&commits);
+            async move {
+                // Never an error: the sender belongs to the store.
+                let _added = commits.lock().await.changed().await.is_ok();
+            }
+        };
+        let app = app.clone();
+        self.repeat_or_when(name, Duration::ZERO, when, move || run(app.clone()));
+    }
+
+    /// Runs a job repeatedly, with the pause that it returns.
     fn repeat<F, R>(&self, name: &'static str, first_rest: Duration, run: F)
     where
         F: Fn() -> R + Send + 'static,
@@ -241,7 +274,7 @@ impl Jobs {
                 }
                 // A task of its own, so that a panic ends one run and not the job.
                 rest = tokio::spawn(run()).await.unwrap_or_else(|error| {
-                    tracing::error!(job = name, %error, "a background job broke off");
+                    tracing::error!(job = name, %error, "a background job ended unexpectedly");
                     AFTER_PANIC
                 });
             }
@@ -263,7 +296,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_job_outlives_its_panic_and_ends_when_told() {
+    async fn a_job_outlives_its_panic_and_ends_when_stopped() {
         tokio::time::pause();
         let jobs = Jobs::default();
         let (sender, mut runs) = mpsc::unbounded_channel();

@@ -18,8 +18,8 @@ pub fn publish_store(stats: Stats) {
     describe_counter!("perigee_store_jobs_failed_total", "Write jobs that failed.");
     describe_counter!("perigee_store_jobs_refused_total", "Write jobs refused because the queue was full.");
     describe_counter!("perigee_store_checkpoints_total", "Checkpoints of the write-ahead log.");
-    describe_counter!("perigee_locations_packed_total", "Locations moved from the log into chunks.");
-    describe_gauge!("perigee_locations_packing", "Whether locations are being moved into chunks.");
+    describe_counter!("perigee_locations_packed_total", "Locations compacted into chunks.");
+    describe_gauge!("perigee_locations_packing", "1 while locations are compacted into chunks.");
     describe_counter!("perigee_store_replica_reads_total", "Histories read from the replica.");
     counter!("perigee_store_commits_total").absolute(stats.commits);
     counter!("perigee_store_jobs_committed_total").absolute(stats.jobs_committed);

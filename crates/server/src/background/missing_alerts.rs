@@ -7,12 +7,12 @@ use crate::app::App;
 /// Pause between two steps, so that requests are not held up.
 const BETWEEN_STEPS: Duration = Duration::from_millis(50);
 const AFTER_FAILURE: Duration = Duration::from_mins(1);
-/// When nothing is left to search. Another node may have been told to search by a migration.
+/// Pause after all messages were searched. A later migration on another node may require another search.
 const AFTER_ALL: Duration = Duration::from_hours(24);
 
-/// Searches some messages; gives the pause until the next step.
+/// Searches some messages; returns the pause until the next step.
 pub async fn store_missing_alerts(app: &App) -> Duration {
-    match app.ingest.store_missing_alerts().await {
+    match app.reprocessing.store_missing_alerts().await {
         Ok(None) => AFTER_ALL,
         Ok(Some(0)) => BETWEEN_STEPS,
         Ok(Some(alerts)) => {

@@ -8,8 +8,9 @@ use tokio::task::JoinSet;
 
 use crate::app::App;
 
-/// A receipt may arrive before the acceptance is stored: pauses before each look for its message.
-const LOOKS: [Duration; 4] =
+/// Pauses before each search for the message of a receipt, which may arrive before the acceptance of the message is
+/// stored.
+const SEARCH_PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(10), Duration::from_mins(1)];
 /// Receipts that are looked up at the same time.
 const AT_ONCE: usize = 1_000;
@@ -28,15 +29,18 @@ pub async fn note_receipts(app: &App, mut receipts: mpsc::Receiver<Receipt>) {
 }
 
 async fn note(app: &App, receipt: Receipt) {
-    for pause in LOOKS {
+    for pause in SEARCH_PAUSES {
         tokio::time::sleep(pause).await;
-        match app.store.record_receipt(Channel::Sms, receipt.clone()).await {
+        match app.store.record_receipt(Channel::SMS, receipt.clone()).await {
             Ok(true) => return,
             Ok(false) => {}
             Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "could not note a receipt");
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "could not record a delivery receipt"
+                );
             }
         }
     }
-    tracing::info!(reference = receipt.reference, "a receipt is of no message we know");
+    tracing::info!(reference = receipt.reference, "a delivery receipt matches no notification");
 }

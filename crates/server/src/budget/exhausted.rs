@@ -39,7 +39,7 @@ impl Exhausted {
     /// Seconds after which a client may try again. One is enough: permits are held for fractions of a second.
     pub const RETRY_AFTER_S: u32 = 1;
 
-    /// Makes the error and counts it in the metrics.
+    /// Creates the error and counts it in the metrics.
     pub(super) fn counted(budget: &'static str, bound: Bound) -> Self {
         super::metrics::count_refusal(budget, bound);
         Self { budget, bound }
@@ -53,10 +53,10 @@ pub enum RunError {
     #[error(transparent)]
     Exhausted(#[from] Exhausted),
     /// The work panicked, or the service stopped before it ended.
-    #[error("work off the connection threads was lost")]
+    #[error("queued work panicked, or the service stopped before it ended")]
     Lost(#[from] JoinError),
     /// Large work panicked on the thread that was started for it.
-    #[error("large work was lost with its thread")]
+    #[error("large work panicked on its thread")]
     LostThread(#[from] RecvError),
     /// The operating system could not start a thread for large work.
     #[error("no thread can be started for large work")]

@@ -9,14 +9,17 @@ use super::pool::Pool;
 use super::queue::Queue;
 
 pub(super) fn describe() {
-    describe_gauge!("perigee_budget_bytes", "Bytes held at present, by budget.");
-    describe_gauge!("perigee_budget_running", "Pieces of work under way, by budget.");
-    describe_gauge!("perigee_budget_waiting", "Pieces of work that wait for a place, by budget.");
+    describe_gauge!("perigee_budget_bytes", "Bytes held by permits, by budget.");
+    describe_gauge!("perigee_budget_running", "Number of running tasks, by budget.");
+    describe_gauge!("perigee_budget_waiting", "Number of tasks that wait for a permit, by budget.");
     describe_counter!(
         "perigee_budget_refused_total",
         "Requests refused because a budget was exhausted, by budget and bound (total, address, account)."
     );
-    describe_histogram!("perigee_budget_wait_seconds", "How long work waited for a place, by budget.");
+    describe_histogram!(
+        "perigee_budget_wait_seconds",
+        "Time that tasks waited for a permit, in seconds, by budget."
+    );
 }
 
 pub(super) fn count_refusal(budget: &'static str, bound: Bound) {

@@ -21,19 +21,19 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Whether it is of a client that has not proved who it is.
+    /// Whether the client is not authenticated.
     pub(super) const fn is_stranger(self) -> bool {
         matches!(self, Self::Address(_))
     }
 }
 
 impl Payer {
-    /// A client that signs in, known by its network: who attacks passwords has many addresses of few networks.
+    /// A client that signs in, identified by its network: attackers have many addresses of few networks.
     pub fn signing_in(address: IpAddr) -> Self {
         Self { address: Some(wide_network(address)), account: None }
     }
 
-    /// A client that has not proved who it is, or an account's client.
+    /// An unauthenticated client, or a client of an account.
     pub fn client(address: IpAddr, account: Option<AccountId>) -> Self {
         Self { address: Some(network(address)), account }
     }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_of_ipv6_pays_as_one() {
+    fn a_network_of_ipv6_counts_as_one_payer() {
         let payer = |address: &str| Payer::client(address.parse().unwrap(), None);
         assert_eq!(payer("2001:db8:1:2::1"), payer("2001:db8:1:2:3:4:5:6"));
         assert_ne!(payer("2001:db8:1:2::1"), payer("2001:db8:1:3::1"));

@@ -9,11 +9,11 @@ use super::exhausted::{Bound, Exhausted};
 use super::payer::Payer;
 use super::shares::Shares;
 
-/// Permits up to this many bytes may use the whole pool, larger ones three quarters of it: when large bodies have
-/// filled it, single locations still get in.
+/// Permits up to this many bytes may use the whole pool, larger ones three quarters of it: if large bodies have filled
+/// it, single locations are still accepted.
 const SMALL: usize = 16 * 1024;
 
-/// Bytes that may be held at once: in all, by one address and by one account.
+/// Bytes that may be held at once: in total, by one address and by one account.
 #[derive(Debug)]
 pub struct Pool {
     name: &'static str,
@@ -33,7 +33,7 @@ pub struct Permit {
 }
 
 impl Pool {
-    /// A pool of so many bytes, of which an address and an account may hold so many.
+    /// A pool of this many bytes, of which an address and an account may hold this many.
     pub fn new(name: &'static str, most: usize, per_address: usize, per_account: usize) -> Arc<Self> {
         Arc::new(Self {
             name,
@@ -50,8 +50,9 @@ impl Pool {
         Ok(permit)
     }
 
-    /// Takes bytes for a body that has arrived whole. Its client cannot make it stay, so that a small one is counted
-    /// in the total alone: one atomic operation and no lock, on the path of every single location.
+    /// Takes bytes for a body that was received completely. The client cannot make the permit last longer by sending
+    /// slowly, so a small body is counted only in the total: one atomic operation and no lock, on the path of every
+    /// single location.
     pub fn try_acquire_whole(self: &Arc<Self>, payer: Payer, bytes: usize) -> Result<Permit, Exhausted> {
         if bytes > SMALL {
             return self.try_acquire(payer, bytes);
@@ -103,7 +104,7 @@ impl Permit {
         Ok(())
     }
 
-    /// Gives some of its bytes back.
+    /// Returns some of its bytes.
     pub fn give_back(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -113,7 +114,7 @@ impl Permit {
         }
     }
 
-    /// Whose share it uses.
+    /// The payer of the permit.
     pub const fn payer(&self) -> Payer {
         self.payer
     }
@@ -124,7 +125,7 @@ impl Permit {
         self.pool.empty(self.payer)
     }
 
-    /// Bytes it is for.
+    /// Bytes of the permit.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }

@@ -1,9 +1,10 @@
 //! A fair queue: a few pieces of work run at the same time, a bounded number waits, and clients take turns.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -13,8 +14,8 @@ use super::payer::{Key, Payer};
 
 /// Work that needs no more bytes than this does not wait for memory, only for a slot.
 const SMALL: usize = 1024 * 1024;
-/// Work that needs more bytes than this gets a thread of its own, which ends with it. The allocator keeps freed memory
-/// for the thread that freed it; threads of a pool would each keep as much as their largest work ever needed.
+/// Work that needs more bytes than this gets a thread of its own, which ends with the work. The allocator keeps freed
+/// memory for the thread that freed it; threads of a pool would each keep as much as their largest work ever needed.
 const LARGE: usize = 4 * 1024 * 1024;
 
 /// The bounds of a queue.
@@ -30,7 +31,8 @@ pub struct QueueLimits {
     pub waiting: usize,
     /// The same for one account, or for one address without an account.
     pub waiting_each: usize,
-    /// Bounds of clients without an account, who then also wait behind all accounts; `None` if nobody is preferred.
+    /// Bounds of clients without an account. If set, all accounts are served before these clients; if `None`, all take
+    /// turns.
     pub strangers: Option<StrangerLimits>,
 }
 
@@ -85,16 +87,16 @@ impl Queue {
         Arc::new(Self { name, limits, state: Mutex::default() })
     }
 
-    /// Takes a free slot for work that needs so many bytes; none when it would have to wait.
+    /// Takes a free slot for work that needs this many bytes; none if it would have to wait.
     pub fn try_acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Option<Slot> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let (key, memory) = (payer.lane(), memory.min(self.limits.memory));
         // Work does not overtake its own lane, nor work that waits for memory.
         let is_next = !state.lanes.contains_key(&key) && (state.waiting == 0 || memory <= SMALL);
         (is_next && self.fits(&state, key, memory)).then(|| self.start(&mut state, key, memory))
     }
 
-    /// Waits for a slot for work that needs so many bytes. Refused at once when too many wait.
+    /// Waits for a slot for work that needs this many bytes. Refused at once when too many wait.
     pub async fn acquire(self: &Arc<Self>, payer: Payer, memory: usize) -> Result<Slot, Exhausted> {
         if let Some(slot) = self.try_acquire(payer, memory) {
             record_wait(self.name, Duration::ZERO);
@@ -103,7 +105,7 @@ impl Queue {
         self.wait(payer, memory, true).await
     }
 
-    /// The same for the next part of work that was let in before: it waits for its turn and is not refused.
+    /// The same for the next part of work that was admitted before: it waits for its turn and is not refused.
     pub async fn acquire_next(self: &Arc<Self>, payer: Payer, memory: usize) -> Result<Slot, Exhausted> {
         match self.try_acquire(payer, memory) {
             Some(slot) => Ok(slot),
@@ -111,7 +113,7 @@ impl Queue {
         }
     }
 
-    /// Runs work that needs so many bytes of memory off the threads that serve connections, when it is the payer's
+    /// Runs work that needs this many bytes of memory off the threads that serve connections, when it is the payer's
     /// turn. The work runs to its end, and holds its slot, even if the caller is cancelled.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
@@ -131,7 +133,7 @@ impl Queue {
 
     /// Pieces of work that run, and that wait.
     pub fn load(&self) -> (usize, usize) {
-        let state = self.lock();
+        let state = self.state.lock();
         (state.running, state.waiting)
     }
 
@@ -161,7 +163,7 @@ impl Queue {
     ) -> Result<(Waiting<'_>, oneshot::Receiver<Slot>), Exhausted> {
         let (ready, receiver) = oneshot::channel();
         let id = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             if let Some(bound) = self.reached_bound(&state, key).filter(|_| is_bounded) {
                 return Err(Exhausted::counted(self.name, bound));
             }
@@ -221,12 +223,12 @@ impl Queue {
     /// Gives free slots to the next waiters.
     fn serve(self: &Arc<Self>) {
         loop {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             let Some((key, waiter)) = self.next(&mut state) else { return };
             let slot = self.start(&mut state, key, waiter.memory);
             drop(state);
             // A cancelled waiter returns the slot by dropping it here.
-            let _gone = waiter.ready.send(slot);
+            let _dropped = waiter.ready.send(slot);
         }
     }
 
@@ -259,16 +261,12 @@ impl Queue {
         state.waiting -= 1;
         Some((key, waiter))
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         {
-            let mut state = self.queue.lock();
+            let mut state = self.queue.state.lock();
             state.running -= 1;
             state.strangers_running -= usize::from(self.key.is_stranger());
             state.memory -= self.memory;
@@ -292,7 +290,7 @@ async fn run_on_new_thread<T: Send + 'static>(
         .name("large-work".to_owned())
         .spawn(move || {
             // An error means that the request was cancelled.
-            let _gone = sender.send(work());
+            let _dropped = sender.send(work());
         })
         .map_err(RunError::NoThread)?;
     Ok(done.await?)
@@ -311,7 +309,7 @@ impl Drop for Waiting<'_> {
         if self.served {
             return;
         }
-        let mut state = self.queue.lock();
+        let mut state = self.queue.state.lock();
         let Some(lane) = state.lanes.get_mut(&self.key) else { return };
         let before = lane.len();
         lane.retain(|waiter| waiter.id != self.id);

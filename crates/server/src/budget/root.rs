@@ -13,11 +13,11 @@ use crate::config::BudgetSection;
 const MIB: usize = 1024 * 1024;
 /// Bytes that all running password hashes may take: eight at the same time on machines of many cores.
 const HASHES_MEMORY: usize = 160 * MIB;
-/// Attempts to sign in that run at the same time, in all and of one address.
+/// Attempts to sign in that run at the same time, in total and of one address.
 const ATTEMPTS: usize = 64;
 const ATTEMPTS_EACH: usize = 4;
-/// Sign-ins of clients that are not known, for each core: those that run at the same time, and networks that may wait. A hash
-/// takes about 50 ms, so that one of these clients waits half a second at the most, and the next is told to come back.
+/// Sign-ins from unknown networks, for each core: how many run at the same time, and how many networks may wait. A hash
+/// takes about 50 ms, so a waiting client waits at most half a second. Clients beyond these bounds are asked to retry.
 const STRANGERS_RUNNING: usize = 4;
 const STRANGERS_WAITING: usize = 6;
 /// Factor by which more attempts may wait than other work. They are small, and an office behind one address signs in
@@ -25,22 +25,25 @@ const STRANGERS_WAITING: usize = 6;
 const ATTEMPTS_WAITING: usize = 4;
 /// The same for reads: a waiting read is small, and programs read many devices at the same time.
 const READS_WAITING: usize = 4;
-/// Reads that run at the same time, as many as the store has readers, and those of one account.
+/// Reads that run at the same time: in total, as many as the store has readers, and of one account.
 const READS: usize = 8;
 const READS_EACH: usize = 6;
 
-/// Bytes of pages of share links, in all and of one account. A page of 10,000 devices has about 4 MiB.
+/// Bytes of pages of share links, in total and of one account. A page of 10,000 devices has about 4 MiB.
 const PAGES_BYTES: usize = 96 * MIB;
 const PAGES_BYTES_EACH: usize = 36 * MIB;
 /// Pages built at the same time, so that the other cores stay free.
 const PAGE_BUILDS: usize = 2;
 /// Stored messages that are decoded again at the same time.
 const REPROCESSING: usize = 2;
-/// Tiles of other servers that are fetched at the same time, and for one address: as many as a browser asks a host for.
+/// Tiles of other servers that are fetched at the same time, and for one address: as many as a browser requests from
+/// one host at the same time.
 const TILES: usize = 16;
 const TILES_EACH: usize = 6;
-/// Tiles that may wait, as a multiple of other work: a map asks for some fifty at once.
+/// Tiles that may wait, as a multiple of other work: a map requests about fifty at once.
 const TILES_WAITING: usize = 8;
+/// Reports that are made as files at the same time.
+const REPORTS: usize = 2;
 /// Accounts whose rules wait for their turn; more than the rule engine evaluates at the same time.
 const RULES_WAITING: usize = 64;
 
@@ -55,30 +58,32 @@ pub struct Budget {
     pub work: Arc<Queue>,
     /// Hashing of passwords, separate from other work so that neither delays the other.
     pub hashes: Arc<Queue>,
-    /// Attempts to sign in. Few of one address run at the same time, so that they cannot use up its limit on failures
-    /// before the first outcome is known. Clients that signed in before go first.
+    /// Attempts to sign in. Few attempts of one address run at the same time, so that they cannot use up its limit on
+    /// failures before the first result is known. Clients that signed in before take precedence.
     pub attempts: Arc<Queue>,
     /// Attempts to get a token. They need no password hash, and must not wait for those that do.
     pub key_attempts: Arc<Queue>,
-    /// Reading of histories and lists, part by part: with the others' parts in turn, so that an account that reads
-    /// much does not take all readers of the store.
+    /// Reading of histories and lists, part by part in turns, so that an account that reads much does not use all
+    /// readers of the store.
     pub reads: Arc<Queue>,
     /// Bytes of pages of share links that are cached or being received.
     pub pages: Arc<Pool>,
     /// Building of these pages, one of an account at a time.
     pub page_builds: Arc<Queue>,
-    /// Changes of groups by many devices, one at a time.
+    /// Changes of groups of many devices, one at a time.
     pub large_groups: Arc<Queue>,
     /// Decoding of stored messages again, one of an account at a time.
     pub reprocessing: Arc<Queue>,
     /// Tiles that are fetched from other servers.
     pub tiles: Arc<Queue>,
+    /// Making of reports as files, one of an account at a time, which bounds the size of temporary files.
+    pub reports: Arc<Queue>,
     /// Evaluation of rules in the background. One core is left for requests.
     pub rules: Arc<Queue>,
 }
 
 impl Budget {
-    /// Unused budgets, sized as configured.
+    /// Unused budgets with the configured sizes.
     pub fn new(config: &BudgetSection) -> Self {
         metrics::describe();
         let cores = available_parallelism().map_or(1, usize::from);
@@ -129,6 +134,7 @@ impl Budget {
             waiting_each: config.waiting,
             strangers: None,
         };
+        let reports = QueueLimits { running: REPORTS, running_each: 1, memory: 0, ..work };
         let rules = QueueLimits {
             running: cores.max(2) - 1,
             running_each: 1,
@@ -160,11 +166,12 @@ impl Budget {
             large_groups: Queue::new("large_groups", large_groups),
             reprocessing: Queue::new("reprocessing", reprocessing),
             tiles: Queue::new("tiles", tiles),
+            reports: Queue::new("reports", reports),
             rules: Queue::new("rules", rules),
         }
     }
 
-    /// Runs work that needs so many bytes of memory off the threads that serve connections, when it is the payer's
+    /// Runs work that needs this many bytes of memory off the threads that serve connections, when it is the payer's
     /// turn. The work runs to its end even if the caller is cancelled.
     pub async fn run<T: Send + 'static>(
         &self,
@@ -189,6 +196,7 @@ impl Budget {
         metrics::publish_queue(&self.large_groups);
         metrics::publish_queue(&self.reprocessing);
         metrics::publish_queue(&self.tiles);
+        metrics::publish_queue(&self.reports);
         metrics::publish_queue(&self.rules);
     }
 }
@@ -207,7 +215,7 @@ impl Budget {
             body_mib_per_address: 48,
             body_mib_per_account: 48,
             answer_mib: 64,
-            work_mib: 96,
+            work_mib: 80,
             work_threads: 0,
             waiting: 512,
             waiting_per_client: 64,

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use super::exhausted::Bound;
 use super::payer::{Key, Payer};
@@ -38,7 +39,7 @@ impl Shares {
         Ok(())
     }
 
-    /// Gives an amount back to both shares.
+    /// Returns an amount to both shares.
     pub(super) fn give_back(&self, payer: Payer, amount: usize) {
         for key in payer.address_key().into_iter().chain(payer.account_key()) {
             self.subtract(key, amount);
@@ -67,6 +68,6 @@ impl Shares {
 
     fn shard(&self, key: Key) -> MutexGuard<'_, HashMap<Key, usize>> {
         let shard = usize::try_from(self.hasher.hash_one(key) % SHARDS as u64).unwrap_or(0);
-        self.shards[shard].lock().unwrap_or_else(PoisonError::into_inner)
+        self.shards[shard].lock()
     }
 }

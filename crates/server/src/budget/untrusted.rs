@@ -1,5 +1,5 @@
-//! Bytes that somebody outside sent, now or before they were stored. They keep their permit, and are read only by work that
-//! was admitted: what they cost is chosen by their sender.
+//! Bytes from outside, received now or stored before. They keep their permit, and are read only by admitted work,
+//! because their sender controls the cost.
 
 use bytes::Bytes;
 
@@ -7,8 +7,9 @@ use super::exhausted::{Exhausted, RunError};
 use super::pool::Permit;
 use super::root::Budget;
 
-/// Bytes of a stranger. There is no way to them but [`UntrustedBytes::read`], which waits for its turn and states its
-/// memory, and [`UntrustedBytes::read_here`] for small ones. `tests/arrows.rs` lists who may make one and who reads one here.
+/// Untrusted bytes. They can be read only by [`UntrustedBytes::read`], which waits for its turn and declares its
+/// memory, and by [`UntrustedBytes::read_here`] for small ones. `tests/arrows.rs` lists which code may create and read
+/// them.
 #[derive(Debug)]
 pub struct UntrustedBytes {
     bytes: Bytes,
@@ -31,7 +32,7 @@ impl UntrustedBytes {
         self.bytes.is_empty()
     }
 
-    /// Reads the bytes off the threads that serve connections, when it is the payer's turn. Reading may take so many bytes
+    /// Reads the bytes off the threads that serve connections, when it is the payer's turn. Reading may take this many bytes
     /// of memory.
     pub async fn read<T: Send + 'static>(
         &self,
@@ -43,30 +44,30 @@ impl UntrustedBytes {
         budget.run(self.permit.payer(), memory, move || read(&bytes)).await
     }
 
-    /// Reads the bytes on this thread, for work that takes less than a millisecond whatever they are.
+    /// Reads the bytes on this thread, for work that takes less than a millisecond with any content.
     pub fn read_here<T>(&self, read: impl FnOnce(&[u8]) -> T) -> T {
         read(&self.bytes)
     }
 
-    /// Accounts for what was made of the bytes, until this is dropped.
+    /// Accounts for values created from the bytes, until this is dropped.
     pub fn hold(&mut self, more: usize) -> Result<(), Exhausted> {
         self.permit.grow(more)
     }
 
-    /// A separate permit for so many bytes at the expense of the same payer.
+    /// A separate permit for this many bytes of the same payer.
     pub fn permit_more(&self, bytes: usize) -> Result<Permit, Exhausted> {
         let mut permit = self.permit.sibling();
         permit.grow(bytes)?;
         Ok(permit)
     }
 
-    /// The same with other bytes, such as the unpacked ones.
+    /// The same permit with other bytes, such as the decompressed ones.
     pub fn replaced(mut self, bytes: Bytes) -> Result<Self, Exhausted> {
         self.permit.grow(bytes.len())?;
         Ok(Self { bytes, permit: self.permit })
     }
 
-    /// The permit, once the bytes are not needed.
+    /// The permit, once the bytes are no longer needed.
     pub fn into_permit(self) -> Permit {
         self.permit
     }

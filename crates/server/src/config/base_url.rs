@@ -1,10 +1,10 @@
-//! The address clients use.
+//! The public URL.
 
 use url::Url;
 
 use super::ConfigError;
 
-/// The address clients use. Links, the path of cookies and the API document are built from it.
+/// The public URL. Links, the path of cookies and the API document are built from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     origin: String,
@@ -12,12 +12,12 @@ pub struct BaseUrl {
 }
 
 impl BaseUrl {
-    /// Reads an `http` or `https` address, with a path prefix or without.
+    /// Reads an `http` or `https` URL, with or without a path prefix.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let wrong = || ConfigError {
             key: "server.base_url",
             problem: format!(
-                "\"{text}\" is not an address such as https://track.example.com or https://example.com/track"
+                "\"{text}\" is not a URL such as https://track.example.com or https://example.com/track"
             ),
         };
         let url = Url::parse(text).map_err(|_detail| wrong())?;
@@ -36,17 +36,17 @@ impl BaseUrl {
         })
     }
 
-    /// Scheme, host and port, as a browser's `Origin` header tells them.
+    /// Scheme, host and port, as in a browser's `Origin` header.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The path prefix without a final slash; empty when there is none.
+    /// The path prefix without a final slash; empty if there is none.
     pub fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The address of a path that begins with a slash.
+    /// The URL of a path that begins with a slash.
     pub fn join(&self, path: &str) -> String {
         format!("{}{}{path}", self.origin, self.prefix)
     }

@@ -28,9 +28,9 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The largest body that is taken, in MiB. A share below it would refuse what the API allows.
+    /// The largest accepted body, in MiB. A smaller share would refuse bodies that the API allows.
     const LARGEST_BODY_MIB: usize = 8;
-    /// What reading the largest body takes, in MiB.
+    /// Memory for reading the largest body, in MiB.
     const LARGEST_WORK_MIB: usize = 80;
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
@@ -40,10 +40,13 @@ impl Budget {
         ];
         for (key, share) in shares {
             if !(Self::LARGEST_BODY_MIB..=self.body_mib).contains(&share) {
-                return refuse(key, "must be between 8, the largest body that is taken, and body_mib");
+                return refuse(
+                    key,
+                    "must be at least 8, the size of the largest accepted body, and at most body_mib",
+                );
             }
         }
-        // Large bodies have three quarters of it.
+        // Large bodies may use three quarters of it.
         if self.body_mib < 2 * Self::LARGEST_BODY_MIB {
             return refuse("budget.body_mib", "must be at least 16");
         }
@@ -54,16 +57,22 @@ impl Budget {
             );
         }
         if self.work_mib < Self::LARGEST_WORK_MIB {
-            return refuse("budget.work_mib", "must be at least 80, which reading the largest body takes");
+            return refuse(
+                "budget.work_mib",
+                "must be at least 80, the memory that reading the largest body needs",
+            );
         }
         if self.work_threads > 1_000 {
             return refuse(
                 "budget.work_threads",
-                "must be at most 1000; 0 means one more than there are cores",
+                "must be at most 1000; 0 means the number of cores plus one",
             );
         }
         if self.waiting == 0 || !(1..=self.waiting).contains(&self.waiting_per_client) {
-            return refuse("budget.waiting_per_client", "must be between 1 and waiting");
+            return refuse(
+                "budget.waiting_per_client",
+                "must be at least 1 and at most the setting \"waiting\"",
+            );
         }
         Ok(())
     }

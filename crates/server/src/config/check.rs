@@ -21,7 +21,7 @@ const WAIT_MAX_S: u64 = 86_400;
 const REPLICA_LAG_MAX_MS: u64 = 10_000;
 
 impl Config {
-    /// Checks what types cannot.
+    /// Checks rules that types cannot express.
     pub fn validate(&self) -> Result<(), ConfigError> {
         self.server.validate()?;
         self.store.validate()?;
@@ -34,12 +34,13 @@ impl Config {
         self.notifications.validate()?;
         self.email.validate()?;
         self.sms.validate()?;
+        self.validate_channels()?;
         self.webhooks.validate()?;
         self.gateways.validate()?;
         if !self.gateways.tls.is_empty() && self.server.tls_certificate.is_none() {
             return refuse(
                 "gateways.tls",
-                "set server.tls_certificate and server.tls_key, which trackers are shown",
+                "requires server.tls_certificate and server.tls_key: the same certificate is used for trackers; set both",
             );
         }
         self.map.validate()?;
@@ -61,7 +62,7 @@ impl Server {
         if self.max_connections == 0 || self.max_connections_per_address == 0 {
             return refuse(
                 "server.max_connections",
-                "must be at least 1, as must max_connections_per_address",
+                "max_connections and max_connections_per_address must be at least 1",
             );
         }
         self.limits()?;
@@ -69,7 +70,7 @@ impl Server {
             return refuse(
                 "server.cors_origins",
                 format!(
-                    "{wrong:?} is no origin such as \"https://fleet.example.com\", without a path or \"*\""
+                    "{wrong:?} is not an origin; give one such as \"https://fleet.example.com\", without a path and without \"*\""
                 ),
             );
         }
@@ -79,7 +80,7 @@ impl Server {
         Ok(())
     }
 
-    /// The limits on connections these settings make.
+    /// The limits on connections from these settings.
     pub fn limits(&self) -> Result<ServeConfig, ConfigError> {
         let networks: Result<Vec<Network>, _> =
             self.trusted_proxies.iter().map(|network| network.parse()).collect();
@@ -98,7 +99,7 @@ impl Server {
         })
     }
 
-    /// The address clients use when the service listens on this one.
+    /// The public URL if the service listens on this address.
     pub fn base_url_at(&self, address: SocketAddr) -> Result<BaseUrl, ConfigError> {
         if !self.base_url.is_empty() {
             return BaseUrl::parse(&self.base_url);
@@ -128,7 +129,10 @@ impl Store {
         self.replica()?;
         let known = |value: &String| UNSAFE_COMMITS.contains(&value.as_str());
         if !self.allow_synchronous_commit.iter().all(known) {
-            return refuse("store.allow_synchronous_commit", "may name remote_write, local and off");
+            return refuse(
+                "store.allow_synchronous_commit",
+                "must contain only \"off\", \"local\" and \"remote_write\"",
+            );
         }
         if self.warn_free_percent > 100 {
             return refuse("store.warn_free_percent", "must be between 0 and 100");
@@ -152,7 +156,10 @@ impl Store {
         let parsed: Result<DatabaseUrl, _> = self.replica_url.parse();
         let url = parsed.or_else(|error: ParseUrlError| refuse("store.replica_url", error.to_string()))?;
         if url.sqlite_path().is_some() || self.database_url()?.sqlite_path().is_some() {
-            return refuse("store.replica_url", "needs PostgreSQL, also in store.database");
+            return refuse(
+                "store.replica_url",
+                "must be a PostgreSQL URL, and store.database must be one as well",
+            );
         }
         Ok(Some(url))
     }
@@ -318,7 +325,7 @@ impl Webhooks {
         Ok(())
     }
 
-    /// The networks that may be sent to whatever they are.
+    /// The networks that webhooks may always be sent to.
     pub fn networks(&self) -> Vec<Network> {
         self.allowed_networks.iter().filter_map(|text| text.parse().ok()).collect()
     }

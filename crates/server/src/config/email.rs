@@ -34,7 +34,7 @@ pub struct Email {
     pub from: String,
     /// `Reply-To` of every message; empty for none.
     pub reply_to: String,
-    /// The domain of message ids; empty for that of the sender.
+    /// The domain of message IDs; empty for that of the sender.
     pub domain: String,
     /// Address or link for `List-Unsubscribe`.
     pub unsubscribe: String,
@@ -63,23 +63,20 @@ pub enum EmailSecurity {
 }
 
 impl Email {
-    /// Seconds a whole attempt may take at most, below the time limit of the outbox.
+    /// Maximum duration of an attempt in seconds, below the time limit of the outbox.
     const ATTEMPT_MAX: u64 = 110;
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
         self.settings().map(drop)
     }
 
-    /// Settings of the sender; none when no mail server is configured.
+    /// Settings of the sender; none if no mail server is configured.
     pub fn settings(&self) -> Result<Option<EmailSettings>, ConfigError> {
         if self.host.is_empty() {
             return Ok(None);
         }
         if self.timeout_seconds.saturating_add(self.final_timeout_seconds) > Self::ATTEMPT_MAX {
-            return refuse(
-                "email.final_timeout_seconds",
-                "must be at most 110 together with timeout_seconds",
-            );
+            return refuse("email.final_timeout_seconds", "must be at most 110 minus timeout_seconds");
         }
         let domain = match self.from.trim_end_matches('>').rsplit_once('@') {
             Some((_, domain)) if self.domain.is_empty() => domain.to_owned(),

@@ -1,4 +1,4 @@
-//! Where trackers are heard.
+//! Listeners for trackers.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -12,10 +12,10 @@ use super::check::refuse;
 use super::{ConfigError, redact};
 use crate::serve::Network;
 
-/// The name of the listener that tells the protocol by the first bytes.
+/// The name of the listener that detects the protocol by the first bytes.
 pub const ANY_PROTOCOL: &str = "any";
 
-/// Where trackers are heard, and limits on their connections.
+/// Listeners for trackers, and limits on their connections.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gateways {
@@ -23,7 +23,7 @@ pub struct Gateways {
     pub max_connections: usize,
     /// Connections of trackers open at the same time from one address.
     pub max_connections_per_address: usize,
-    /// MiB of raw messages of one device that are kept of a day; 0 for no limit.
+    /// Maximum raw messages of one device that are stored per day, in MiB; 0 for no limit.
     pub raw_mib_per_device: u32,
     /// The same of one gateway.
     pub raw_mib_per_gateway: u32,
@@ -31,28 +31,29 @@ pub struct Gateways {
     pub raw_mib_per_account: u32,
     /// Seconds after which a silent tracker is disconnected.
     pub idle_seconds: u64,
-    /// Which claims of identifiers count: `proof` or `first`.
+    /// Which claims of identifiers are accepted: `proof` or `first`.
     pub claims: ClaimRule,
-    /// Engines of devices that move faster are not stopped, kilometres an hour.
+    /// Maximum speed at which engines may be stopped, in km/h.
     pub engine_stop_max_kmh: f64,
     /// Addresses by the name of a protocol, or [`ANY_PROTOCOL`].
     pub listen: BTreeMap<String, SocketAddr>,
     /// The same for connections in TLS, of protocols whose trackers offer it.
     pub tls: BTreeMap<String, SocketAddr>,
-    /// Addresses or networks that may connect, by the name of a protocol; everybody where it is not named.
+    /// Addresses or networks that may connect, by the name of a protocol; all addresses for protocols that are not
+    /// listed.
     pub allow: BTreeMap<String, Vec<String>>,
     /// Settings for all devices of a protocol, by its name.
     #[serde(serialize_with = "redact::options")]
     pub options: BTreeMap<String, Map<String, Json>>,
 }
 
-/// Which claims of identifiers count on listeners that all accounts share.
+/// Which claims of identifiers are accepted on listeners that all accounts share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClaimRule {
-    /// Those that are proven.
+    /// Proven claims.
     Proof,
-    /// Those of whoever registers an identifier first.
+    /// Claims of the account that registers an identifier first.
     First,
 }
 
@@ -65,7 +66,7 @@ impl From<ClaimRule> for CountedClaims {
     }
 }
 
-/// The protocol that authenticates nobody and carries messages of many devices: heard from allowed addresses only.
+/// The protocol that has no authentication and carries messages of many devices: accepted only from allowed addresses.
 const NEEDS_ADDRESSES: &str = "iridium";
 
 impl Gateways {
@@ -78,7 +79,10 @@ impl Gateways {
             let known: Vec<&str> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
             return refuse(
                 "gateways.listen",
-                format!("{other:?} is no protocol; there are {} and {ANY_PROTOCOL}", known.join(", ")),
+                format!(
+                    "{other:?} is not a protocol; the protocols are {} and {ANY_PROTOCOL}",
+                    known.join(", ")
+                ),
             );
         }
         let offer_tls =
@@ -88,7 +92,10 @@ impl Gateways {
             let offering: Vec<&str> = offering.chain([ANY_PROTOCOL]).collect();
             return refuse(
                 "gateways.tls",
-                format!("{other:?} has no trackers that offer TLS; those of {} do", offering.join(", ")),
+                format!(
+                    "the protocol {other:?} is not available over TLS; choose one of {}",
+                    offering.join(", ")
+                ),
             );
         }
         for (key, names) in [
@@ -96,7 +103,7 @@ impl Gateways {
             ("gateways.options", self.options.keys().collect()),
         ] {
             if let Some(other) = names.iter().find(|name| find_protocol(name).is_none()) {
-                return refuse(key, format!("{other:?} is no protocol"));
+                return refuse(key, format!("{other:?} is not a protocol"));
             }
         }
         for (name, networks) in &self.allow {
@@ -107,13 +114,13 @@ impl Gateways {
         if self.listen.contains_key(NEEDS_ADDRESSES) && !self.allow.contains_key(NEEDS_ADDRESSES) {
             return refuse(
                 "gateways.allow",
-                "name the addresses of the Iridium gateway as iridium = [...]; DirectIP has no other authentication",
+                "must list the IP addresses of the Iridium gateway as iridium = [...], because DirectIP has no other authentication",
             );
         }
         if self.max_connections == 0 || self.max_connections_per_address == 0 {
             return refuse(
                 "gateways.max_connections",
-                "must be at least 1, as must max_connections_per_address",
+                "max_connections and max_connections_per_address must be at least 1",
             );
         }
         if !(0.0..=1_000.0).contains(&self.engine_stop_max_kmh) {
@@ -123,7 +130,7 @@ impl Gateways {
         if most.iter().any(|mib| *mib > Self::RAW_MIB_MAX) {
             return refuse(
                 "gateways.raw_mib_per_device",
-                "must be at most 200000, as must those of gateways and accounts",
+                "must be at most 200000, like raw_mib_per_gateway and raw_mib_per_account",
             );
         }
         if !(60..=86_400).contains(&self.idle_seconds) {
@@ -132,7 +139,7 @@ impl Gateways {
         Ok(())
     }
 
-    /// Whether messages of a protocol are heard from an address.
+    /// Whether messages of a protocol are accepted from an address.
     pub fn admits(&self, protocol: &str, address: IpAddr) -> bool {
         match self.allow.get(protocol) {
             Some(networks) => networks

@@ -1,4 +1,4 @@
-//! `[map]`: where the bundled map is, and the maps the console offers besides it.
+//! `[map]`: the folder of the bundled map, and further maps of the console.
 
 use std::path::PathBuf;
 
@@ -13,11 +13,11 @@ const ZOOM_MAX: u8 = 24;
 /// Degrees of latitude that a square (Web Mercator) map shows.
 const LATITUDE_MAX: f64 = 85.0;
 
-/// Where the bundled map is, and the maps the console offers besides it.
+/// The folder of the bundled map, and further maps of the console.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Map {
-    /// The folder with the bundled map; empty to look in the usual places.
+    /// The folder with the bundled map; empty to search the usual folders.
     pub folder: PathBuf,
     /// A file of tiles that this service serves; empty for none.
     pub pmtiles: PathBuf,
@@ -28,15 +28,15 @@ pub struct Map {
     pub tile_url: String,
     /// Attribution of those tiles.
     pub tile_attribution: String,
-    /// The first zoom at which that server has tiles.
+    /// The lowest zoom level at which that server has tiles.
     pub tile_min_zoom: u8,
-    /// The last zoom at which that server has tiles.
+    /// The highest zoom level at which that server has tiles.
     pub tile_max_zoom: u8,
     /// Further maps and overlays, in the order in which they are shown.
     pub layers: Vec<MapLayer>,
-    /// Disk for tiles of proxied layers, in MiB; 0 keeps none.
+    /// Disk space for tiles of proxied layers, in MiB; 0 to store none.
     pub cache_mib: u32,
-    /// Days after which a kept tile is asked for again.
+    /// Days after which a cached tile is requested again.
     pub cache_days: u16,
     /// Centre of a map without devices: longitude and latitude in degrees.
     pub center: [f64; 2],
@@ -51,12 +51,12 @@ impl Map {
             if !whole || self.tile_origin().is_none() {
                 return refuse(
                     "map.tile_url",
-                    "must be an address such as https://tiles.example.com/{z}/{x}/{y}.png, its host written out",
+                    "must be a URL with {z}, {x} and {y}, such as https://tiles.example.com/{z}/{x}/{y}.png, and must not have a placeholder in the host",
                 );
             }
         }
         if self.tile_min_zoom > self.tile_max_zoom || self.tile_max_zoom > ZOOM_MAX {
-            return refuse("map.tile_max_zoom", "must be at least tile_min_zoom, and 24 at the most");
+            return refuse("map.tile_max_zoom", "must be at least tile_min_zoom and at most 24");
         }
         if self.cache_days > 365 {
             return refuse("map.cache_days", "must be between 0 and 365");
@@ -76,12 +76,12 @@ impl Map {
         Ok(())
     }
 
-    /// Scheme, host and port of the other server, which browsers must be allowed to ask.
+    /// Scheme, host and port of the other server, which browsers must be allowed to call.
     pub fn tile_origin(&self) -> Option<String> {
         origin(&self.tile_url)
     }
 
-    /// Scheme, host and port of every server that browsers must be allowed to ask, each once.
+    /// Scheme, host and port of every server that browsers must be allowed to call, without duplicates.
     pub fn direct_origins(&self, layers: &[MapLayer]) -> Vec<String> {
         let mut origins: Vec<String> = self.tile_origin().into_iter().collect();
         origins.extend(layers.iter().filter_map(MapLayer::direct_origin));

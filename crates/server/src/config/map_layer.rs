@@ -1,4 +1,4 @@
-//! A further map of the operator's: a file of tiles, or a tile server.
+//! A further map of the operator: a file of tiles, or a tile server.
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -7,7 +7,7 @@ use super::redact;
 
 /// The largest zoom level of any map.
 const ZOOM_MAX: u8 = 24;
-/// Characters of a name.
+/// Maximum number of characters of a name.
 const NAME_MAX: usize = 60;
 
 /// A map or an overlay, from `[[map.layers]]` or from `perigee map add`.
@@ -22,7 +22,7 @@ pub struct MapLayer {
     /// Whether it is drawn over any map, such as sea marks, instead of being a map.
     #[serde(default)]
     pub overlay: bool,
-    /// Whether a tile server has vector tiles. The header of a file says what it has.
+    /// Whether a tile server has vector tiles. For a file, its header decides.
     #[serde(default)]
     pub vector: bool,
     /// Attribution that its licence requires; shown on the map.
@@ -34,8 +34,8 @@ pub struct MapLayer {
     /// The last zoom level at which a tile server has tiles.
     #[serde(default = "default_max_zoom")]
     pub max_zoom: u8,
-    /// Whether this server fetches and caches tiles, so that browsers ask nobody else. Only of a tile server, and unless
-    /// set to false.
+    /// Whether this server fetches and caches tiles, so that browsers call no other server. Only for a tile server.
+    /// Default: true.
     #[serde(default)]
     pub proxy: Option<bool>,
 }
@@ -44,21 +44,21 @@ const fn default_max_zoom() -> u8 {
     19
 }
 
-/// Where the tiles of a layer are.
+/// The source of the tiles of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerSource {
     /// A file of this machine.
     File,
     /// A file on another server, which browsers read by ranges.
     RemoteFile,
-    /// A tile server that this server asks.
+    /// A tile server that this server calls.
     Proxied,
-    /// A tile server that browsers ask.
+    /// A tile server that browsers call.
     Direct,
 }
 
 impl MapLayer {
-    /// Where its tiles are.
+    /// The source of its tiles.
     pub fn kind(&self) -> LayerSource {
         if !self.source.contains("://") {
             return LayerSource::File;
@@ -70,7 +70,7 @@ impl MapLayer {
         }
     }
 
-    /// Scheme, host and port of a server that browsers must be allowed to ask.
+    /// Scheme, host and port of a server that browsers must be allowed to call.
     pub fn direct_origin(&self) -> Option<String> {
         match self.kind() {
             LayerSource::RemoteFile | LayerSource::Direct => origin(&self.source),
@@ -78,14 +78,14 @@ impl MapLayer {
         }
     }
 
-    /// What is wrong with it, as the end of a sentence that begins with "the layer".
+    /// The problem of the layer, as the end of a sentence that begins with "the layer".
     pub fn problem(&self) -> Option<String> {
         let letters = self.name.chars().count();
         if letters == 0 || letters > NAME_MAX || self.name.chars().any(char::is_control) {
             return Some(format!("must have a name of 1 to {NAME_MAX} characters"));
         }
         if self.min_zoom > self.max_zoom || self.max_zoom > ZOOM_MAX {
-            return Some("must have a max_zoom of at least min_zoom, and 24 at the most".to_owned());
+            return Some("must have a max_zoom of at least min_zoom and at most 24".to_owned());
         }
         let kind = self.kind();
         if kind == LayerSource::File {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_are_told_apart() {
+    fn sources_are_distinguished() {
         let check = |source: &str, proxy, expect, origin: Option<&str>| {
             let layer = MapLayer { proxy, ..layer(source) };
             assert_eq!(layer.problem(), None, "{source}");

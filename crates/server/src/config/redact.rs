@@ -1,4 +1,4 @@
-//! Hides secrets when settings are printed, and keeps what helps to find a mistake.
+//! Hides secrets when settings are printed, and keeps the parts that help to find a mistake.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use serde::Serializer;
 use serde::ser::SerializeMap as _;
 use serde_json::{Map, Value};
 
-/// Stands for a secret inside of a text.
+/// Replaces a secret inside a text.
 const HIDDEN: &str = "(hidden)";
-/// Stands for a setting that is a secret as a whole.
+/// Replaces a setting that is a secret as a whole.
 const SET: &str = "(set)";
-/// What may follow a placeholder in a path: an extension or a scale, as in `{y}@2x.png`.
+/// The suffix that may follow a placeholder in a path: an extension or a scale, as in `{y}@2x.png`.
 const SUFFIX_MAX: usize = 8;
-/// Parameters of a PostgreSQL address that hold no secret.
+/// Parameters of a PostgreSQL URL that contain no secret.
 const PLAIN_PARAMETERS: [&str; 17] = [
     "application_name",
     "channel_binding",
@@ -39,17 +39,17 @@ pub(super) fn secret<S: Serializer>(secret: &SecretString, serializer: S) -> Res
     serializer.serialize_str(if secret.expose_secret().is_empty() { "" } else { SET })
 }
 
-/// Shows where a database is, without the password.
+/// Shows a database URL without the password.
 pub(super) fn database<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_database(text))
 }
 
-/// Shows an address with its host and its placeholders. Providers put keys into user names, paths and queries.
+/// Shows a URL with its host and its placeholders. Providers put keys into user names, paths and queries.
 pub(super) fn address<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_address(text))
 }
 
-/// Shows the names of headers or form fields, and values that are placeholders alone.
+/// Shows the names of headers or form fields, and values that consist only of placeholders.
 pub(super) fn values<S: Serializer>(
     values: &BTreeMap<String, String>,
     serializer: S,
@@ -61,7 +61,7 @@ pub(super) fn values<S: Serializer>(
     map.end()
 }
 
-/// Shows the members of a JSON document, and values that are placeholders alone.
+/// Shows the members of a JSON document, and values that consist only of placeholders.
 pub(super) fn json<S: Serializer>(text: &str, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&shown_json(text))
 }
@@ -82,14 +82,14 @@ fn shown_database(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     // A password may contain @ unescaped, so it ends at the last one.
     let rest = match rest.rsplit_once('@') {
-        Some((user, place)) => match user.split_once(':') {
-            Some((user, _password)) => format!("{user}:{HIDDEN}@{place}"),
+        Some((user, address)) => match user.split_once(':') {
+            Some((user, _password)) => format!("{user}:{HIDDEN}@{address}"),
             None => rest.to_owned(),
         },
         None => rest.to_owned(),
     };
-    let (place, query) = match rest.split_once('?') {
-        Some((place, query)) => (place, Some(query)),
+    let (address, query) = match rest.split_once('?') {
+        Some((address, query)) => (address, Some(query)),
         None => (rest.as_str(), None),
     };
     let query = query.map(|query| {
@@ -100,7 +100,7 @@ fn shown_database(text: &str) -> String {
         });
         format!("?{}", shown.collect::<Vec<_>>().join("&"))
     });
-    format!("{scheme}://{place}{}", query.unwrap_or_default())
+    format!("{scheme}://{address}{}", query.unwrap_or_default())
 }
 
 fn shown_address(text: &str) -> String {
@@ -109,11 +109,11 @@ fn shown_address(text: &str) -> String {
     }
     let Some((scheme, rest)) = text.split_once("://") else { return HIDDEN.to_owned() };
     let rest = rest.split('#').next().unwrap_or_default();
-    let (place, query) = match rest.split_once('?') {
-        Some((place, query)) => (place, Some(query)),
+    let (address, query) = match rest.split_once('?') {
+        Some((address, query)) => (address, Some(query)),
         None => (rest, None),
     };
-    let mut segments = place.split('/');
+    let mut segments = address.split('/');
     let host = segments.next().unwrap_or_default();
     let mut shown = match host.rsplit_once('@') {
         Some((_user, host)) => format!("{scheme}://{HIDDEN}@{host}"),
@@ -156,7 +156,7 @@ fn without_values(document: Value) -> Value {
     }
 }
 
-/// The value when it is made of placeholders alone.
+/// The value if it consists only of placeholders.
 fn shown_value(value: &str) -> &str {
     if without_placeholders(value).is_some_and(|rest| rest.is_empty()) { value } else { HIDDEN }
 }
@@ -168,7 +168,7 @@ fn is_plain_segment(segment: &str) -> bool {
     has_placeholder && without_placeholders(segment).is_some_and(is_suffix)
 }
 
-/// What is left without `{name}` placeholders; none when a brace is not closed.
+/// The text without `{name}` placeholders; none if a brace is not closed.
 fn without_placeholders(text: &str) -> Option<String> {
     let mut rest = text;
     let mut left = String::new();

@@ -1,4 +1,4 @@
-//! Secrets that stand in a setting or in a file of their own.
+//! Secrets in a setting or in a separate file.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +8,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::ConfigError;
 use super::check::refuse;
 
-/// Bytes a file with a secret may have.
+/// Maximum number of bytes of a file with a secret.
 const FILE_MAX: usize = 64 * 1024;
 
-/// The secret in a setting, or in the file that another setting names, without a final line end. None when neither is
+/// The secret in a setting, or in the file that another setting names, without a final line end. None if neither is
 /// set.
 pub(super) fn secret(
     secret: &SecretString,
@@ -29,7 +29,10 @@ pub(super) fn secret(
         Ok(text) if text.len() <= FILE_MAX && !text.trim().is_empty() => {
             Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned().into()))
         }
-        Ok(_) => refuse(file_key, format!("{} must hold the secret and nothing else", file.display())),
+        Ok(_) => refuse(
+            file_key,
+            format!("{} must contain only the secret, and must not be empty", file.display()),
+        ),
         Err(error) => refuse(file_key, format!("cannot read {}: {error}", file.display())),
     }
 }

@@ -1,11 +1,11 @@
-//! `[sms]`: the gateway, the length of messages and the countries they may go to.
+//! `[sms]`: the provider, the length of messages and the allowed countries.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use perigee_notify::sms::http::{
-    GatewayAuth, GatewayBody, GatewayMethod, HttpGateway, HttpGatewayError, HttpGatewaySettings,
+    GatewayAuth, GatewayBody, GatewayMethod, HttpGatewayError, HttpGatewaySettings, HttpSender,
 };
 use perigee_notify::sms::smpp::{LongTexts, SmppSettings};
 use perigee_notify::sms::{AllowedCountries, Fitting};
@@ -29,7 +29,7 @@ pub struct Sms {
     pub max_segments: usize,
     /// Whether letters are replaced by plain ones when that saves segments.
     pub plain_letters: bool,
-    /// Countries or prefixes of numbers that messages may go to; all when empty.
+    /// Countries or prefixes of numbers that messages may be sent to; all if empty.
     pub countries: Vec<String>,
     /// Seconds to wait for an answer.
     pub timeout_seconds: u64,
@@ -136,7 +136,7 @@ pub enum SmppLongTexts {
 }
 
 impl Sms {
-    /// Segments a message may have by the protocol's counter.
+    /// Maximum number of segments of a message, whose counter in the protocol has one byte.
     const SEGMENTS_MAX: usize = 255;
 
     pub(super) fn validate(&self) -> Result<(), ConfigError> {
@@ -146,24 +146,24 @@ impl Sms {
         self.allowed()?;
         match self.gateway {
             SmsGateway::None => Ok(()),
-            SmsGateway::Http => self.http_gateway().map(drop),
+            SmsGateway::Http => self.http_sender().map(drop),
             SmsGateway::Smpp => self.smpp_settings().map(drop),
         }
     }
 
-    /// How texts are made to fit.
+    /// How long texts are shortened or split.
     pub fn fitting(&self) -> Fitting {
         Fitting { segments: self.max_segments, plain_letters: self.plain_letters }
     }
 
-    /// Where SMS may go.
+    /// The numbers that SMS may be sent to.
     pub fn allowed(&self) -> Result<AllowedCountries, ConfigError> {
         AllowedCountries::parse(&self.countries).or_else(|error| refuse("sms.countries", error.to_string()))
     }
 
     /// The sender by HTTP.
-    pub fn http_gateway(&self) -> Result<HttpGateway, ConfigError> {
-        HttpGateway::new(self.http_settings()?).or_else(|error| {
+    pub fn http_sender(&self) -> Result<HttpSender, ConfigError> {
+        HttpSender::new(self.http_settings()?).or_else(|error| {
             let key = match error {
                 HttpGatewayError::Header(_) => "sms.http_headers",
                 HttpGatewayError::Pointer(_) | HttpGatewayError::SuccessValues => "sms.http_success_pointer",

@@ -28,8 +28,9 @@ impl Accept {
     /// decides.
     pub fn quality(&self, media: &str) -> u16 {
         let Some(ranges) = &self.0 else { return 1_000 };
-        let fitting =
-            ranges.iter().filter_map(|range| range.closeness(media).map(|close| (close, range.quality)));
+        let fitting = ranges
+            .iter()
+            .filter_map(|range| range.specificity(media).map(|specificity| (specificity, range.quality)));
         fitting.max().map_or(0, |(_, quality)| quality)
     }
 }
@@ -46,7 +47,7 @@ impl Range {
     }
 
     /// How specific this range is for a media type, or None if it does not match.
-    fn closeness(&self, media: &str) -> Option<u8> {
+    fn specificity(&self, media: &str) -> Option<u8> {
         match self.media.split_once('/')? {
             _ if self.media == media => Some(2),
             (kind, "*") if media.split_once('/').is_some_and(|(own, _)| own == kind) => Some(1),

@@ -1,4 +1,4 @@
-//! Attempts to sign in or to prove a password or key, held to the limit on failures.
+//! Limits failed attempts to sign in or to prove a password or key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,29 +18,29 @@ use crate::access::Rated;
 use crate::app::App;
 use crate::budget::{Payer, Queue, Slot};
 
-/// A refusal is answered no sooner than this. A lookup that finds no user is a little faster than one that finds a
-/// user; this is longer than either takes, so that the time does not reveal which it was.
+/// A refusal is delayed at least this long. A lookup that finds no user is a little faster than one that finds a user;
+/// this is longer than either takes, so that the time does not reveal which it was.
 const REFUSED_AFTER: Duration = Duration::from_millis(25);
 
 /// The context of a request that makes an attempt. Its answer carries the limit on failures, whatever the outcome.
 #[derive(Debug)]
-pub struct Trial(pub RequestContext);
+pub struct AttemptContext(pub RequestContext);
 
-impl FromRequestParts<App> for Trial {
+impl FromRequestParts<App> for AttemptContext {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let context = RequestContext::from_request_parts(parts, app).await?;
-        context.set_rated(app.rates.attempt("", context.address()));
+        context.set_rated(app.access.rates.attempt("", context.address()));
         Ok(Self(context))
     }
 }
 
 /// One attempt to sign in or to prove a password or key.
 ///
-/// It takes one from the bucket of failures before anything is computed and gives it back unless it fails, so that a
-/// thousand parallel attempts are limited like sequential ones. Few attempts of one address run at a time; the others
-/// queue, or are refused when the queue is full.
+/// An attempt takes a token from the bucket of failures before anything is computed, and returns the token unless the
+/// attempt fails. So parallel attempts are limited like sequential ones. Few attempts of one address run at a time; the
+/// others queue, or are refused if the queue is full.
 pub struct Attempt<'a> {
     app: &'a App,
     context: &'a RequestContext,
@@ -54,11 +54,11 @@ pub struct Attempt<'a> {
 }
 
 impl<'a> Attempt<'a> {
-    /// Begins an attempt with a password under this name, unless too many failed or are running. Who signed in from this
-    /// network before passes all others.
+    /// Begins an attempt with a password under this name, unless too many failed or are running. Users who signed in
+    /// from this network before take precedence.
     pub async fn begin(app: &'a App, context: &'a RequestContext, name: &'a str) -> ApiResult<Self> {
         let (address, account) = (context.address(), context.caller().map(|(account, _, _)| account));
-        let payer = match account.or_else(|| app.known_networks.account_of(name, address)) {
+        let payer = match account.or_else(|| app.access.known_networks.account_of(name, address)) {
             Some(account) => Payer::client(address, Some(account)),
             None => Payer::signing_in(address),
         };
@@ -83,29 +83,30 @@ impl<'a> Attempt<'a> {
     ) -> ApiResult<Self> {
         let begun = Instant::now();
         let address = context.address();
-        // Without failures left the answer does not wait for a slot.
-        refuse_many(context, app.rates.attempt(name, address))?;
+        // If no failures are left, the answer does not wait for a slot.
+        refuse_many(context, app.access.rates.attempt(name, address))?;
         let slot = queue.acquire(payer, 0).await?;
-        refuse_many(context, app.rates.begin_attempt(name, address))?;
+        refuse_many(context, app.access.rates.begin_attempt(name, address))?;
         Ok(Self { app, context, name, payer, begun, slot: Some(slot), keeps_failure: false })
     }
 
-    /// What the password hash of the attempt is charged to.
+    /// The payer of the password hash of the attempt.
     pub const fn payer(&self) -> Payer {
         self.payer
     }
 
-    /// Remembers that this name signed in from here.
+    /// Records that this name signed in from the network of the client.
     pub fn succeed(&self, account: AccountId) {
-        self.app.known_networks.remember(self.name, self.context.address(), account);
+        self.app.access.known_networks.remember(self.name, self.context.address(), account);
     }
 
-    /// Checks what was presented. A client that disconnects meanwhile has failed, because the work was done.
-    pub async fn judge<T>(&mut self, judging: impl Future<Output = ApiResult<T>>) -> ApiResult<T> {
+    /// Checks the credentials. A client that disconnects meanwhile counts as failed, because the work was
+    /// done.
+    pub async fn check<T>(&mut self, checking: impl Future<Output = ApiResult<T>>) -> ApiResult<T> {
         self.keeps_failure = true;
-        let judged = judging.await;
+        let outcome = checking.await;
         self.keeps_failure = false;
-        judged
+        outcome
     }
 
     /// Counts the attempt as failed, and records it in the audit log when the user exists.
@@ -115,7 +116,7 @@ impl<'a> Attempt<'a> {
         // Counted in memory, not in the store, so that the time does not show whether the name exists.
         if let Some(login) = login {
             let now = self.app.clock.now();
-            self.app.refusals.add(Refusals {
+            self.app.counters.refusals.add(Refusals {
                 account: login.account.id,
                 kind: format!("{action} {}", login.user.id),
                 origin: self.context.origin(via, None),
@@ -135,9 +136,9 @@ impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         let address = self.context.address();
         if !self.keeps_failure {
-            self.app.rates.end_attempt(self.name, address);
+            self.app.access.rates.end_attempt(self.name, address);
         }
-        self.context.set_rated(self.app.rates.attempt(self.name, address));
+        self.context.set_rated(self.app.access.rates.attempt(self.name, address));
     }
 }
 
@@ -146,5 +147,5 @@ fn refuse_many(context: &RequestContext, rated: Rated) -> ApiResult<()> {
     if rated.allowance.allowed {
         return Ok(());
     }
-    Err(too_many(rated, "Too many attempts from this address have failed."))
+    Err(too_many(rated, "Too many attempts from this IP address have failed."))
 }

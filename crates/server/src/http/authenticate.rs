@@ -18,7 +18,7 @@ pub const SESSION_COOKIE: &str = "perigee_session";
 /// The `WWW-Authenticate` header of every 401.
 pub const CHALLENGE: &str = "Bearer realm=\"perigee\"";
 
-/// Finds out who sent a request, by its token or else by its cookie.
+/// Authenticates a request by its token or else by its cookie.
 pub async fn admit(
     app: &App,
     parts: &Parts,
@@ -28,15 +28,15 @@ pub async fn admit(
     let admitted = match parts.headers.get(header::AUTHORIZATION) {
         Some(value) => {
             let Some(token) = bearer_token(value.to_str().unwrap_or_default()) else {
-                refuse_many_bad_tokens(context, app.rates.bad_token(context.address(), true))?;
+                refuse_many_bad_tokens(context, app.access.rates.bad_token(context.address(), true))?;
                 return Err(invalid_token("Send the token as \"Authorization: Bearer <token>\"."));
             };
-            app.authenticator.admit_token(token, context.address(), now).await
+            app.access.authenticator.admit_token(token, context.address(), now).await
         }
         None => match cookie(&parts.headers) {
             Some(secret) => {
                 refuse_foreign_origin(app, parts)?;
-                app.authenticator.admit_session(*session::hash(&secret).as_bytes(), now).await
+                app.access.authenticator.admit_session(*session::hash(&secret).as_bytes(), now).await
             }
             None => return Err(unauthenticated()),
         },
@@ -82,10 +82,10 @@ fn refuse_many_bad_tokens(context: &RequestContext, rated: Rated) -> ApiResult<(
 }
 
 fn too_many_bad_tokens(rated: Rated) -> ApiError {
-    too_many(rated, "Too many requests with an invalid token came from this address.")
+    too_many(rated, "Too many requests with an invalid token came from this IP address.")
 }
 
-/// Whether a request brings a token or a session, valid or not.
+/// Whether a request has a token or a session, valid or not.
 pub fn has_credentials(headers: &HeaderMap) -> bool {
     headers.contains_key(header::AUTHORIZATION) || cookie(headers).is_some()
 }
@@ -102,8 +102,8 @@ pub fn cookie(headers: &HeaderMap) -> Option<Secret> {
         .and_then(|(_, value)| Secret::parse(value))
 }
 
-/// Refuses a change that a page of another origin sent with the session cookie. Browsers send `Origin` with every change; a
-/// request without it does not come from a browser.
+/// Refuses a change that a page of another origin sent with the session cookie. Browsers send `Origin` with every
+/// change; a request without it does not come from a browser.
 pub fn refuse_foreign_origin(app: &App, parts: &Parts) -> ApiResult<()> {
     if matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS) {
         return Ok(());

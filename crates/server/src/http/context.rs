@@ -1,11 +1,12 @@
 //! The context of one request, shared by all layers.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use axum::extract::FromRequestParts;
 use http::Extensions;
 use http::request::Parts;
+use parking_lot::Mutex;
 use perigee_core::access::actor::{Origin, Via};
 use perigee_core::id::{AccountId, UserId};
 
@@ -13,7 +14,7 @@ use crate::access::{Rated, Usage};
 use crate::budget::Payer;
 use crate::serve::ClientAddress;
 
-/// One request: its id, its client's address, and what layers found out about its caller.
+/// One request: its ID, its client's address, and facts about its caller.
 #[derive(Clone, Debug)]
 pub struct RequestContext(Arc<Inner>);
 
@@ -58,7 +59,7 @@ impl RequestContext {
 
     /// The token bucket that was charged last; None before the first.
     pub fn rated(&self) -> Option<Rated> {
-        *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.0.rated.lock()
     }
 
     /// The caller; None before it is identified.
@@ -78,7 +79,7 @@ impl RequestContext {
 
     /// Sets the token bucket that was charged.
     pub fn set_rated(&self, rated: Rated) {
-        *self.0.rated.lock().unwrap_or_else(PoisonError::into_inner) = Some(rated);
+        *self.0.rated.lock() = Some(rated);
     }
 
     /// Sets the caller, for the log and the audit log.

@@ -43,11 +43,11 @@ impl Cursor {
 
     fn decode(list: &str, text: &str) -> Option<Self> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (place, sum) = bytes.split_at_checked(16)?;
-        if sum != check(list, place) {
+        let (content, sum) = bytes.split_at_checked(16)?;
+        if sum != check(list, content) {
             return None;
         }
-        let (number, time) = place.split_at_checked(8)?;
+        let (number, time) = content.split_at_checked(8)?;
         Some(Self {
             number: i64::from_be_bytes(number.try_into().ok()?),
             time: i64::from_be_bytes(time.try_into().ok()?),
@@ -55,9 +55,9 @@ impl Cursor {
     }
 }
 
-/// Four check bytes that depend on the list, so that other lists' and invented cursors are refused.
-fn check(list: &str, place: &[u8]) -> [u8; 4] {
-    let digest: [u8; 32] = Sha256::new().chain_update(list).chain_update(place).finalize().into();
+/// Four check bytes that depend on the list, so that cursors of other lists and invented ones are refused.
+fn check(list: &str, content: &[u8]) -> [u8; 4] {
+    let digest: [u8; 32] = Sha256::new().chain_update(list).chain_update(content).finalize().into();
     [digest[0], digest[1], digest[2], digest[3]]
 }
 

@@ -7,10 +7,10 @@ use perigee_core::error::StoreError;
 use super::error::{ApiError, ApiResult, unavailable};
 use super::extract::Preconditions;
 
-/// Members of the envelope, which POST, PUT and PATCH ignore so that what was read can be sent back.
+/// Members of the envelope, which POST, PUT and PATCH ignore so that an answer can be sent back.
 pub const ENVELOPE: &[&str] = &["success", "apiUsage", "apiDailyUsage"];
 
-/// How often a change is retried after concurrent changes.
+/// How often a change is tried while others change the same resource.
 const TRIES: usize = 64;
 
 /// Whether a body creates a resource or changes one.
@@ -37,9 +37,48 @@ where
     Err(unavailable("the resource was changed by others too often"))
 }
 
-/// Points an unknown-reference error at the request's member: the store knows what is missing but not which member
-/// named it.
-pub fn place_reference<T>(outcome: Result<T, StoreError>, member: &str) -> ApiResult<Result<T, StoreError>> {
+/// Declares the handlers of PUT and PATCH of a resource. Both call the same function: [`Change`] applies a patch to the
+/// current view, so that the function reads a complete state in either case.
+///
+/// [`Change`]: super::extract::Change
+macro_rules! change_handlers {
+    (
+        path: $path:tt, tag: $tag:tt, body: $input:ident, answer: $view:ident, $answered:tt;
+        $(#[doc = $replaces:tt])* $replace:ident,
+        $(#[doc = $updates:tt])* $update:ident => $change:ident($($of:ident: $path_type:ty)?)
+    ) => {
+        $(#[doc = $replaces])*
+        #[utoipa::path(put, path = $path, tag = $tag, request_body = $input,
+            responses((status = 200, description = $answered, body = $view)))]
+        pub async fn $replace(
+            call: $crate::http::extract::Call,
+            $($of: $path_type,)?
+            change: $crate::http::extract::Change,
+        ) -> $crate::http::reply::ApiReply<$view> {
+            $change(call, $($of,)? change).await
+        }
+
+        $(#[doc = $updates])*
+        #[utoipa::path(patch, path = $path, tag = $tag, request_body = $input,
+            responses((status = 200, description = $answered, body = $view)))]
+        pub async fn $update(
+            call: $crate::http::extract::Call,
+            $($of: $path_type,)?
+            change: $crate::http::extract::Change,
+        ) -> $crate::http::reply::ApiReply<$view> {
+            $change(call, $($of,)? change).await
+        }
+    };
+}
+
+pub(crate) use change_handlers;
+
+/// Points an unknown-reference error at the member of the request: the store does not know which member contains the
+/// reference.
+pub fn attribute_reference<T>(
+    outcome: Result<T, StoreError>,
+    member: &str,
+) -> ApiResult<Result<T, StoreError>> {
     match outcome {
         Err(error @ StoreError::UnknownReference { .. }) => Err(ApiError::from(error).at_member(member)),
         outcome => Ok(outcome),

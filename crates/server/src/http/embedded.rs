@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
 use super::extract::Preconditions;
 use super::reply::not_modified;
-use crate::http::encoding::compressed_file::kept;
+use crate::http::encoding::compressed_file::into_bytes;
 use crate::http::encoding::content_encoding::ContentEncoding;
 
 /// How long a client may cache a file.
@@ -48,7 +48,7 @@ impl EmbeddedFile {
     /// The media type follows from the name, the entity tag from the hash.
     pub fn new(name: &str, content: Cow<'static, [u8]>, hash: [u8; 32], keep: Keep) -> Self {
         let tag = hash[..8].iter().fold(String::from("\""), |tag, byte| format!("{tag}{byte:02x}")) + "\"";
-        Self { content: kept(content), media_type: media_type(name), tag, keep, encoding: None }
+        Self { content: into_bytes(content), media_type: media_type(name), tag, keep, encoding: None }
     }
 
     /// The bytes in this encoding.

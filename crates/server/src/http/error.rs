@@ -46,7 +46,7 @@ impl ApiError {
         self
     }
 
-    /// The same error with its problems that have no pointer attributed to this member.
+    /// The same error, with problems without a pointer attributed to this member.
     #[must_use]
     pub fn at_member(mut self, name: &str) -> Self {
         for problem in self.problems.iter_mut().filter(|problem| problem.pointer == Pointer::root()) {
@@ -116,7 +116,7 @@ pub fn internal(cause: impl Into<Cause>) -> ApiError {
 pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
         ErrorCode::Unavailable,
-        "The service is busy or its store cannot be reached. Send the request again in a moment; this is safe.",
+        "The service is busy or cannot reach its database. Send the request again in a moment; this is safe.",
     )
     .with_header(http::header::RETRY_AFTER, "1")
     .with_cause(cause)
@@ -126,7 +126,7 @@ pub fn unavailable(cause: impl Into<Cause>) -> ApiError {
 pub fn unknown(cause: impl Into<Cause>) -> ApiError {
     ApiError::new(
         ErrorCode::Unavailable,
-        "The store did not confirm the change, so it may or may not have been made. Check before you send it again, or \
+        "The database did not confirm the change, so it may or may not have been made. Check before you send it again, or \
          send it with the same Idempotency-Key. Locations can always be sent again.",
     )
     .with_header(http::header::RETRY_AFTER, "5")
@@ -160,7 +160,7 @@ impl From<Exhausted> for ApiError {
             .with_cause(exhausted),
             Bound::Address => Self::new(
                 ErrorCode::RateLimited,
-                format!("Too many requests from this address are running. Wait {wait} s, or send fewer at the same time."),
+                format!("Too many requests from this IP address are running. Wait {wait} s, or send fewer at the same time."),
             ),
             Bound::Account => Self::new(
                 ErrorCode::RateLimited,
@@ -215,7 +215,12 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::Command => format!(
             "The device has {most} queued commands, the maximum. Wait until the device connects, or cancel one."
         ),
-        Kind::AlertNote => format!("The alert has {most} notes, the maximum."),
+        Kind::AlertNote => format!(
+            "The alert has {most} notes, the maximum. No more can be added, because notes cannot be deleted."
+        ),
+        Kind::TimelineEdit => format!(
+            "The timeline of the device has {most} edits, the maximum. Delete one that is no longer needed."
+        ),
         kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
     }
 }
@@ -264,11 +269,15 @@ impl From<StoreError> for ApiError {
             }
             StoreError::InUse(Kind::Webhook) => Self::new(
                 ErrorCode::InUse,
-                "Alerts are sent to this webhook. Remove it from every alertRouting first.",
+                "An alert routing or a rule sends alerts to this webhook. Remove the webhook from it first.",
             ),
             StoreError::InUse(Kind::ContactGroup) => Self::new(
                 ErrorCode::InUse,
-                "An alertRouting or a rule notifies this contact group. Remove the group from it first.",
+                "An alert routing or a rule notifies this contact group. Remove the group from it first.",
+            ),
+            StoreError::InUse(Kind::TimelineEdit) => Self::new(
+                ErrorCode::InUse,
+                "The time is inside of trips that were merged. To split them there, delete the edit that merged them first.",
             ),
             StoreError::InUse(Kind::Gateway) => Self::new(
                 ErrorCode::InUse,
@@ -292,7 +301,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::UnknownReference { kind, id } => invalid_body(vec![Problem {
                 pointer: Pointer::root(),
-                detail: format!("The account has no {kind} {id}."),
+                detail: format!("The account has no {kind} with the ID {id}. Check the ID."),
             }]),
             StoreError::IdempotencyMismatch => Self::new(
                 ErrorCode::IdempotencyMismatch,

@@ -88,19 +88,19 @@ codes! {
     /// The device moves too fast for its engine to be stopped.
     DeviceMoving = "device-moving", CONFLICT, "The device moves too fast";
     /// The account has claims on identifiers of the device, and none of them is proven.
-    ClaimUnproven = "claim-unproven", CONFLICT, "The claim on the device is not proven";
+    ClaimUnproven = "claim-unproven", CONFLICT, "No identifier of the device is proven to belong to the account";
     /// The user has created as many devices as `adminDevices` allows.
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would have no active owner.
     LastOwner = "last-owner", CONFLICT, "The account needs an active owner";
     /// The maximum number of these objects is reached.
-    TooMany = "too-many", CONFLICT, "The maximum number is reached";
+    TooMany = "too-many", CONFLICT, "The maximum number of these resources is reached";
     /// A user is limited to the resource, or a rule, an alert routing or a stored message refers to it.
     InUse = "in-use", CONFLICT, "The resource is in use";
-    /// The gateway has no address, because the service fetches its feed.
-    NoAddress = "no-address", CONFLICT, "The gateway has no address";
+    /// The gateway has no URL, because the server fetches its feed.
+    NoAddress = "no-address", CONFLICT, "The gateway has no URL, because the server fetches its feed";
     /// The number of licences cannot be less than the number in use.
-    LicensesInUse = "licenses-in-use", CONFLICT, "The licences are in use";
+    LicensesInUse = "licenses-in-use", CONFLICT, "More licences are in use than requested";
     /// A `test` operation of the JSON Patch failed.
     PatchTestFailed = "patch-test-failed", CONFLICT, "A test operation of the patch failed";
     /// The first request with this idempotency key is still running.
@@ -123,8 +123,8 @@ codes! {
     UnsupportedMediaType = "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The media type is not supported";
     /// The idempotency key was used with another body.
     IdempotencyMismatch = "idempotency-mismatch", UNPROCESSABLE_ENTITY, "The idempotency key was used with another body";
-    /// The patch needs more work than is allowed for its size.
-    PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch needs too much work";
+    /// Applying the patch would take more work than its size allows.
+    PatchTooCostly = "patch-too-costly", UNPROCESSABLE_ENTITY, "The patch is too costly to apply";
     /// The rate limit of the account, the client address or the operation is exceeded.
     RateLimited = "rate-limited", TOO_MANY_REQUESTS, "Too many requests";
     /// The user or the account has the maximum number of streams open.

@@ -1,4 +1,4 @@
-//! Memory of large answers: they take a permit before they wait for a slow client.
+//! Memory of large answers: they acquire a permit before they wait for a slow client.
 
 use bytes::Bytes;
 

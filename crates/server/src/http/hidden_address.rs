@@ -1,11 +1,12 @@
-//! Addresses of people whom a caller may not see: contact groups, users and the account's routing are not visible to users of
-//! one group or one device.
+//! Hides addresses that a caller may not see: contact groups, users and the account's routing are not visible to users
+//! who are limited to one group or one device.
 
 use perigee_core::access::actor::Reach;
 
 use super::extract::Caller;
 
-/// The address as the caller may see it: whole for users who see the account and for their own address, else its beginning.
+/// The address as the caller may see it: complete for users who see the whole account and for their own address,
+/// otherwise only its beginning.
 pub fn shown_address(caller: &Caller, address: String) -> String {
     if is_visible(caller, &address) { address } else { hidden(&address) }
 }

@@ -61,7 +61,7 @@ pub struct HistoryPart {
     pub(super) request: HistoryRequest,
 }
 
-/// Order of a history.
+/// Order of a list by `dateTime`. `asc`: oldest first; the default. `desc`: newest first.
 #[derive(ToSchema)]
 #[schema(as = Order, rename_all = "lowercase")]
 pub enum OrderName {

@@ -15,6 +15,21 @@ pub fn limit_request(limits: &RateLimits, context: &RequestContext, account: Acc
     if rated.allowance.allowed { Ok(()) } else { Err(too_many(rated, "Too many requests.")) }
 }
 
+/// Counts a call as this many more, which may exceed what is left, so that a large one is possible at any limit.
+pub fn charge_requests(
+    limits: &RateLimits,
+    context: &RequestContext,
+    account: AccountId,
+    more: usize,
+) -> ApiResult<()> {
+    if more == 0 {
+        return Ok(());
+    }
+    limit_request(limits, context, account)?;
+    context.set_rated(limits.spend_requests(account, more - 1));
+    Ok(())
+}
+
 /// Counts a submission of locations or alerts, which has a bucket of its own, or none.
 pub fn limit_submission(limits: &RateLimits, context: &RequestContext, account: AccountId) -> ApiResult<()> {
     let Some(rated) = limits.submission(account) else {

@@ -25,8 +25,9 @@ use crate::budget::Permit;
 const FETCH_MAX: u32 = 1_000;
 /// Items fetched first, before it is known how large they are: a group may name 10,000 devices.
 const FETCH_FIRST: u32 = 100;
-/// The usual size of a part of a complete list, and the size at which a page ends although more items were asked for.
+/// The usual size of a part of a streamed list.
 const PART_BYTES: usize = 512 * 1024;
+/// The size at which a page ends although more items were requested.
 const PAGE_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// A position in a list ordered by number, or by time and number.
@@ -40,6 +41,27 @@ impl Position for i64 {
         Cursor::at(self)
     }
 }
+
+/// Declares the answer of a list in pages: its name in the document, and the member that holds the items.
+macro_rules! list {
+    (
+        $(#[doc = $about:tt])* $visibility:vis struct $list:ident;
+        $(#[doc = $items_are:tt])* $items:ident: $item:ident,
+    ) => {
+        $(#[doc = $about])*
+        #[derive(serde::Serialize, utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        $visibility struct $list {
+            $(#[doc = $items_are])*
+            $items: Vec<$item>,
+            /// Cursor of the next page. Absent on the last page.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            next_cursor: Option<String>,
+        }
+    };
+}
+
+pub(crate) use list;
 
 /// Items of a list and the position after them.
 pub(super) type Part<T, K> = (Vec<T>, Option<K>);
@@ -67,7 +89,7 @@ struct Rest<F, G, K> {
     request: String,
     /// Each part waits for its turn.
     turn: ReadTurn,
-    /// For the part that the client has not taken yet.
+    /// Accounts for the memory of the part that the client has not read yet.
     _permit: Permit,
 }
 
@@ -175,7 +197,7 @@ where
                 turn,
             };
             let opening = stream::once(async { Ok::<_, Cause>(Bytes::from(bytes)) });
-            Response::new(Body::from_stream(opening.chain(stream::try_unfold(rest, send_on))))
+            Response::new(Body::from_stream(opening.chain(stream::try_unfold(rest, send_next))))
         }
         _ => Response::new(Body::from(hold(app, caller.payer(), close(bytes, next_cursor.as_deref()))?)),
     };
@@ -190,7 +212,7 @@ where
 
 /// Sends the next items while the client reads. A failure closes the connection, so that a partial list is not
 /// mistaken for a complete one.
-async fn send_on<T, K, F, P, G>(mut rest: Rest<F, G, K>) -> Result<Option<(Bytes, Rest<F, G, K>)>, Cause>
+async fn send_next<T, K, F, P, G>(mut rest: Rest<F, G, K>) -> Result<Option<(Bytes, Rest<F, G, K>)>, Cause>
 where
     F: Fn(Option<K>, u32) -> P,
     P: Future<Output = StoreResult<Part<T, K>>>,
@@ -217,7 +239,11 @@ where
         Ok(()) => Ok(Some((Bytes::from(bytes), rest))),
         Err(cause) => {
             // The status was sent already, so the cause can only be logged.
-            tracing::error!(request = rest.request, cause = chain(&*cause), "list broke off");
+            tracing::error!(
+                request = rest.request,
+                cause = chain(&*cause),
+                "the answer with a list was cut off"
+            );
             Err(cause)
         }
     }

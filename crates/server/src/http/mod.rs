@@ -24,6 +24,7 @@ pub mod middleware;
 pub mod names;
 pub mod place;
 pub mod poll;
+mod prelude;
 pub mod read_turn;
 pub mod reply;
 pub mod router;

@@ -14,7 +14,7 @@ use crate::app::App;
 /// Maximum names in one body, to bound the lookup; larger requests must use ids.
 const NAMES_MAX: usize = 1_000;
 
-/// What a member or parameter refers to.
+/// The kind of resource that a member or parameter refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Named {
     /// A device, by identifier or by a name that only one device has.
@@ -23,7 +23,7 @@ pub enum Named {
     Group,
 }
 
-/// What a name resolves to.
+/// The result of resolving a name.
 enum Match {
     NotFound,
     One(String),
@@ -63,13 +63,13 @@ impl Named {
         let mut by_name: BTreeMap<String, Vec<String>> = BTreeMap::new();
         match self {
             Self::Device => {
-                for device in app.store.find_named_devices(caller.scope(), &names).await? {
+                for device in app.store.list_named_devices(caller.scope(), &names).await? {
                     by_name.entry(device.name).or_default().push(device.id.to_string());
                     by_identifier.extend(device.identifier.map(|text| (text, device.id.to_string())));
                 }
             }
             Self::Group => {
-                for (id, name) in app.store.find_named_groups(caller.scope(), &names).await? {
+                for (id, name) in app.store.list_named_groups(caller.scope(), &names).await? {
                     by_name.entry(name).or_default().push(id.to_string());
                 }
             }

@@ -18,7 +18,7 @@ pub async fn wait_for_commit(app: &App, poll: &mut Poll, caller: &mut Caller) ->
         match poll.wait(caller.user_id()).await.map_err(too_many_polls)? {
             Wake::LogEnd(end) => return Ok(Some(end)),
             Wake::TimedOut => return Ok(None),
-            Wake::Recheck => *caller = caller.again(app).await?,
+            Wake::Recheck => *caller = caller.reauthenticate(app).await?,
         }
     }
 }

@@ -7,7 +7,7 @@ use perigee_core::revision::Revision;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::error::internal;
+use super::error::{ApiResult, internal};
 use super::extract::entity_tag;
 use crate::access::Usage;
 
@@ -48,6 +48,9 @@ pub struct Reply<T> {
     headers: Vec<(HeaderName, String)>,
     body: T,
 }
+
+/// The return type of most handlers.
+pub type ApiReply<T> = ApiResult<Reply<T>>;
 
 #[derive(Serialize)]
 struct Enveloped<'a, T> {

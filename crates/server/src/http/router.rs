@@ -1,4 +1,4 @@
-//! Every route of the service, in one place.
+//! Every route of the service.
 
 use std::sync::LazyLock;
 
@@ -8,6 +8,7 @@ use axum::routing::{MethodRouter, any, get};
 use axum::{Extension, Router};
 use serde_json::{Value, json};
 use tower::util::MapRequest;
+use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -26,8 +27,8 @@ use crate::http::routes::{
     gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages, groups, locations,
     locations::geofences, locations::places, metrics, notifications, notifications::alert_routing,
     notifications::contact_groups, notifications::mail, notifications::notification_settings,
-    notifications::overview_report, notifications::templates, operations, pages, reference, rules, shares,
-    shares::shares_public, webhooks,
+    notifications::overview_report, notifications::templates, operations, pages, reference, reports, rules,
+    shares, shares::shares_public, timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
@@ -65,6 +66,30 @@ fn account_messages() -> OpenApiRouter<App> {
         ))
 }
 
+/// Routes of corrections and settings of timelines.
+fn timeline_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(timeline::edits::split_segment))
+        .routes(routes!(timeline::edits::merge_segments))
+        .routes(routes!(timeline::edits::list_timeline_edits))
+        .routes(routes!(timeline::edits::get_timeline_edit, timeline::edits::delete_timeline_edit))
+        .routes(routes!(
+            timeline::settings::get_device_timeline_settings,
+            timeline::settings::replace_device_timeline_settings,
+            timeline::settings::update_device_timeline_settings
+        ))
+        .routes(routes!(
+            timeline::settings::get_group_timeline_settings,
+            timeline::settings::replace_group_timeline_settings,
+            timeline::settings::update_group_timeline_settings
+        ))
+        .routes(routes!(
+            timeline::settings::get_account_timeline_settings,
+            timeline::settings::replace_account_timeline_settings,
+            timeline::settings::update_account_timeline_settings
+        ))
+}
+
 /// The operations of the API, with their part of the document.
 fn operations() -> OpenApiRouter<App> {
     device_operations().merge(account_operations())
@@ -74,6 +99,7 @@ fn operations() -> OpenApiRouter<App> {
 fn device_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(devices::read::list_devices, devices::write::create_device))
+        .routes(routes!(devices::many::create_devices))
         .routes(routes!(
             devices::read::get_device,
             devices::write::replace_device,
@@ -109,6 +135,13 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(commands::read::list_command_types))
         .routes(routes!(commands::read::list_commands))
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))
+        .routes(routes!(timeline::read::get_timeline))
+        .routes(routes!(timeline::trips::list_trips))
+        .routes(routes!(timeline::read::get_segment, timeline::labels::update_segment))
+        .routes(routes!(reports::totals::list_totals))
+        .routes(routes!(reports::kinds::list_report_kinds))
+        .routes(routes!(reports::run::run_report))
+        .merge(timeline_operations())
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(places::list_places))
@@ -253,12 +286,12 @@ fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
     ]
 }
 
-/// The document of the API without the address of a server. It is the same for every router, and making it takes longer than
-/// the rest of a start.
-static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
-    let (_, api) = operations().split_for_parts();
-    document(api)
-});
+/// The operations and their schemas. They are the same for every router, and building them takes longer than the rest of
+/// the start-up.
+static OPERATIONS: LazyLock<(Router<App>, OpenApi)> = LazyLock::new(|| operations().split_for_parts());
+
+/// The document of the API without the address of a server.
+static DOCUMENT: LazyLock<Value> = LazyLock::new(|| document(OPERATIONS.1.clone()));
 
 /// The document of the API as served under this address.
 pub fn api_document(base_url: &str) -> Value {
@@ -269,30 +302,31 @@ pub fn api_document(base_url: &str) -> Value {
 
 /// The router of the whole service, with all layers.
 pub fn router(app: App) -> Router {
-    let (operations, _) = operations().split_for_parts();
+    let operations = OPERATIONS.0.clone();
     let described =
         DOCUMENT["paths"].as_object().into_iter().flat_map(|paths| paths.keys().map(String::as_str));
     let beside = beside_the_api(&app.base_url.to_string());
     let fixed = described.chain(beside.iter().map(|(path, _)| *path));
     let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
-    let inner = beside
-        .into_iter()
-        .fold(with_floor(operations), |routes, (path, methods)| routes.route(path, methods))
-        .fallback(
-            console::get_console
-                .layer(Extension(Console::new(&app.base_url, &app.layers.direct_origins(&app.config.map)))),
-        )
-        .layer(axum::middleware::from_fn_with_state(
-            Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
-            frame,
-        ))
-        .with_state(app);
+    let inner =
+        beside
+            .into_iter()
+            .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
+            .fallback(console::get_console.layer(Extension(Console::new(
+                &app.base_url,
+                &app.maps.layers.direct_origins(&app.config.map),
+            ))))
+            .layer(axum::middleware::from_fn_with_state(
+                Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
+                frame,
+            ))
+            .with_state(app);
     let routed = MapRequest::new(inner, move |request| paths.rewrite(request));
     Router::new().fallback_service(compressing(routed))
 }
 
-/// Adds what benchmarks compare with, in builds for them.
-fn with_floor(operations: Router<App>) -> Router<App> {
+/// Adds the route that benchmarks compare with, in builds with the feature `bench`.
+fn with_bench_route(operations: Router<App>) -> Router<App> {
     #[cfg(feature = "bench")]
     let operations = operations.route(
         "/api/bench/noop",

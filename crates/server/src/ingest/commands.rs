@@ -1,34 +1,37 @@
-//! Commands on their way to devices that are connected here: which wait, how they are written, what was answered.
+//! Commands to devices that are connected here: which ones wait, their encoding, and the answers.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::access::actor::Scope;
 use perigee_core::devices::command::{Command, CommandEnd, CommandKind};
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::{CommandId, DeviceId};
 use perigee_core::locations::location::Milli;
-use perigee_core::time::Monotonic;
+use perigee_core::store::Store;
+use perigee_core::time::Clock;
 use perigee_gateways::{Command as Order, Options, Protocol, Target, encode_command};
 use tokio::sync::Notify;
 
-use super::path::Ingest;
+use crate::cache::BoundedMap;
 
-/// Devices with queued commands that one round looks at.
+/// Maximum number of devices with queued commands in one round.
 const WAITING_MAX: u32 = 10_000;
-/// Commands that one round marks as expired.
+/// Maximum number of commands that one round marks as expired.
 const EXPIRED_MAX: u32 = 1_000;
-/// Commands of a device that are looked at in one go.
+/// Maximum number of commands of a device that are read at a time.
 const QUEUED_MAX: u32 = 10;
-/// A location that is older tells nothing about the present speed, in milliseconds.
+/// Maximum number of devices whose address is cached.
+const ADDRESSES_MAX: usize = 20_000;
+/// Maximum age of a location that shows the current speed, in milliseconds.
 const RECENT_MS: i64 = 10 * 60 * 1000;
 
-type Connected<'a> = MutexGuard<'a, std::collections::HashMap<DeviceId, Vec<Arc<Notify>>>>;
-
-/// A connection of a device, which is woken when commands wait for it. Dropping it ends that.
+/// A connection of a device, which is woken when commands wait for it. Dropping it detaches the connection.
 pub struct Attachment {
-    ingest: Arc<Ingest>,
+    commands: Arc<DeviceCommands>,
     device: DeviceId,
     wake: Arc<Notify>,
 }
@@ -48,7 +51,7 @@ impl Attachment {
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        let mut connected = self.ingest.connected();
+        let mut connected = self.commands.connected.lock();
         if let Some(wakes) = connected.get_mut(&self.device) {
             wakes.retain(|wake| !Arc::ptr_eq(wake, &self.wake));
             if wakes.is_empty() {
@@ -58,65 +61,80 @@ impl Drop for Attachment {
     }
 }
 
-/// How a connected device is spoken to.
+/// The parameters of the connection to a device.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandTarget<'a> {
     /// The protocol of the connection.
     pub protocol: &'static Protocol,
-    /// The model, as set or as told.
+    /// The model, as set or as reported.
     pub model: Option<&'a str>,
     /// Settings of the device.
     pub options: &'a Options,
-    /// Bytes that a command may have; longer ones stay queued.
+    /// Maximum size of a command, in bytes; longer ones stay queued.
     pub room: usize,
 }
 
-/// What there is to send to a device.
+/// Commands to send to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NextCommand {
-    /// No command is queued that could be sent.
+    /// No queued command can be sent.
     Nothing,
-    /// The next command is longer than there is room for.
+    /// The next command is longer than the available room.
     TooLong,
-    /// This one, which is marked as sent.
+    /// This command, which is marked as sent.
     Command(Outgoing),
 }
 
-/// A command that is marked as sent and has to be written now.
+/// A command that is marked as sent and must be written now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// The command.
+    /// The command, to record its result.
     pub id: CommandId,
-    /// What to write.
+    /// The bytes to write.
     pub bytes: Vec<u8>,
 }
 
-impl Ingest {
-    fn connected(&self) -> Connected<'_> {
-        self.connected.lock().unwrap_or_else(PoisonError::into_inner)
+/// Commands to the devices that are connected to this node.
+pub struct DeviceCommands {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    /// Maximum speed at which engines may be stopped, in km/h.
+    engine_stop_max_kmh: f64,
+    connected: Mutex<HashMap<DeviceId, Vec<Arc<Notify>>>>,
+    /// The address of each device's latest datagram.
+    addresses: Mutex<BoundedMap<DeviceId, SocketAddr>>,
+}
+
+impl DeviceCommands {
+    pub(super) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, engine_stop_max_kmh: f64) -> Self {
+        Self {
+            store,
+            clock,
+            engine_stop_max_kmh,
+            connected: Mutex::default(),
+            addresses: Mutex::new(BoundedMap::new(ADDRESSES_MAX)),
+        }
     }
 
-    /// Attaches a connection to its device. It is woken at once, to send what waits already.
+    /// Attaches a connection to its device. It is woken immediately, to send waiting commands.
     pub fn attach(self: &Arc<Self>, device: DeviceId, wake: Arc<Notify>) -> Attachment {
         wake.notify_one();
-        self.connected().entry(device).or_default().push(Arc::clone(&wake));
-        Attachment { ingest: Arc::clone(self), device, wake }
+        self.connected.lock().entry(device).or_default().push(Arc::clone(&wake));
+        Attachment { commands: Arc::clone(self), device, wake }
     }
 
     /// Wakes the connections of a device that are on this node.
     pub fn wake(&self, device: DeviceId) {
-        for wake in self.connected().get(&device).into_iter().flatten() {
+        for wake in self.connected.lock().get(&device).into_iter().flatten() {
             wake.notify_one();
         }
     }
 
-    /// Marks overdue commands as expired, and wakes connected devices for which commands wait: those given on another
-    /// node too.
-    pub async fn run_commands(&self) -> Result<(), StoreError> {
-        for account in self.store.expire_commands(EXPIRED_MAX).await? {
-            self.announce(account);
-        }
-        if self.connected().is_empty() {
+    /// Marks overdue commands as expired, and wakes connected devices with waiting commands, including commands from
+    /// another node.
+    pub async fn run(&self) -> Result<(), StoreError> {
+        self.store.expire_commands(EXPIRED_MAX).await?;
+        if self.connected.lock().is_empty() {
             return Ok(());
         }
         for device in self.store.devices_with_commands(WAITING_MAX).await? {
@@ -125,35 +143,32 @@ impl Ingest {
         Ok(())
     }
 
-    /// Marks the next command of a device as sent and gives it. Commands that cannot be written fail.
-    pub async fn next_command(
+    /// Marks the next command of a device as sent and returns it. Commands that cannot be encoded fail.
+    pub async fn next(
         &self,
         reporter: &Reporter,
         target: CommandTarget<'_>,
     ) -> Result<NextCommand, StoreError> {
         for command in self.store.queued_commands(reporter, QUEUED_MAX).await? {
             let written = self.write(reporter, &command, target).await?;
-            let account = reporter.scope.account;
             match written {
                 Ok(bytes) if bytes.len() > target.room => return Ok(NextCommand::TooLong),
                 Ok(bytes) => {
                     if self.store.mark_sent(reporter, command.id, target.protocol.name).await? {
-                        self.announce(account);
                         return Ok(NextCommand::Command(Outgoing { id: command.id, bytes }));
                     }
                 }
                 Err(problem) => {
                     self.store.settle_command(reporter, command.id, CommandEnd::Failed(problem)).await?;
-                    self.announce(account);
                 }
             }
         }
         Ok(NextCommand::Nothing)
     }
 
-    /// Notes the address of a device's latest datagram. Gives whether it came from elsewhere before.
+    /// Records the address of a device's latest datagram. Returns whether the previous one came from another address.
     pub fn note_address(&self, device: DeviceId, address: SocketAddr) -> bool {
-        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut addresses = self.addresses.lock();
         let is_other = addresses.get(&device).is_some_and(|before| *before != address);
         addresses.insert(device, address, |_| true);
         is_other
@@ -161,13 +176,8 @@ impl Ingest {
 
     /// Whether the latest datagram of a device came from this address.
     pub fn is_latest_address(&self, device: DeviceId, address: SocketAddr) -> bool {
-        let addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
+        let addresses = self.addresses.lock();
         addresses.get(&device) == Some(&address)
-    }
-
-    /// The monotonic time of the service's clock.
-    pub fn monotonic(&self) -> Monotonic {
-        self.clock.monotonic()
     }
 
     async fn write(
@@ -189,7 +199,7 @@ impl Ingest {
             identifier: &reporter.identifier,
             model: to.model,
             options: to.options,
-            now: self.now(),
+            now: self.clock.now(),
         };
         let problem = |error| format!("The command was not sent by {}: {error}.", to.protocol.name);
         Ok(encode_command(to.protocol, &order, &target).map_err(problem))
@@ -198,7 +208,7 @@ impl Ingest {
     /// The speed of the device in km/h, if it is known and above the limit for stopping its engine.
     pub async fn speed_above_limit(&self, scope: Scope, device: DeviceId) -> Result<Option<f64>, StoreError> {
         let Some(last) = self.store.find_last_location(scope, device).await? else { return Ok(None) };
-        let is_recent = last.location.time.as_millis() >= self.now().as_millis() - RECENT_MS;
+        let is_recent = last.location.time.as_millis() >= self.clock.now().as_millis() - RECENT_MS;
         let speed = last.location.readings.speed.map(Milli::as_f64);
         Ok(speed.filter(|speed| is_recent && *speed > self.engine_stop_max_kmh))
     }
@@ -211,19 +221,13 @@ impl Ingest {
         )
     }
 
-    /// Puts a command back into the queue whose connection broke while it was written.
+    /// Puts a command back into the queue after its connection broke while it was written.
     pub async fn requeue(&self, reporter: &Reporter, id: CommandId) -> Result<(), StoreError> {
-        self.store.settle_command(reporter, id, CommandEnd::Unsent).await?;
-        self.announce(reporter.scope.account);
-        Ok(())
+        self.store.settle_command(reporter, id, CommandEnd::Unsent).await
     }
 
-    /// Records what a device answered; false if no command waits for an answer.
+    /// Records the answer of a device; false if no command waits for an answer.
     pub async fn note_answer(&self, reporter: &Reporter, answer: &str) -> Result<bool, StoreError> {
-        let was_awaited = self.store.answer_command(reporter, answer).await?;
-        if was_awaited {
-            self.announce(reporter.scope.account);
-        }
-        Ok(was_awaited)
+        self.store.answer_command(reporter, answer).await
     }
 }

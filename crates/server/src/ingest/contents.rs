@@ -1,4 +1,4 @@
-//! What reports become: locations, and alerts of reports that have no place.
+//! Converts reports into locations, and into alerts of reports without a position.
 
 use perigee_core::alerts::alert::Alert;
 use perigee_core::devices::device_file::NewDeviceFile;
@@ -6,31 +6,31 @@ use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::locations::location::undo_rollover;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{
-    DecodeError, Decoded, FeedMessage, Report, UploadedFile, alert_name, place_error, to_location,
+    DecodeError, Decoded, FeedMessage, Report, UploadedFile, alert_name, position_error, to_location,
     to_readings,
 };
 
-/// The reports of a frame, none if its checksum is wrong.
+/// The reports of a frame; none if its checksum is wrong.
 pub fn valid_reports(decoded: &Decoded) -> &[Report] {
     if decoded.is_damaged() { &[] } else { &decoded.reports }
 }
 
-/// The files that a frame completed, none if its checksum is wrong.
+/// The files that a frame completed; none if its checksum is wrong.
 pub fn valid_files(decoded: &Decoded) -> &[UploadedFile] {
     if decoded.is_damaged() { &[] } else { &decoded.files }
 }
 
-/// Why a frame could not be read, or not in full.
+/// Why a frame could not be decoded completely.
 pub fn frame_error(decoded: &Decoded) -> Option<String> {
-    decoded.error.or_else(|| place_error(&decoded.reports)).map(|error| error.to_string())
+    decoded.error.or_else(|| position_error(&decoded.reports)).map(|error| error.to_string())
 }
 
-/// The same of a message of a request.
+/// The same for a message of a request.
 pub(super) fn message_error(message: &FeedMessage) -> Option<DecodeError> {
-    message.error.or_else(|| place_error(&message.reports))
+    message.error.or_else(|| position_error(&message.reports))
 }
 
-/// What is stored of reports that arrived at this instant, which is the time of those that have none.
+/// Converts reports that arrived at this instant, which is the time of reports without one.
 pub(super) fn contents_of(reports: &[Report], arrival: Timestamp) -> MessageContents {
     let mut contents = MessageContents::default();
     for report in reports {
@@ -45,7 +45,7 @@ pub(super) fn contents_of(reports: &[Report], arrival: Timestamp) -> MessageCont
     contents
 }
 
-/// The files of a message that came in this protocol, as they are stored.
+/// The files of a message of this protocol, as they are stored.
 pub(super) fn new_files(files: &[UploadedFile], source: &'static str) -> Vec<NewDeviceFile> {
     let new = |file: &UploadedFile| {
         let UploadedFile { name, captured_at, bytes } = file.clone();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alarms_without_a_place_become_alerts() {
+    fn alarms_without_a_position_become_alerts() {
         let now: Timestamp = "2026-05-01T12:00:00Z".parse().unwrap();
         let mut nowhere = Report::default();
         nowhere.alarm("sos");

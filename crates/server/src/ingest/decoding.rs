@@ -1,43 +1,52 @@
-//! How messages of a device are read: its model and options over those of its protocol, and what it told of itself.
+//! Decoding settings of a device: its model and options, those of its protocol, and the facts that it reported.
 
-use std::sync::PoisonError;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
+use perigee_core::error::StoreError;
 use perigee_core::gateways::decoding::{Decoding, ZoneWatch};
 use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::DeviceId;
-use perigee_core::time::{Monotonic, Timestamp};
+use perigee_core::store::Store;
+use perigee_core::time::Timestamp;
 use perigee_gateways::{Decoded, Options, Protocol, Report, find_model};
 
-use super::path::{Ingest, REMEMBERED};
+use super::lookup::DeviceLookup;
+use super::path::ProtocolOptions;
+use crate::cache::BoundedMap;
 
-/// Characters of a model that a device told.
+/// Maximum number of devices whose protocol is cached.
+const PROTOCOLS_MAX: usize = 20_000;
+/// Maximum number of devices whose fixes are compared with their arrival.
+const ZONES_MAX: usize = 20_000;
+/// Maximum characters of a reported model.
 const MODEL_MAX: usize = 100;
 
-/// Model and options by which messages of a device are read and its commands are written.
+/// Model and options with which messages of a device are decoded and its commands are encoded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DeviceDecoding {
-    /// As decoders know it.
+    /// The name that decoders use.
     pub model: Option<String>,
-    /// Those of the protocol, of the model and of the device itself.
+    /// Options of the protocol, of the model and of the device itself.
     pub options: Options,
 }
 
-/// What a frame told of its device, beside its reports.
+/// Facts about the device in a frame, besides its reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
-    /// The model.
+pub struct SelfReport {
+    /// Model that the device reported.
     model: Option<String>,
-    /// The newest fix, and the zone of the clock by which it was read, in minutes ahead of UTC.
+    /// The newest fix, and the offset from UTC, in minutes, with which its time was read.
     fix: Option<(Timestamp, i64)>,
 }
 
-impl Told {
-    /// What a frame told. Fixes from a device's memory tell nothing about its clock.
-    pub fn by(decoded: &Decoded) -> Self {
+impl SelfReport {
+    /// The facts in a frame. Fixes that the device had buffered are not used to check its clock.
+    pub fn of(decoded: &Decoded) -> Self {
         if decoded.is_damaged() {
             return Self::default();
         }
-        let is_live = |report: &&Report| report.place.is_some() && report.get("archive").is_none();
+        let is_live = |report: &&Report| report.position.is_some() && report.get("archive").is_none();
         let newest = decoded.reports.iter().filter(is_live).filter_map(|report| report.time).max();
         let model = decoded.model.as_ref().filter(|model| {
             !model.is_empty() && model.chars().count() <= MODEL_MAX && !model.chars().any(char::is_control)
@@ -46,31 +55,55 @@ impl Told {
     }
 }
 
-impl Ingest {
-    /// How messages in a protocol are read, of this device once it is known. The model that a connection told counts
-    /// where the device has none that is known.
-    pub fn decoding(
+/// The decoding settings of devices, and what they report about themselves.
+pub struct Decodings {
+    store: Arc<dyn Store>,
+    devices: Arc<DeviceLookup>,
+    protocol_options: ProtocolOptions,
+    protocols: Mutex<BoundedMap<DeviceId, &'static str>>,
+    zones: Mutex<BoundedMap<DeviceId, ZoneWatch>>,
+}
+
+impl Decodings {
+    pub(super) fn new(
+        store: Arc<dyn Store>,
+        devices: Arc<DeviceLookup>,
+        protocol_options: ProtocolOptions,
+    ) -> Self {
+        Self {
+            store,
+            devices,
+            protocol_options,
+            protocols: Mutex::new(BoundedMap::new(PROTOCOLS_MAX)),
+            zones: Mutex::new(BoundedMap::new(ZONES_MAX)),
+        }
+    }
+
+    /// The decoding settings of a protocol, and of this device if it is known. The model that a connection reported is
+    /// used if the device has no known model.
+    pub fn of_reporter(
         &self,
         protocol: &Protocol,
         reporter: Option<&Reporter>,
-        told: Option<&str>,
+        reported_model: Option<&str>,
     ) -> DeviceDecoding {
         let set = reporter.and_then(|reporter| reporter.model.as_deref());
-        let told = told.or_else(|| reporter.and_then(|reporter| reporter.reported_model.as_deref()));
-        self.decoding_of(protocol, set, told, reporter.map(|reporter| &reporter.decoding))
+        let reported_model =
+            reported_model.or_else(|| reporter.and_then(|reporter| reporter.reported_model.as_deref()));
+        self.of_device(protocol, set, reported_model, reporter.map(|reporter| &reporter.decoding))
     }
 
-    /// The same for a device of which model, told model and options are given.
-    pub fn decoding_of(
+    /// The same for a device with this model, reported model and options.
+    pub fn of_device(
         &self,
         protocol: &Protocol,
         model: Option<&str>,
-        told: Option<&str>,
+        reported: Option<&str>,
         own: Option<&Decoding>,
     ) -> DeviceDecoding {
-        let known = model.and_then(find_model).or_else(|| told.and_then(find_model));
-        // A text that no decoder knows must not hide what the device tells.
-        let name = known.map(|model| model.read_as).or(told).or(model);
+        let known = model.and_then(find_model).or_else(|| reported.and_then(find_model));
+        // A model that no decoder knows must not hide the reported one.
+        let name = known.map(|model| model.read_as).or(reported).or(model);
         let of_protocol = self.protocol_options.get(protocol.name);
         let nothing = Decoding::default();
         DeviceDecoding {
@@ -79,43 +112,51 @@ impl Ingest {
         }
     }
 
-    /// Has a device looked for anew whose settings have changed, so that their next message is read by the new ones. Other
-    /// nodes notice after some seconds.
-    pub fn forget_device(&self, device: DeviceId) {
-        let now = self.clock.monotonic();
-        let is_fresh = |changed: &Monotonic| changed.plus(REMEMBERED) > now;
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner).insert(device, now, is_fresh);
+    /// Records the protocol of a device if it has changed.
+    pub(super) async fn note_protocol(&self, reporter: &Reporter, protocol: &'static str) {
+        let protocols = || self.protocols.lock();
+        if protocols().get(&reporter.device) == Some(&protocol) {
+            return;
+        }
+        match self.store.set_protocol(reporter, protocol).await {
+            Ok(()) => protocols().insert(reporter.device, protocol, |_| true),
+            // It is written with the next message.
+            Err(error) => tracing::debug!(%error, "could not record a device's protocol"),
+        }
     }
 
-    /// Records what a device told of itself, if it is not known yet: its model, and a time zone to propose.
-    pub(super) async fn note_told(&self, reporter: &Reporter, told: &Told, at: Timestamp) {
-        if let Some(model) = &told.model
+    /// Records facts that a device reported, if they are new: its model, and a proposed time zone.
+    pub(super) async fn note_self_report(
+        &self,
+        reporter: &Reporter,
+        self_report: &SelfReport,
+        at: Timestamp,
+    ) {
+        if let Some(model) = &self_report.model
             && reporter.reported_model.as_ref() != Some(model)
         {
-            self.after_telling(reporter, self.store.set_reported_model(reporter, model).await);
+            self.after_noting(reporter, self.store.set_reported_model(reporter, model).await);
         }
-        let Some((fix, zone)) = told.fix else { return };
+        let Some((fix, zone)) = self_report.fix else { return };
         let Some(fitting) = self.fitting_zone(reporter.device, fix, at, zone) else { return };
         let proposed = i32::try_from(fitting).ok().filter(|_| fitting != zone);
         if proposed != reporter.proposed_zone_minutes {
-            self.after_telling(reporter, self.store.set_proposed_zone(reporter, proposed).await);
+            self.after_noting(reporter, self.store.set_proposed_zone(reporter, proposed).await);
         }
     }
 
-    fn after_telling(&self, reporter: &Reporter, result: Result<(), perigee_core::error::StoreError>) {
+    fn after_noting(&self, reporter: &Reporter, result: Result<(), StoreError>) {
         match result {
-            Ok(()) => {
-                self.forget_device(reporter.device);
-                self.announce(reporter.scope.account);
-            }
+            Ok(()) => self.devices.invalidate_device(reporter.device),
             // It is written with a later message.
             Err(error) => tracing::debug!(%error, "could not record what a device reported about itself"),
         }
     }
 
-    /// Compares a fix with its arrival, and gives the zone by which the newest fixes are of the present, once it is known.
+    /// Compares the time of a fix with its arrival, and returns the time zone in which the newest fixes are current,
+    /// once it is known.
     fn fitting_zone(&self, device: DeviceId, fix: Timestamp, at: Timestamp, zone: i64) -> Option<i64> {
-        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut zones = self.zones.lock();
         let watch = match zones.get(&device) {
             Some(before) => {
                 let mut watch = *before;

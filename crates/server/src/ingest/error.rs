@@ -1,10 +1,10 @@
-//! Why a message was not taken.
+//! Why a message was not accepted.
 
 use perigee_core::error::StoreError;
 
 use crate::budget::{Exhausted, RunError};
 
-/// Why a message was not taken. Its sender is to send it again.
+/// Why a message was not accepted. Its sender must send it again.
 #[derive(Debug, thiserror::Error)]
 pub enum IngestError {
     /// The store failed.

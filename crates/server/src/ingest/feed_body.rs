@@ -1,4 +1,4 @@
-//! Requests of providers and phones, also those that were stored: decoded off the connection threads, within a budget.
+//! Requests of providers and phones, including stored ones: decoded outside the connection threads, within a budget.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::budget::{Budget, Exhausted, Payer, Permit, RunError, UntrustedBytes};
 /// budget of a small body is small.
 const INLINE_MAX: usize = 8 * 1024;
 
-/// A request whose body came from outside.
+/// A request with an untrusted body.
 #[derive(Debug)]
 pub struct FeedBody {
     head: Arc<Head>,
@@ -30,17 +30,17 @@ struct Head {
     headers: Vec<(String, String)>,
 }
 
-/// What a request says, and the memory that it takes.
+/// The decoded content of a request, and the memory that it uses.
 #[derive(Debug)]
 pub(super) struct DecodedBody {
     pub(super) decoded: FeedDecoded,
     pub(super) permit: Permit,
 }
 
-/// How a request is read.
+/// The decoding context of a request.
 #[derive(Clone, Debug)]
 pub struct FeedSettings {
-    /// The feed that it came by.
+    /// The feed of the request.
     pub feed: &'static Feed,
     /// Options of the gateway.
     pub options: Arc<Options>,
@@ -49,7 +49,7 @@ pub struct FeedSettings {
 }
 
 impl FeedBody {
-    /// A request as it came. Names of headers are in lower case.
+    /// A request as received. Names of headers are in lower case.
     pub fn new(method: &str, query: &str, headers: Vec<(String, String)>, body: UntrustedBytes) -> Self {
         let head = Head { method: method.to_owned(), query: query.to_owned(), headers };
         Self { head: Arc::new(head), body }
@@ -60,12 +60,12 @@ impl FeedBody {
         Self::new("POST", "", Vec::new(), body)
     }
 
-    /// A body that a person pasted, or one that was stored, at the expense of an account.
+    /// A body that a user pasted, or a stored one, charged to an account.
     pub fn of_bytes(budget: &Budget, account: AccountId, bytes: Vec<u8>) -> Result<Self, Exhausted> {
         Ok(Self::of_answer(untrusted(budget, account, bytes)?))
     }
 
-    /// A request as it was stored; `None` if it was not stored in full.
+    /// A stored request; `None` if it was not stored completely.
     pub(super) fn of_stored(
         budget: &Budget,
         account: AccountId,
@@ -88,12 +88,12 @@ impl FeedBody {
         self.body.is_empty()
     }
 
-    /// The most memory in bytes that decoding it takes.
+    /// Maximum memory for decoding it, in bytes.
     pub(super) fn memory(&self) -> usize {
         DecodeBudget::memory(self.len())
     }
 
-    /// Checks what authenticates the request beyond the secret of its address.
+    /// Verifies the authentication of the request beyond the secret in its URL.
     pub async fn check(
         &self,
         budget: &Budget,
@@ -119,7 +119,7 @@ impl FeedBody {
         Ok(DecodedBody { decoded, permit: self.body.permit_more(held)? })
     }
 
-    /// Decodes the request and gives something made of what it says. Both take so many bytes of memory at most.
+    /// Decodes the request and returns a value derived from its content. Both use at most this many bytes of memory.
     pub(super) async fn decode_to<T: Send + 'static>(
         &self,
         budget: &Budget,
@@ -133,7 +133,7 @@ impl FeedBody {
         self.read(budget, settings, memory, decode).await
     }
 
-    /// The answer that its sender expects. Replies read no more of a body than its first tag, or a short one.
+    /// The answer that its sender expects. It depends only on the first tag of a body, or on a short body.
     pub fn reply(&self, settings: &FeedSettings, outcome: &FeedOutcome) -> FeedReply {
         let FeedSettings { feed, options, at } = settings;
         self.body.read_here(|bytes| {
@@ -178,7 +178,7 @@ impl Head {
     }
 }
 
-/// Bytes that are in memory already, at the expense of an account.
+/// Bytes that are in memory already, charged to an account.
 pub(super) fn untrusted(
     budget: &Budget,
     account: AccountId,

@@ -1,43 +1,38 @@
 //! Unknown devices that were heard since the last save: bounded in number and in bytes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use perigee_core::alerts::sos_notice::{SosNotice, SosReason};
+use parking_lot::Mutex;
 use perigee_core::gateways::gateway::{HeardDevice, HeardMessage, HeardReport};
 use perigee_core::id::AccountId;
 use perigee_core::time::Timestamp;
 
-use super::sos::SosSign;
-
-/// Devices between two saves; further ones are not remembered.
+/// Maximum number of devices between two saves; further ones are not remembered.
 const DEVICES_MAX: usize = 1_000;
-/// Bytes of kept messages between two saves.
+/// Maximum bytes of kept messages between two saves.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Characters of an identifier; a longer one is no device's.
+/// Maximum characters of an identifier; a longer one cannot belong to a device.
 const IDENTIFIER_MAX: usize = 100;
 
-/// A message of a device that nobody knows.
+/// A message of an unknown device.
 #[derive(Clone, Copy, Debug)]
 pub struct UnknownDevice<'a> {
     /// The account whose gateway heard it; `None` for a listener that all accounts share.
     pub account: Option<AccountId>,
-    /// The name under which it reported.
+    /// The identifier under which it reported.
     pub identifier: &'a str,
-    /// The protocol or the feed that it came by.
+    /// The protocol or the feed of the message.
     pub source: &'static str,
-    /// Address and port that it came from.
+    /// IP address and port of the sender.
     pub peer: SocketAddr,
-    /// Whether it came by UDP.
+    /// Whether it was received by UDP.
     pub datagram: bool,
     /// The frame, as the decoder reads it.
     pub bytes: &'a [u8],
-    /// When and where it asked for help, if the message is an SOS.
-    pub sos: Option<SosSign>,
 }
 
-/// What was heard since the last save.
+/// The unknown devices heard since the last save.
 #[derive(Debug, Default)]
 pub(super) struct HeardDevices(Mutex<Heard>);
 
@@ -45,31 +40,30 @@ pub(super) struct HeardDevices(Mutex<Heard>);
 struct Heard {
     devices: HashMap<(Option<AccountId>, String), HeardReport>,
     bytes: usize,
+    /// Devices of shared listeners whose SOS is recorded; each is one of `devices`.
+    recorded_sos: HashSet<String>,
 }
 
 /// Whether a text can be the identifier of a device.
-fn is_plausible(identifier: &str) -> bool {
+pub(super) fn is_plausible(identifier: &str) -> bool {
     !identifier.trim().is_empty()
         && identifier.chars().count() <= IDENTIFIER_MAX
         && !identifier.chars().any(char::is_control)
 }
 
 impl HeardDevices {
-    fn lock(&self) -> MutexGuard<'_, Heard> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Whether this device was heard since the last save.
     pub(super) fn knows(&self, account: Option<AccountId>, identifier: &str) -> bool {
-        self.lock().devices.contains_key(&(account, identifier.to_owned()))
+        self.0.lock().devices.contains_key(&(account, identifier.to_owned()))
     }
 
-    /// Remembers a message, in bounds: beyond them a new device is not remembered, and a device's oldest message is dropped.
+    /// Remembers a message within the limits: beyond them a new device is not remembered, and the oldest message of a
+    /// device is dropped.
     pub(super) fn note(&self, unknown: UnknownDevice<'_>, now: Timestamp) {
         if !is_plausible(unknown.identifier) {
             return;
         }
-        let mut heard = self.lock();
+        let mut heard = self.0.lock();
         let heard = &mut *heard;
         let key = (unknown.account, unknown.identifier.to_owned());
         if heard.devices.len() >= DEVICES_MAX && !heard.devices.contains_key(&key) {
@@ -83,22 +77,11 @@ impl HeardDevices {
             last_heard: now,
             messages: 0,
             kept: Vec::new(),
-            sos: None,
         });
         report.source = unknown.source;
         report.peer = unknown.peer.to_string();
         report.last_heard = now;
         report.messages += 1;
-        if let Some(SosSign { time, position }) = unknown.sos {
-            report.sos = Some(SosNotice {
-                reason: SosReason::UnknownDevice,
-                identifier: unknown.identifier.to_owned(),
-                source: unknown.source.to_owned(),
-                peer: report.peer.clone(),
-                time,
-                position,
-            });
-        }
         let size = unknown.bytes.len();
         if size > HeardDevice::KEPT_BYTES_MAX || heard.bytes + size > BYTES_MAX {
             return;
@@ -116,9 +99,24 @@ impl HeardDevices {
         });
     }
 
-    /// Everything since the last call.
+    /// Whether an SOS of this device on a shared listener must be recorded: the device is remembered, and no SOS of it
+    /// was recorded since the last save.
+    pub(super) fn awaits_sos(&self, identifier: &str) -> bool {
+        let heard = self.0.lock();
+        heard.devices.contains_key(&(None, identifier.to_owned())) && !heard.recorded_sos.contains(identifier)
+    }
+
+    /// Marks the SOS of this device as recorded.
+    pub(super) fn sos_recorded(&self, identifier: &str) {
+        let mut heard = self.0.lock();
+        if heard.devices.contains_key(&(None, identifier.to_owned())) {
+            heard.recorded_sos.insert(identifier.to_owned());
+        }
+    }
+
+    /// Returns and clears everything since the last call.
     pub(super) fn take(&self) -> Vec<HeardReport> {
-        std::mem::take(&mut *self.lock()).devices.into_values().collect()
+        std::mem::take(&mut *self.0.lock()).devices.into_values().collect()
     }
 }
 
@@ -128,11 +126,11 @@ mod tests {
 
     fn unknown<'a>(identifier: &'a str, bytes: &'a [u8]) -> UnknownDevice<'a> {
         let peer = SocketAddr::from(([192, 0, 2, 1], 5));
-        UnknownDevice { account: None, identifier, source: "gt06", peer, datagram: false, bytes, sos: None }
+        UnknownDevice { account: None, identifier, source: "gt06", peer, datagram: false, bytes }
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_list_of_unknown_devices_is_bounded() {
         let (heard, now) = (HeardDevices::default(), Timestamp::from_millis(5));
         for number in 0..2 * DEVICES_MAX {
             heard.note(unknown(&number.to_string(), b"x"), now);
@@ -151,6 +149,14 @@ mod tests {
         assert_eq!((seven.messages, seven.kept.len()), (102, HeardDevice::KEPT_MAX));
         assert_eq!(seven.kept[0].bytes, [80]);
         assert_eq!(heard.take(), []);
+        assert!(!heard.awaits_sos("7"), "not remembered");
+        for _ in 0..2 {
+            heard.note(unknown("7", b"x"), now);
+            assert!(heard.awaits_sos("7"));
+            heard.sos_recorded("7");
+            assert!(!heard.awaits_sos("7"), "once until the next save");
+            heard.take();
+        }
 
         for number in 0..DEVICES_MAX {
             for _ in 0..4 {

@@ -1,8 +1,9 @@
-//! From what gateways decoded to what is stored: one path for listeners and for gateways over HTTP.
+//! From decoded messages to stored data: one path for listeners and for gateways over HTTP.
 //!
-//! The device is found by its identifiers, the message is stored in one commit with its locations, and only then may the
-//! gateway acknowledge it. Devices that nobody knows are remembered here, in bounds, until somebody claims them.
+//! The device is found by its identifiers, the message is stored in one commit with its locations, and only then may
+//! the gateway acknowledge it. Unknown devices are remembered within limits until an account claims them.
 
+mod admission;
 mod commands;
 mod contents;
 mod decoding;
@@ -11,7 +12,10 @@ mod feed;
 mod feed_body;
 mod feed_reports;
 mod heard;
+mod known_alerts;
+mod lookup;
 mod missing_alerts;
+mod networks;
 mod page;
 mod path;
 mod preview;
@@ -22,20 +26,28 @@ mod reprocess;
 mod sos;
 mod store_contents;
 mod stored_request;
+mod strangers;
 mod turns;
 mod uploads;
 
-pub use commands::{Attachment, CommandTarget, NextCommand, Outgoing};
+pub use admission::Admission;
+pub use commands::{Attachment, CommandTarget, DeviceCommands, NextCommand, Outgoing};
 pub use contents::{frame_error, valid_files, valid_reports};
-pub use decoding::{DeviceDecoding, Told};
+pub use decoding::{Decodings, DeviceDecoding, SelfReport};
 pub use error::IngestError;
 pub use feed::FeedArrival;
 pub use feed_body::{FeedBody, FeedSettings};
+pub use feed_reports::FeedReports;
 pub use heard::UnknownDevice;
+pub use lookup::DeviceLookup;
+pub use networks::ReportNetworks;
 pub use page::Page;
-pub use path::{Arrival, Ingest, IngestSettings};
+pub use path::{Arrival, Ingest, IngestSettings, ProtocolOptions};
 pub use preview::{Pasted, PreviewBytes, PreviewRequest, preview_error};
-pub use raw_quota::RawLimits;
+pub use raw_quota::{RawLimits, RawQuota};
+pub use reading::Reader;
+pub use reprocess::Reprocessing;
 pub use sos::SosSign;
+pub use strangers::Strangers;
 pub use turns::Turn;
 pub use uploads::Uploads;

@@ -1,7 +1,8 @@
 //! Answers of providers that a poller fetched. Their locations and alerts are stored first; then the answer itself, together
 //! with the poller's cursor.
 
-use perigee_core::gateways::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::gateway::MessageResult;
+use perigee_core::gateways::message_contents::RequestMessage;
 use perigee_core::time::Timestamp;
 use perigee_gateways::FeedDecoded;
 
@@ -13,25 +14,25 @@ use super::path::Ingest;
 /// moves the cursor: a poller that is killed in between fetches the same answer again, and duplicates are recognised.
 #[derive(Debug)]
 pub struct Page {
-    /// The decoded answer.
+    /// What the answer contains.
     pub decoded: FeedDecoded,
-    /// The answer as a raw message, if it brought something new.
-    pub raw: Option<(NewMessage, MessageResult)>,
+    /// The answer as a raw message, if it had new content.
+    pub raw: Option<RequestMessage>,
     /// The number of new messages, roughly: those after `known`, or 1 if there are none and a location or alert is new.
     pub messages: u64,
 }
 
 impl Ingest {
-    /// Stores the locations and alerts of an answer. Messages after `known` count as new even without place and alarm.
+    /// Stores the locations and alerts of an answer. Messages after `known` count as new even without position and alarm.
     pub async fn take_page(
         &self,
         arrival: FeedArrival<'_>,
         known: Option<Timestamp>,
     ) -> Result<Page, IngestError> {
-        let reading = self.read(arrival.gateway, arrival.request, arrival.settings).await?;
+        let reading = self.reader.read(arrival.gateway, arrival.request, arrival.settings).await?;
         let account = arrival.gateway.account;
         let stored = self.store_contents(account, arrival.settings, &reading, None).await?;
-        self.note_unknown_devices(arrival, &reading);
+        self.remember_unknown_devices(arrival, &reading);
         let error = reading.error();
         let times = reading.decoded.messages.iter().filter_map(|message| message.reports.first()?.time);
         let later = times.filter(|time| known.is_none_or(|known| *time > known)).count();
@@ -41,8 +42,13 @@ impl Ingest {
             None if stored.devices == 0 => MessageResult::UnknownDevice,
             None => MessageResult::Decoded,
         };
-        let raw = is_new.then(|| (arrival.message(None, error), result));
-        let raw = raw.filter(|(message, result)| self.keeps(arrival, message.bytes.len(), *result));
+        let raw = is_new.then(|| RequestMessage {
+            message: arrival.message(None, error),
+            result,
+            devices: reading.devices(),
+            sos: arrival.unknown_sos(&reading),
+        });
+        let raw = raw.and_then(|raw| self.within_quota(arrival, raw));
         if is_new {
             count(arrival.feed(), result);
         }

@@ -1,4 +1,4 @@
-//! Decodes messages without storing anything, for people who set up a tracker, a template or a mapping.
+//! Decodes messages without storing anything, for users who set up a tracker, a template or a mapping.
 
 use std::sync::Arc;
 
@@ -14,19 +14,18 @@ use serde_json::{Value, json};
 use super::decoding::DeviceDecoding;
 use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings, untrusted};
-use super::path::Ingest;
-use super::reading::with_devices;
+use super::reading::{Reader, with_devices};
 
-/// Messages that are shown, and reports of each.
+/// Maximum number of messages that are shown, and of reports of each.
 const SHOWN_MAX: usize = 200;
 /// Bytes of memory that decoding frames takes, in addition to [`FRAME_FACTOR`] times their size.
 const FRAME_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of memory for each byte of a frame.
 const FRAME_FACTOR: usize = 16;
-/// Bytes of memory for each byte of a request: what is decoded, and the same as JSON.
+/// Bytes of memory for each byte of a request: the decoded content, and the same as JSON.
 const REQUEST_FACTOR: usize = 3;
 
-/// Frames that a person pasted, one in a line.
+/// Frames that a user pasted, one per line.
 #[derive(Clone, Debug)]
 pub struct Pasted {
     /// Hexadecimal digits, or JSON objects as `perigee decode` reads them.
@@ -39,31 +38,31 @@ fn frame_memory(length: usize) -> usize {
     length.saturating_mul(FRAME_FACTOR).saturating_add(FRAME_BYTES)
 }
 
-/// A request of a feed that is decoded and not stored.
+/// A request of a feed that is decoded but not stored.
 #[derive(Clone, Debug)]
 pub struct PreviewRequest {
-    /// How it is read, and when it came.
+    /// Its decoding context, and the time of receipt.
     pub settings: FeedSettings,
-    /// Its bytes.
+    /// As pasted or as stored.
     pub bytes: PreviewBytes,
-    /// Whether the devices that would get its messages are looked for, and their settings used.
+    /// Whether the devices of its messages are looked up, and their settings used.
     pub with_devices: bool,
 }
 
 /// The bytes of a request.
 #[derive(Clone, Debug)]
 pub enum PreviewBytes {
-    /// A body that a person pasted.
+    /// A body that a user pasted.
     Body(String),
-    /// A raw message.
+    /// A raw message in its stored form.
     Stored(Vec<u8>),
 }
 
-/// What is shown of a request, with the names of the devices.
+/// The preview of a request, with the names of the devices.
 #[derive(Debug)]
 struct Shown {
     messages: Vec<Value>,
-    /// As many messages as are shown, with their identifiers only.
+    /// The messages that are shown, with only their identifiers.
     named: Vec<FeedMessage>,
 }
 
@@ -79,7 +78,7 @@ impl Shown {
         }
     }
 
-    /// The messages with the devices that would get them.
+    /// The messages with their devices.
     fn with(mut self, devices: &[Option<DeviceId>]) -> Vec<Value> {
         for (message, device) in self.messages.iter_mut().zip(devices) {
             message["deviceId"] = json!(device.map(|device| device.to_string()));
@@ -88,14 +87,13 @@ impl Shown {
     }
 }
 
-/// An answer that says why a message cannot be decoded.
+/// An answer with the reason why a message cannot be decoded.
 pub fn preview_error(source: &str, error: &str) -> Vec<Value> {
     vec![json!({"protocol": source, "identifiers": [], "reports": [], "replies": [], "error": error})]
 }
 
-impl Ingest {
-    /// Decodes pasted frames as `perigee decode` does, at the expense of an account. What follows the first 200 lines is
-    /// left out.
+impl Reader {
+    /// Decodes pasted frames as `perigee decode` does, charged to an account. Only the first 200 lines are decoded.
     pub async fn preview_frames(
         &self,
         account: AccountId,
@@ -112,7 +110,7 @@ impl Ingest {
         Ok(text.read(&self.budget, frame_memory(text.len()), decode).await?)
     }
 
-    /// Decodes a stored frame of a tracker by the settings of its device.
+    /// Decodes a stored frame of a tracker with the settings of its device.
     pub async fn preview_frame(
         &self,
         protocol: &'static Protocol,
@@ -135,8 +133,8 @@ impl Ingest {
         Ok(frame.read(&self.budget, frame_memory(frame.len()), decode).await?)
     }
 
-    /// Decodes a request as its gateway would, at the expense of the gateway's account; with the settings of the devices that
-    /// it names, if they are looked for.
+    /// Decodes a request as its gateway would, charged to the gateway's account; with the settings of its devices, if
+    /// they are looked up.
     pub async fn preview_request(
         &self,
         gateway: &Gateway,
@@ -160,7 +158,7 @@ impl Ingest {
         let devices: Vec<Option<DeviceId>> =
             reporters.iter().map(|reporter| reporter.as_ref().map(|found| found.device)).collect();
         let Some(own) = own else { return Ok(shown.with(&devices)) };
-        // Before as much is made again.
+        // Freed before the next allocation of the same size.
         drop(shown);
         let settings = FeedSettings { options: Arc::new(own), ..settings };
         Ok(self.preview(&body, &settings).await?.with(&devices))

@@ -1,42 +1,43 @@
-//! Quotas of raw messages: how much of a device, a gateway and an account is kept in a day. What a message says is stored in any
-//! case; beyond a quota only its bytes are not, which is counted and shown to operators.
+//! Quotas of raw messages: how many bytes of a device, a gateway and an account are stored per day. The content of a
+//! message is always stored. Beyond a quota its bytes are not stored, which is counted and shown to operators.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::MessageResult;
 use perigee_core::gateways::raw_usage::{Keep, RawUsage};
 use perigee_core::id::{AccountId, DeviceId, GatewayId};
+use perigee_core::store::Store;
 use perigee_core::time::{Clock, Monotonic};
 
-use super::path::Ingest;
 use crate::access::{Quota, TokenBuckets};
 
 /// Bytes of one token.
 const TOKEN: usize = 64;
-/// Bytes that a row takes beside the message.
+/// Storage overhead of a row, in bytes.
 const ROW_BYTES: usize = 192;
 const TOKENS_PER_MIB: u32 = 1024 * 1024 / 64;
 const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
-/// The part of each quota that messages may take which store nothing new.
+/// The part of each quota that is available to messages without new content.
 const UNUSED_PART: u32 = 4;
-/// Senders that are counted until the next save; more are not.
+/// Maximum number of senders until the next save; further ones are not counted.
 const COUNTED_MAX: usize = 20_000;
 
-/// MiB of raw messages that are kept of a day; 0 for no limit.
+/// Maximum raw messages per day, in MiB; 0 for no limit.
 #[derive(Clone, Copy, Debug)]
 pub struct RawLimits {
-    /// Of one device.
+    /// Quota of each device.
     pub device_mib: u32,
-    /// Of one gateway.
+    /// Quota of each gateway.
     pub gateway_mib: u32,
-    /// Of one account.
+    /// Quota of each account.
     pub account_mib: u32,
 }
 
-/// Who sent a message.
+/// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct RawSender {
     pub(super) account: AccountId,
@@ -51,12 +52,13 @@ struct Buckets {
     account: Option<TokenBuckets<AccountId>>,
 }
 
-/// What is left of every quota, and what was counted since the last save.
-pub(super) struct RawQuota {
+/// The rest of every quota, and the counts since the last save.
+pub struct RawQuota {
     clock: Arc<dyn Clock>,
     all: Buckets,
     unused: Buckets,
     disk_is_full: AtomicBool,
+    limit_is_near: AtomicBool,
     counted: Mutex<HashMap<RawSender, RawUsage>>,
 }
 
@@ -109,18 +111,20 @@ impl RawQuota {
             all: Buckets::new(limits, 1),
             unused: Buckets::new(limits, UNUSED_PART),
             disk_is_full: AtomicBool::new(false),
+            limit_is_near: AtomicBool::new(false),
             counted: Mutex::default(),
         }
     }
 
-    fn counted(&self) -> MutexGuard<'_, HashMap<RawSender, RawUsage>> {
-        self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether neither the disk nor the size limit of the database is nearly used up.
+    fn has_room(&self) -> bool {
+        !self.disk_is_full.load(Ordering::Relaxed) && !self.limit_is_near.load(Ordering::Relaxed)
     }
 
-    /// When a message of so many bytes is kept, before it is known what it stores.
+    /// Decides whether a message of this many bytes is stored, before its result is known.
     pub(super) fn keep(&self, sender: RawSender, bytes: usize) -> Keep {
         let (tokens, now) = (tokens(bytes), self.clock.monotonic());
-        if self.disk_is_full.load(Ordering::Relaxed) || !self.all.have(sender, tokens, now) {
+        if !self.has_room() || !self.all.have(sender, tokens, now) {
             Keep::Never
         } else if self.unused.have(sender, tokens, now) {
             Keep::Always
@@ -129,7 +133,7 @@ impl RawQuota {
         }
     }
 
-    /// Counts a message with this result, and takes it from the quotas if it was kept.
+    /// Counts a message with this result, and charges it to the quotas if it was stored.
     pub(super) fn note(&self, sender: RawSender, bytes: usize, keep: Keep, result: MessageResult) {
         let is_kept = match keep {
             Keep::Always => true,
@@ -146,7 +150,7 @@ impl RawQuota {
         let size = u64::try_from(bytes).unwrap_or(u64::MAX);
         let kept = if is_kept { "yes" } else { "no" };
         metrics::counter!("perigee_raw_message_bytes_total", "kept" => kept).increment(size);
-        let mut counted = self.counted();
+        let mut counted = self.counted.lock();
         if counted.len() >= COUNTED_MAX && !counted.contains_key(&sender) {
             return;
         }
@@ -162,8 +166,41 @@ impl RawQuota {
         }
     }
 
+    /// Sets whether the disk is so full that raw messages are not stored. Locations and alerts are still stored.
+    pub fn set_disk_full(&self, is_full: bool) {
+        if self.disk_is_full.swap(is_full, Ordering::Relaxed) != is_full {
+            tracing::warn!(is_full, "raw messages are not kept while the disk is nearly full");
+        }
+    }
+
+    /// Sets whether the database has reached 90 % of its size limit. Raw messages are then not kept.
+    pub fn set_limit_near(&self, is_near: bool) {
+        if self.limit_is_near.swap(is_near, Ordering::Relaxed) != is_near {
+            tracing::warn!(
+                is_near,
+                "raw messages are not kept while the database has 90 % of store.size_limit_mib"
+            );
+        }
+    }
+
+    /// Whether the database has reached 90 % of its size limit.
+    pub fn is_limit_near(&self) -> bool {
+        self.limit_is_near.load(Ordering::Relaxed)
+    }
+
+    /// Whether raw messages within their quotas are kept on this node.
+    pub fn keeps_messages(&self) -> bool {
+        self.has_room()
+    }
+
+    /// Saves the storage used by raw messages. Counts that could not be saved are lost.
+    pub async fn save(&self, store: &dyn Store) -> Result<(), StoreError> {
+        let usage = self.take();
+        if usage.is_empty() { Ok(()) } else { store.save_raw_usage(usage).await }
+    }
+
     fn take(&self) -> Vec<RawUsage> {
-        let mut usage: Vec<RawUsage> = self.counted().drain().map(|(_, usage)| usage).collect();
+        let mut usage: Vec<RawUsage> = self.counted.lock().drain().map(|(_, usage)| usage).collect();
         // In the order in which all transactions lock accounts.
         usage.sort_by_key(|usage| usage.account.as_i64());
         usage
@@ -172,21 +209,6 @@ impl RawQuota {
 
 fn tokens(bytes: usize) -> u32 {
     u32::try_from((bytes + ROW_BYTES).div_ceil(TOKEN)).unwrap_or(u32::MAX)
-}
-
-impl Ingest {
-    /// Says whether the disk is so full that raw messages are not kept. Locations and alerts are stored on.
-    pub fn set_disk_full(&self, is_full: bool) {
-        if self.raw.disk_is_full.swap(is_full, Ordering::Relaxed) != is_full {
-            tracing::warn!(is_full, "raw messages are not kept while the disk is nearly full");
-        }
-    }
-
-    /// Saves how much room raw messages took. What could not be saved is not counted.
-    pub async fn save_raw_usage(&self) -> Result<(), StoreError> {
-        let usage = self.raw.take();
-        if usage.is_empty() { Ok(()) } else { self.store.save_raw_usage(usage).await }
-    }
 }
 
 #[cfg(test)]
@@ -198,7 +220,7 @@ mod tests {
     const MIB: usize = 1024 * 1024;
 
     #[test]
-    fn what_stores_nothing_new_has_a_part_of_each_quota() {
+    fn messages_without_new_content_have_a_part_of_each_quota() {
         let clock = MockClock::at(Timestamp::from_millis(1_000_000));
         let limits = RawLimits { device_mib: 4, gateway_mib: 8, account_mib: 0 };
         let quota = RawQuota::new(Arc::new(clock.clone()), limits);

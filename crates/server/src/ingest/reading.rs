@@ -6,20 +6,21 @@ use std::sync::Arc;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::gateways::gateway::Reporter;
+use perigee_core::gateways::message_contents::MessageDevices;
+use perigee_core::store::Store;
 use perigee_gateways::{FeedDecoded, FeedMessage, Options, Report};
 
 use super::contents::message_error;
 use super::error::IngestError;
 use super::feed_body::{DecodedBody, FeedBody, FeedSettings};
-use super::path::Ingest;
-use crate::budget::Permit;
+use crate::budget::{Budget, Permit};
 
 /// A decoded request, and the device of each of its messages; `None` if no device of the account has its identifiers.
 #[derive(Debug)]
 pub(super) struct Reading {
     pub(super) decoded: FeedDecoded,
     pub(super) reporters: Vec<Option<Arc<Reporter>>>,
-    /// For the memory of what was decoded.
+    /// Holds the memory of the decoded content.
     _permit: Permit,
 }
 
@@ -30,14 +31,19 @@ impl Reading {
         self.decoded.messages.iter().zip(reporters.chain(std::iter::repeat(None)))
     }
 
-    /// Why it could not be read, or not in full.
+    /// The devices that report in the request.
+    pub(super) fn devices(&self) -> MessageDevices {
+        MessageDevices::of(self.messages().map(|(_, reporter)| Some(reporter?.device)))
+    }
+
+    /// Why it could not be decoded completely.
     pub(super) fn error(&self) -> Option<String> {
         let of_message = || self.decoded.messages.iter().find_map(message_error);
         self.decoded.error.or_else(of_message).map(|error| error.to_string())
     }
 }
 
-/// The settings of a gateway as its feed reads them.
+/// The settings of a gateway in the form that its feed uses.
 pub(super) fn options_of(gateway: &Gateway) -> Options {
     Options::new(serde_json::from_str(&gateway.settings.options).unwrap_or_default())
 }
@@ -60,7 +66,7 @@ pub(super) fn reports(message: &FeedMessage) -> Vec<Report> {
     reports
 }
 
-/// The options of a gateway with the models and options of the devices that a request names; `None` if none has any.
+/// The options of a gateway with the models and options of the devices of a request; `None` if no device has any.
 pub(super) fn with_devices(
     gateway: &Gateway,
     options: &Options,
@@ -82,7 +88,17 @@ pub(super) fn with_devices(
     changed
 }
 
-impl Ingest {
+/// Decodes requests, charged to the memory of their account, and finds their devices.
+pub struct Reader {
+    store: Arc<dyn Store>,
+    pub(super) budget: Budget,
+}
+
+impl Reader {
+    pub(super) fn new(store: Arc<dyn Store>, budget: Budget) -> Self {
+        Self { store, budget }
+    }
+
     /// Decodes a request of a gateway. Some payloads depend on the model and the options of the device, which is only known
     /// after decoding: if they are set, the request is decoded a second time.
     pub(super) async fn read(
@@ -97,7 +113,7 @@ impl Ingest {
             return Ok(Reading { decoded, reporters, _permit: permit });
         };
         let count = decoded.messages.len();
-        // Before as much is made again.
+        // Freed before the next allocation of the same size.
         drop((decoded, permit));
         let settings = FeedSettings { options: Arc::new(options), ..settings.clone() };
         let DecodedBody { decoded, permit } = request.decode(&self.budget, &settings).await?;
@@ -112,7 +128,7 @@ impl Ingest {
         gateway: &Gateway,
         messages: &[FeedMessage],
     ) -> Result<Vec<Option<Arc<Reporter>>>, StoreError> {
-        // Most requests are of one device or a few.
+        // Each device is looked up once; most requests concern one or a few devices.
         let mut numbers: HashMap<&[String], usize> = HashMap::new();
         let mut names: Vec<Vec<String>> = Vec::new();
         for message in messages {

@@ -1,5 +1,6 @@
-//! Decoding a stored message again, after its device was created or a decoder was corrected.
+//! Decodes a stored message again, after its device was created or a decoder was corrected.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use perigee_core::error::StoreError;
@@ -7,21 +8,32 @@ use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
 use perigee_core::gateways::feed_health::GatewayState;
 use perigee_core::gateways::gateway::{MessageResult, RawMessage, Reporter};
 use perigee_core::gateways::message_contents::NewRequest;
-use perigee_core::id::GatewayId;
+use perigee_core::id::{DeviceId, GatewayId};
 use perigee_core::locations::location::DuplicateRule;
 use perigee_core::revision::Revision;
-use perigee_core::time::Timestamp;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
 
 use super::contents::{contents_of, frame_error, valid_reports};
 use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings};
+use super::known_alerts::KnownAlerts;
 use super::path::Ingest;
 use super::reading::options_of;
+use super::store_contents::{Stored, contents_by_device};
 
-impl Ingest {
-    /// Decodes a message again and stores what it says. What was stored before stays as it is, and is not stored twice.
-    /// Gives the message with its new result. `None` if it was deleted meanwhile.
+/// Decodes stored messages again.
+pub struct Reprocessing {
+    pub(super) ingest: Arc<Ingest>,
+}
+
+impl Reprocessing {
+    /// Stores by this path.
+    pub const fn new(ingest: Arc<Ingest>) -> Self {
+        Self { ingest }
+    }
+
+    /// Decodes a message again and stores its content. Content that was stored before is not changed or stored twice.
+    /// Returns the message with its new result; `None` if it was deleted meanwhile.
     pub async fn reprocess(&self, message: RawMessage) -> Result<Option<RawMessage>, IngestError> {
         let was = message.result;
         let changed = if let Some(protocol) = find_protocol(&message.source) {
@@ -33,12 +45,11 @@ impl Ingest {
             Some(RawMessage { result: MessageResult::Unparsable, error, ..message })
         };
         let Some(mut changed) = changed else { return Ok(None) };
-        // It is known because of this message.
+        // The content is a duplicate of what this message itself stored before.
         if was == MessageResult::Decoded && changed.result == MessageResult::Duplicate {
             changed.result = was;
         }
-        let is_there = self.store.set_message_result(&changed).await?;
-        self.announce(changed.account);
+        let is_there = self.ingest.store.set_message_result(&changed).await?;
         Ok(is_there.then_some(changed))
     }
 
@@ -47,27 +58,27 @@ impl Ingest {
         protocol: &'static Protocol,
         message: RawMessage,
     ) -> Result<Option<RawMessage>, StoreError> {
-        let Some(reporter) = self.store.find_message_device(&message).await? else {
+        let Some(reporter) = self.ingest.store.find_message_device(&message).await? else {
             return Ok(Some(message));
         };
         let decoded = self.decode_again(protocol, &reporter, &message);
         let (reports, error) = (valid_reports(&decoded), frame_error(&decoded));
         let result = match &error {
             Some(_) if reports.is_empty() => MessageResult::Unparsable,
-            _ => self.store_again(&reporter, reports, message.received_at).await?,
+            _ => self.store_again(&reporter, reports, &message).await?,
         };
         Ok(Some(RawMessage { device: Some(reporter.device), result, error, ..message }))
     }
 
-    /// Decodes a stored frame with the present settings of its device.
+    /// Decodes a stored frame with the current settings of its device.
     pub(super) fn decode_again(
         &self,
         protocol: &'static Protocol,
         reporter: &Reporter,
         message: &RawMessage,
     ) -> Decoded {
-        // Its password was checked when it came.
-        let settings = self.decoding(protocol, Some(reporter), None);
+        // Its password was checked on arrival.
+        let settings = self.ingest.decodings.of_reporter(protocol, Some(reporter), None);
         let options = settings.options.without("password");
         let context = Context {
             known: true,
@@ -84,16 +95,21 @@ impl Ingest {
         &self,
         reporter: &Reporter,
         reports: &[Report],
-        at: Timestamp,
+        message: &RawMessage,
     ) -> Result<MessageResult, StoreError> {
+        let contents = contents_of(reports, message.received_at);
+        let had_contents = !contents.is_empty();
+        let contents = KnownAlerts::of(&*self.ingest.store, message, reporter).removed_from(contents).await?;
+        let was_known = had_contents && contents.is_empty();
         let request = NewRequest {
             account: reporter.scope.account,
             message: None,
             duplicate_rule: DuplicateRule::Content,
-            devices: vec![(reporter.clone(), contents_of(reports, at))],
+            devices: vec![(reporter.clone(), contents)],
             is_past: false,
         };
-        match self.store.store_request(request).await?.pop() {
+        match self.ingest.store.store_request(request).await?.pop() {
+            Some(Ok(_)) if was_known => Ok(MessageResult::Duplicate),
             Some(Ok(stored)) => Ok(stored.result()),
             Some(Err(StoreError::DeviceExpired(_))) => Ok(MessageResult::ExpiredDevice),
             Some(Err(error)) => Err(error),
@@ -101,26 +117,27 @@ impl Ingest {
         }
     }
 
-    /// A request is read with the present settings of its gateway, of a deleted one with its last.
+    /// Decodes a request again with the current settings of its gateway, or with the last settings of a deleted
+    /// gateway.
     async fn reprocess_request(
         &self,
         feed: &'static Feed,
         message: RawMessage,
     ) -> Result<Option<RawMessage>, IngestError> {
-        let Some(request) = FeedBody::of_stored(&self.budget, message.account, &message.bytes)? else {
+        let Some(request) = FeedBody::of_stored(&self.ingest.budget, message.account, &message.bytes)? else {
             let error = Some("the stored request is incomplete".to_owned());
             return Ok(Some(RawMessage { result: MessageResult::Unparsable, error, ..message }));
         };
         let gateway = match message.gateway {
-            Some(id) => self.store.find_message_gateway(message.account, id).await?,
+            Some(id) => self.ingest.store.find_message_gateway(message.account, id).await?,
             None => None,
         };
         let mut gateway = gateway.unwrap_or_else(|| unknown_gateway(feed, &message));
-        // A gateway that was given to another device since does not give it the messages of the one before.
+        // A gateway that was assigned to another device since does not move earlier messages to it.
         gateway.settings.device = gateway.settings.device.map(|device| message.device.unwrap_or(device));
         let options = options_of(&gateway);
         let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
-        let reading = self.read(&gateway, &request, &settings).await?;
+        let reading = self.ingest.reader.read(&gateway, &request, &settings).await?;
         let error = reading.error();
         let messages = &reading.decoded.messages;
         let result = if messages.is_empty() || messages.iter().all(|each| each.test) {
@@ -130,19 +147,28 @@ impl Ingest {
                 (None, false) => MessageResult::Test,
             }
         } else {
-            let stored = self.store_contents(message.account, &settings, &reading, None).await?;
+            let mut devices = Vec::new();
+            let mut has_contents = false;
+            for (reporter, contents) in contents_by_device(&settings, &reading) {
+                has_contents |= !contents.is_empty();
+                let contents =
+                    KnownAlerts::of(&*self.ingest.store, &message, &reporter).removed_from(contents).await?;
+                devices.push((reporter, contents));
+            }
+            let stored = self.ingest.store_devices(message.account, feed, devices, None).await?;
+            let stored = Stored { has_contents, ..stored };
             if error.is_some() && !stored.has_contents { MessageResult::Unparsable } else { stored.result() }
         };
-        let device = match reading.reporters.as_slice() {
-            [Some(reporter)] => Some(reporter.device),
-            _ => message.device,
-        };
-        Ok(Some(RawMessage { device, result, error, ..message }))
+        let found = reading.devices();
+        let device = found.only().or(message.device);
+        let devices: BTreeSet<DeviceId> = message.devices.iter().chain(found.several()).copied().collect();
+        let devices = devices.into_iter().collect();
+        Ok(Some(RawMessage { device, devices, result, error, ..message }))
     }
 }
 
-/// Stands for a gateway whose settings are not kept, or that an older version did not note: no settings, and the device that
-/// the message was stored for.
+/// A substitute for a gateway whose settings are not stored, or that an older version did not record. It has no
+/// options, and the device of the message.
 pub(super) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
     Gateway {
         id: message.gateway.unwrap_or(GatewayId::from_i64(0)),

@@ -13,12 +13,12 @@ use perigee_gateways::{Feed, FeedMessage, Report, SosStep, alert_name, to_locati
 /// The alert of an emergency.
 const NAME: &str = "SOSButton";
 
-/// When and where somebody asked for help.
+/// Time and position of an SOS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SosSign {
-    /// By the clock of the sender, or else when it was received.
+    /// Time by the clock of the sender, or else the time of receipt.
     pub time: Timestamp,
-    /// Where, if the sender knew.
+    /// The position, if the sender reported one.
     pub position: Option<(Latitude, Longitude)>,
 }
 
@@ -34,7 +34,7 @@ impl SosSign {
         reports.iter().filter(is_sos).map(sign).max_by_key(|sign| sign.time)
     }
 
-    /// The SOS of a message of a feed, if it is one and no test.
+    /// The SOS of a message of a feed, if it is one and not a test.
     pub(super) fn of_message(message: &FeedMessage, at: Timestamp) -> Option<Self> {
         if message.test {
             return None;
@@ -49,7 +49,19 @@ impl SosSign {
         of_step().or_else(|| Self::of(&message.reports, at))
     }
 
-    /// What people are told if the device of this SOS is expired.
+    /// The notice to people if no device has this identifier.
+    pub(super) fn of_unknown(self, identifier: &str, source: &str, peer: &str) -> SosNotice {
+        SosNotice {
+            reason: SosReason::UnknownDevice,
+            identifier: identifier.to_owned(),
+            source: source.to_owned(),
+            peer: peer.to_owned(),
+            time: self.time,
+            position: self.position,
+        }
+    }
+
+    /// The notice to people if the device of this SOS is expired.
     pub(super) fn of_expired(self, reporter: &Reporter, source: &str, peer: &str) -> SosNotice {
         SosNotice {
             reason: SosReason::ExpiredDevice,
@@ -62,7 +74,7 @@ impl SosSign {
     }
 }
 
-/// The step of a message, if it has one and is no test.
+/// The step of a message, if it has one and is not a test.
 pub(super) fn step_of(feed: &Feed, message: &FeedMessage, at: Timestamp) -> Option<EmergencyStep> {
     let kind = match message.sos.filter(|_| !message.test)? {
         SosStep::Declare => StepKind::Declare,

@@ -1,12 +1,12 @@
-//! Stores everything that a decoded request says, which may come from several devices, in one transaction.
+//! Stores the content of a decoded request, which may concern several devices, in one transaction.
 
 use std::collections::BTreeMap;
 
-use perigee_core::alerts::sos_notice::SosNotice;
 use perigee_core::error::StoreError;
-use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
-use perigee_core::gateways::message_contents::{MessageContents, NewRequest};
+use perigee_core::gateways::gateway::{MessageResult, Reporter};
+use perigee_core::gateways::message_contents::{MessageContents, NewRequest, RequestMessage};
 use perigee_core::id::{AccountId, DeviceId};
+use perigee_gateways::Feed;
 
 use super::contents::contents_of;
 use super::feed_body::FeedSettings;
@@ -14,12 +14,12 @@ use super::path::Ingest;
 use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
 
-/// What became of the contents of a request.
+/// The result of storing the contents of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stored {
     /// Whether a location, an alert or a step of an emergency is new.
     pub(super) is_new: bool,
-    /// Devices that are not expired; what they sent is stored, now or before.
+    /// Devices that are not expired; their content is stored, now or before.
     pub(super) devices: usize,
     /// Devices that are expired.
     pub(super) expired: usize,
@@ -40,49 +40,52 @@ impl Stored {
 }
 
 impl Ingest {
-    /// Stores what a request says, and the request itself unless somebody else does. It may be called again for the same
-    /// request: what is stored already is not stored twice.
+    /// Stores the content of a request, and the request itself unless the caller does. It may be called again for the
+    /// same request: nothing is stored twice.
     pub(super) async fn store_contents(
         &self,
         account: AccountId,
         settings: &FeedSettings,
         reading: &Reading,
-        message: Option<(NewMessage, MessageResult)>,
+        message: Option<RequestMessage>,
     ) -> Result<Stored, StoreError> {
-        let devices = contents_by_device(settings, reading);
+        self.store_devices(account, settings.feed, contents_by_device(settings, reading), message).await
+    }
+
+    /// The same, given the content of the request for each device.
+    pub(super) async fn store_devices(
+        &self,
+        account: AccountId,
+        feed: &'static Feed,
+        devices: Vec<(Reporter, MessageContents)>,
+        message: Option<RequestMessage>,
+    ) -> Result<Stored, StoreError> {
         let mut stored = Stored {
             has_contents: devices.iter().any(|(_, contents)| !contents.is_empty()),
             ..Stored::default()
         };
-        let reporters: Vec<(Reporter, Option<SosNotice>)> =
-            devices.iter().map(|(reporter, contents)| (reporter.clone(), contents.sos.clone())).collect();
-        let duplicate_rule = settings.feed.duplicate_rule();
+        let reporters: Vec<Reporter> = devices.iter().map(|(reporter, _)| reporter.clone()).collect();
+        let duplicate_rule = feed.duplicate_rule();
         let request = NewRequest { account, message, duplicate_rule, devices, is_past: false };
         let results = self.store.store_request(request).await?;
-        for ((reporter, notice), result) in reporters.into_iter().zip(results) {
+        for (reporter, result) in reporters.into_iter().zip(results) {
             match result {
                 Ok(contents) => {
                     stored.is_new |= contents.is_new();
                     stored.devices += 1;
-                    self.note_protocol(&reporter, settings.feed.name).await;
+                    self.decodings.note_protocol(&reporter, feed.name).await;
                 }
-                Err(StoreError::DeviceExpired(_)) => {
-                    stored.expired += 1;
-                    if let Some(notice) = notice {
-                        self.tell_operators(notice).await;
-                    }
-                }
+                Err(StoreError::DeviceExpired(_)) => stored.expired += 1,
                 // Deleted meanwhile.
                 Err(StoreError::NotFound(_)) => {}
                 Err(error) => return Err(error),
             }
         }
-        self.announce(account);
         Ok(stored)
     }
 }
 
-/// What a request says of each device that was found.
+/// The content of a request for each device that was found.
 pub(super) fn contents_by_device(
     settings: &FeedSettings,
     reading: &Reading,

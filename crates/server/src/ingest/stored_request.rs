@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 
 use perigee_gateways::FeedRequest;
 
-/// Headers that are part of a message. Others may hold secrets and are not stored.
+/// Headers that are part of a message. Others may contain secrets and are not stored.
 const STORED_HEADERS: [&str; 4] = ["content-type", "user-agent", "x-limit-u", "x-limit-d"];
 
-/// The request as it is stored: its first line, the headers that matter, an empty line, and the body.
+/// The request as it is stored: its first line, the relevant headers, an empty line, and the body.
 pub(super) fn stored_request(request: &FeedRequest<'_>) -> Vec<u8> {
     let mut text = format!("{} ?{}\n", request.method, request.query);
     for (name, value) in request.headers.iter().filter(|(name, _)| STORED_HEADERS.contains(name)) {
-        // Writing to a String cannot fail.
+        // Writing to a `String` never fails.
         let _ = writeln!(text, "{name}: {value}");
     }
     text.push('\n');

@@ -1,20 +1,21 @@
-//! Turns of devices and accounts: one batch of a device is stored at a time, and so many messages of an account, however many
-//! connections send them. Others then wait for a commit of bounded size.
+//! Turns of devices and accounts: one batch of a device is stored at a time, and a limited number of messages of an
+//! account, however many connections send them. Others then wait only for a commit of limited size.
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::{AccountId, DeviceId};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Messages of one account that are stored at the same time. A commit of as many takes some milliseconds.
 const MESSAGES_PER_ACCOUNT: u32 = 512;
-/// Entries above which those that nobody uses are removed.
+/// Number of entries above which unused ones are removed.
 const SWEEP_ABOVE: usize = 1_024;
 
-/// Who is storing at present.
+/// The devices and accounts that are storing at present.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     devices: Lanes<DeviceId>,
@@ -39,7 +40,7 @@ impl<K> Default for Lanes<K> {
 
 impl<K: Copy + Eq + Hash> Lanes<K> {
     fn of(&self, key: K, size: u32) -> Arc<Semaphore> {
-        let mut lanes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.0.lock();
         if let Some(lane) = lanes.get(&key).and_then(Weak::upgrade) {
             return lane;
         }
@@ -53,8 +54,8 @@ impl<K: Copy + Eq + Hash> Lanes<K> {
 }
 
 impl Turns {
-    /// Waits until the device has no other batch under way and the account has room for so many messages. First come, first
-    /// served.
+    /// Waits until no other batch of the device is being stored and the account has room for this many messages. First
+    /// come, first served.
     pub(super) async fn take(&self, reporter: &Reporter, messages: usize) -> Turn {
         let device = self.devices.of(reporter.device, 1).acquire_owned().await.ok();
         let account = self.accounts.of(reporter.scope.account, MESSAGES_PER_ACCOUNT);
@@ -82,6 +83,7 @@ mod tests {
             reported_model: None,
             decoding: Decoding::default(),
             proposed_zone_minutes: None,
+            proof: None,
         }
     }
 
@@ -106,6 +108,6 @@ mod tests {
         for key in 0..10 * SWEEP_ABOVE {
             drop(lanes.of(key, 1));
         }
-        assert!(lanes.0.lock().unwrap().len() <= SWEEP_ABOVE);
+        assert!(lanes.0.lock().len() <= SWEEP_ABOVE);
     }
 }

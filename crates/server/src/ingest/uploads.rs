@@ -1,4 +1,4 @@
-//! Memory of files whose parts have not all arrived.
+//! Memory of incomplete files.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use perigee_core::id::AccountId;
 use crate::budget::{Payer, Permit, Pool};
 
 const MIB: usize = 1024 * 1024;
-/// Bytes of unfinished files in memory: in all, of one address, behind which a network may have many devices, and of one
+/// Bytes of unfinished files in memory: in total, of one address (which the devices of a network may share), and of one
 /// account.
 const BYTES: usize = 64 * MIB;
 const BYTES_PER_ADDRESS: usize = 32 * MIB;
@@ -25,8 +25,8 @@ impl Default for Uploads {
 }
 
 impl Uploads {
-    /// Adjusts what a connection holds to so many bytes. False if there is no more memory: the connection then drops what
-    /// it has of files.
+    /// Adjusts the memory of a connection to this many bytes. False if there is not enough memory: the connection then
+    /// drops its incomplete files.
     pub fn hold(
         &self,
         held: &mut Option<Permit>,
@@ -61,7 +61,7 @@ mod tests {
         assert!(uploads.hold(&mut first, BYTES_PER_ACCOUNT, client(1)));
         assert!(!uploads.hold(&mut second, MIB, client(1)));
         assert!(second.is_none() && first.is_some());
-        // What is complete is given back.
+        // The memory of complete files is returned.
         assert!(uploads.hold(&mut first, MIB, client(1)));
         assert!(uploads.hold(&mut second, MIB, client(1)));
         assert!(uploads.hold(&mut first, 0, client(1)) && uploads.hold(&mut second, 0, client(1)));

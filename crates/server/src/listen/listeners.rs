@@ -1,4 +1,4 @@
-//! The sockets on which trackers are heard: bound before the store is opened, served until the service stops.
+//! The sockets to which trackers connect: bound before the store is opened, served until the service stops.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::device_places::DevicePlaces;
+use super::device_slots::DeviceSlots;
 use super::newcomers::{Newcomer, Newcomers};
 use super::tcp::{self, Connections, End};
 use super::udp::{Datagrams, Senders};
@@ -22,7 +22,7 @@ use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
 use crate::serve::{BindError, ConnectionLimits, ConnectionPermit, Listener, ServeConfig, Tls};
 
-/// How long connections have to finish what they are storing when the service stops.
+/// How long connections have to finish storing when the service stops.
 const STOP_WITHIN: Duration = Duration::from_secs(10);
 /// Pause after an accept that failed, for example because the process has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -31,7 +31,7 @@ const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 /// How long a peer may take to accept the end of a TLS connection.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 
-/// Why trackers cannot be heard.
+/// Why the listeners of trackers cannot start.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen for trackers; choose another address in gateways.{section}.{protocol}")]
 pub struct GatewayBindError {
@@ -39,7 +39,7 @@ pub struct GatewayBindError {
     section: &'static str,
     /// The key of the setting.
     protocol: String,
-    /// What the operating system says.
+    /// The error of the operating system.
     source: BindError,
 }
 
@@ -82,7 +82,7 @@ impl GatewayListeners {
         Ok(Self { bound, config: Arc::new(config.clone()), limits })
     }
 
-    /// The addresses of a protocol's TCP and UDP sockets, with the ports the system chose.
+    /// The addresses of a protocol's TCP and UDP sockets, with the ports that the system chose.
     pub fn addresses(&self, name: &str) -> (Option<SocketAddr>, Option<SocketAddr>) {
         let bound = self.bound.iter().find(|bound| bound.name == name && !bound.encrypted);
         let tcp = bound.and_then(|bound| bound.tcp.as_ref()).map(Listener::local_addr);
@@ -95,20 +95,20 @@ impl GatewayListeners {
         bound.tcp.as_ref().map(Listener::local_addr)
     }
 
-    /// Serves trackers until [`RunningListeners::stop`] is called. `tls` is the certificate of the server, which the settings
-    /// require where trackers are heard in TLS.
+    /// Serves trackers until [`RunningListeners::stop`] is called. `tls` is the certificate of the server, which the
+    /// settings require if trackers connect by TLS.
     pub fn start(self, ingest: &Arc<Ingest>, tls: Option<&Tls>) -> RunningListeners {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let mut sockets = Vec::new();
-        // The other half is for those that have named a device.
+        // The other half is reserved for connections of known devices.
         let newcomers = Newcomers::new(self.config.max_connections / 2);
-        let devices = Arc::<DevicePlaces>::default();
+        let devices = Arc::<DeviceSlots>::default();
         let acceptor = tls.map(Tls::stream_acceptor);
         for Bound { name, protocol, tcp, udp, encrypted } in self.bound {
             if encrypted && acceptor.is_none() {
                 tracing::error!(
                     protocol = name,
-                    "the server has no certificate; trackers are not heard by TLS"
+                    "the server has no certificate; it does not listen for trackers over TLS"
                 );
                 continue;
             }
@@ -123,9 +123,9 @@ impl GatewayListeners {
             if let Some(listener) = tcp {
                 let address = listener.local_addr();
                 if encrypted {
-                    tracing::info!(protocol = name, %address, "hearing trackers by TLS");
+                    tracing::info!(protocol = name, %address, "listening for trackers over TLS");
                 } else {
-                    tracing::info!(protocol = name, %address, "hearing trackers by TCP");
+                    tracing::info!(protocol = name, %address, "listening for trackers over TCP");
                 }
                 let acceptor = acceptor.clone().filter(|_| encrypted);
                 let limits = Arc::clone(&self.limits);
@@ -134,7 +134,7 @@ impl GatewayListeners {
             }
             if let Some(socket) = udp {
                 let address = socket.local_addr().map(|address| address.to_string()).unwrap_or_default();
-                tracing::info!(protocol = name, address, "hearing trackers by UDP");
+                tracing::info!(protocol = name, address, "listening for trackers over UDP");
                 let datagrams = Datagrams {
                     socket: Arc::new(socket),
                     ingest: Arc::clone(ingest),
@@ -177,7 +177,7 @@ pub struct RunningListeners {
 }
 
 impl RunningListeners {
-    /// Closes the sockets and waits until what was received is stored and answered.
+    /// Closes the sockets and waits until all received frames are stored and acknowledged.
     pub async fn stop(self) {
         drop(self.stop);
         for socket in self.sockets {
@@ -273,7 +273,7 @@ async fn serve_tls(
         Err(_elapsed) => return End::Timeout,
     };
     let end = tcp::serve(&mut stream, peer, connections, newcomer).await;
-    // The peer may be gone.
+    // The peer may have disconnected.
     let _closed = timeout(CLOSE_WITHIN, stream.shutdown()).await;
     end
 }

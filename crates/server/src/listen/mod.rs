@@ -1,9 +1,9 @@
 //! Listeners for trackers over TCP, TLS and UDP.
 //!
-//! Each connection has a task of its own, which frames, decodes, stores and then writes the replies of what is stored: a
-//! slow peer delays nobody else. Unknown devices get no answer at all.
+//! Each connection has a task of its own, which frames, decodes, stores and then replies: a slow peer delays no other.
+//! Unknown devices get no reply.
 //!
-//! | who is closed | after |
+//! | reason to close a connection | after |
 //! |---|---|
 //! | no known device was named | 60 s |
 //! | a TLS handshake is not finished | 10 s |
@@ -11,11 +11,11 @@
 //! | a device has more than eight newer connections | at once |
 //! | a frame of more than 8 KiB before a known device was named | at once |
 //! | half of all connections have not named a known device, and most of these are of its network | when others connect |
-//! | first bytes of no protocol, on the port for any | at once |
-//! | a reply is not taken | 10 s |
+//! | the first bytes match no protocol, on the port for all protocols | at once |
+//! | the peer does not accept a reply | 10 s |
 //! | the store failed: the tracker sends again | at once |
 
-mod device_places;
+mod device_slots;
 mod listeners;
 mod newcomers;
 mod pace;

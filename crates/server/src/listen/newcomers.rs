@@ -1,13 +1,14 @@
-//! Connections that have not named a known device: they hold half of all places at most, and when these are taken, the network
-//! that holds the most loses its oldest one. So a few addresses cannot keep trackers out.
+//! Connections that have not identified a known device: they use at most half of all slots, and if these are in use,
+//! the network with the most connections loses its oldest one. So a few addresses cannot keep trackers out.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// The connections that have not named a known device yet.
+/// The connections that have not identified a known device yet.
 #[derive(Debug)]
 pub(super) struct Newcomers {
     most: usize,
@@ -21,26 +22,27 @@ struct State {
     networks: HashMap<IpAddr, VecDeque<(u64, CancellationToken)>>,
 }
 
-/// The place of one connection, given back when it is dropped.
+/// The slot of one connection, returned when it is dropped.
 #[derive(Debug)]
 pub(super) struct Newcomer {
     all: Arc<Newcomers>,
     network: IpAddr,
     number: u64,
-    /// Cancelled when the place is given to somebody else.
+    /// Cancelled when the slot is given to another connection.
     pub(super) displaced: CancellationToken,
 }
 
 impl Newcomers {
-    /// Places for so many connections, at least one.
+    /// Slots for this many connections, at least one.
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most: most.max(1), state: Mutex::default() })
     }
 
-    /// A place for a connection of this address. `None` if all are taken and no network holds more than its own.
+    /// A slot for a connection of this address. `None` if all are in use and no network holds at least two more than
+    /// the network of this address.
     pub(super) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Newcomer> {
         let network = network(peer);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.count >= self.most {
             let own = state.networks.get(&network).map_or(0, VecDeque::len);
             let (largest, held) = state
@@ -59,10 +61,6 @@ impl Newcomers {
         state.networks.entry(network).or_default().push_back((number, displaced.clone()));
         Some(Newcomer { all: Arc::clone(self), network, number, displaced })
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl State {
@@ -80,7 +78,7 @@ impl State {
 
 impl Drop for Newcomer {
     fn drop(&mut self) {
-        let mut state = self.all.lock();
+        let mut state = self.all.state.lock();
         let Some(held) = state.networks.get_mut(&self.network) else { return };
         let before = held.len();
         held.retain(|(number, _)| *number != self.number);
@@ -109,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_networks_cannot_hold_all_places() {
+    fn a_few_networks_cannot_hold_all_slots() {
         let all = Newcomers::new(10);
         let mut held: Vec<Newcomer> = Vec::new();
         for number in 0..10 {
@@ -125,8 +123,8 @@ mod tests {
         );
         assert_eq!(held.iter().filter(|one| one.displaced.is_cancelled()).count(), 5);
         drop((held, tracker, others));
-        assert_eq!(all.lock().count, 0);
-        assert!(all.lock().networks.is_empty());
+        assert_eq!(all.state.lock().count, 0);
+        assert!(all.state.lock().networks.is_empty());
     }
 
     #[test]

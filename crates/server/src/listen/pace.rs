@@ -1,10 +1,10 @@
-//! How many frames one connection may send: what goes beyond is read later, which slows down the sender alone.
+//! Limits the rate of frames of one connection: further frames are read later, which slows down only their sender.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Frames a second on average. A tracker that empties its memory after an outage sends a few hundred at once.
+/// Frames per second on average. A tracker that empties its memory after an outage sends a few hundred at a time.
 const FRAMES_PER_S: u32 = 200;
 /// Frames in a burst.
 const BURST: u32 = 2_000;
@@ -21,7 +21,7 @@ impl Pace {
         Self { full_at: now }
     }
 
-    /// Counts frames, and gives how long to wait before more are read.
+    /// Counts frames, and returns how long to wait before more are read.
     pub(super) fn count(&mut self, frames: usize, now: Instant) -> Option<Duration> {
         let frames = u32::try_from(frames).unwrap_or(u32::MAX);
         let cost = Duration::from_secs(1).saturating_mul(frames) / FRAMES_PER_S;

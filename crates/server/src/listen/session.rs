@@ -1,4 +1,4 @@
-//! What a connection, or a datagram, says: decoded, stored, and only then answered.
+//! Decodes the frames of a connection or a datagram, stores their content, and only then replies.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 use crate::budget::Permit;
 use crate::ingest::{
-    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, SosSign, Told,
+    Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, SelfReport, SosSign,
     UnknownDevice, frame_error, valid_files, valid_reports,
 };
 
@@ -25,34 +25,43 @@ pub(super) struct Session {
     decoder: Box<dyn Decoder>,
     peer: SocketAddr,
     datagram: bool,
-    /// The names that the connection gave, known or not.
+    /// The identifiers that the connection sent, known or not.
     identifiers: Vec<String>,
-    /// The model, where a frame told it.
+    /// The model, if a frame reported it.
     model: Option<String>,
     device: Option<Arc<Reporter>>,
-    /// How frames are read and commands are written: of the device, once it is known.
+    /// The decoding settings: those of the device, once it is known.
     settings: DeviceDecoding,
-    /// While there is one, `wake` is notified when commands wait for the device.
+    /// While it is set, `wake` is notified when commands wait for the device.
     attachment: Option<Attachment>,
     wake: Arc<Notify>,
-    /// Whether the device may still have to answer a command.
+    /// Whether the device may still answer a command.
     awaits_answer: bool,
-    /// For the parts of files that the decoder keeps.
+    /// Memory of incomplete files in the decoder.
     held: Option<Permit>,
-    /// For a long frame that is not complete.
+    /// Memory of a long incomplete frame.
     held_frame: Option<Permit>,
 }
 
-/// Bytes of an unfinished frame that every connection may have; those of a known device may have more.
+/// Bytes of an incomplete frame that every connection may have. A connection of a known device may have more.
 const FRAME_BYTES: usize = 8 * 1024;
 
 /// The answer to some frames.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
-    /// What is to be sent, each a write of its own.
+    /// Replies to send, each in a write of its own.
     pub(super) replies: Vec<Vec<u8>>,
-    /// Whether the store failed. The connection is closed then, so that the tracker sends again what was not answered.
+    /// Whether the store failed. The connection is then closed, so that the tracker sends unacknowledged frames again.
     pub(super) failed: bool,
+}
+
+/// What of a datagram is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admitted {
+    /// Everything, within the rate of its device.
+    All,
+    /// Only an SOS, because its address and its device send too many datagrams.
+    Sos,
 }
 
 /// A frame of a known device that waits to be stored.
@@ -70,7 +79,7 @@ impl Session {
         datagram: bool,
     ) -> Self {
         Self {
-            settings: ingest.decoding(protocol, None, None),
+            settings: ingest.decodings.of_reporter(protocol, None, None),
             ingest,
             protocol,
             decoder: (protocol.decoder)(),
@@ -95,30 +104,61 @@ impl Session {
         Arc::clone(&self.ingest)
     }
 
-    /// The device, once a known one was named.
+    /// The device, once a known one was identified.
     pub(super) fn device(&self) -> Option<&Reporter> {
         self.device.as_deref()
     }
 
-    /// Stores frames in one go and gives the replies of those that are stored, in their order.
+    /// Stores the frames of a datagram together and returns the replies of those that are stored, in their order.
+    /// Datagrams do not wait, because one device could then block the datagrams of others. Frames above the rate are not
+    /// acknowledged, and are sent again; an SOS above the rate is stored within an allowance of its own.
+    pub(super) async fn handle_datagram(&mut self, frames: Vec<Vec<u8>>, admitted: Admitted) -> Answer {
+        let (mut pending, answer) = self.read_all(frames).await;
+        if !self.is_within_rate(&pending, admitted) {
+            metrics::counter!("perigee_gateway_datagrams_dropped_total", "source" => self.protocol.name)
+                .increment(1);
+            let at = self.ingest.now();
+            pending.retain(|pending| {
+                SosSign::of(valid_reports(&pending.decoded), at).is_some()
+                    && self.ingest.admission.admits_sos_of(pending.reporter.device)
+            });
+        }
+        self.store(pending, answer).await
+    }
+
+    fn is_within_rate(&self, pending: &[Pending], admitted: Admitted) -> bool {
+        let Some(first) = pending.first() else { return true };
+        admitted == Admitted::All && self.ingest.admission.pause(&first.reporter, pending.len()).is_none()
+    }
+
+    /// Stores the frames of a connection together, when it is the turn of its device, and returns the replies of those
+    /// that are stored, in their order.
     pub(super) async fn handle(&mut self, frames: Vec<Vec<u8>>) -> Answer {
+        let (pending, answer) = self.read_all(frames).await;
+        let Some(first) = pending.first() else { return answer };
+        let _turn = self.ingest.admission.turn(&first.reporter, pending.len()).await;
+        self.store(pending, answer).await
+    }
+
+    /// Decodes frames. Returns those of known devices; frames of unknown devices are kept elsewhere.
+    async fn read_all(&mut self, frames: Vec<Vec<u8>>) -> (Vec<Pending>, Answer) {
         let mut pending = Vec::with_capacity(frames.len());
         let mut answer = Answer::default();
         for frame in frames {
             let decoded = match self.read(&frame).await {
                 Ok(decoded) => decoded,
                 Err(error) => {
-                    tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                    tracing::debug!(%error, peer = %self.peer, "could not look up a device");
                     answer.failed = true;
                     break;
                 }
             };
             let is_refused = decoded.error == Some(DecodeError::Password);
             let device = match &self.device {
-                None if decoded.is_damaged() => match self.ingest.find(&decoded.identifiers).await {
+                None if decoded.is_damaged() => match self.ingest.devices.find(&decoded.identifiers).await {
                     Ok(named) => named,
                     Err(error) => {
-                        tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                        tracing::debug!(%error, peer = %self.peer, "could not look up a device");
                         answer.failed = true;
                         break;
                     }
@@ -127,18 +167,24 @@ impl Session {
             };
             match device {
                 Some(reporter) => pending.push(self.pending(reporter, frame, decoded)),
-                None => self.note_unknown_device(&frame, &decoded),
+                None => {
+                    if let Err(error) = self.note_unknown_device(&frame, &decoded).await {
+                        tracing::warn!(%error, peer = %self.peer, "an SOS of an unknown device could not be recorded");
+                        answer.failed = true;
+                        break;
+                    }
+                }
             }
             if is_refused {
                 self.leave_device();
             }
             self.limit_files();
         }
-        self.store(pending, answer).await
+        (pending, answer)
     }
 
-    /// Whether a frame may wait for its rest that has so many bytes already. A long one is kept for a known device only, and
-    /// counts as the parts of files do.
+    /// Whether an incomplete frame with this beginning may wait for its rest. A long frame is kept only for a known
+    /// device, and counts like incomplete files.
     pub(super) async fn holds_frame(&mut self, beginning: &[u8]) -> bool {
         let long = if beginning.len() > FRAME_BYTES { beginning.len() } else { 0 };
         if long == 0 && self.held_frame.is_none() {
@@ -149,11 +195,11 @@ impl Session {
         }
         self.device.as_ref().map_or(long == 0, |reporter| {
             let payer = (self.peer.ip(), reporter.scope.account);
-            self.ingest.uploads().hold(&mut self.held_frame, long, payer)
+            self.ingest.uploads.hold(&mut self.held_frame, long, payer)
         })
     }
 
-    /// Whether the beginning of a frame names a known device, which is the connection's then.
+    /// Whether the beginning of a frame identifies a known device, which becomes the device of the connection.
     async fn is_named_by(&mut self, beginning: &[u8]) -> bool {
         let identifiers = self.decoder.identifiers_of_beginning(beginning);
         if identifiers.is_empty() {
@@ -163,13 +209,13 @@ impl Session {
         match self.find_device().await {
             Ok(()) => self.device.is_some(),
             Err(error) => {
-                tracing::debug!(%error, peer = %self.peer, "could not look for a device");
+                tracing::debug!(%error, peer = %self.peer, "could not look up a device");
                 false
             }
         }
     }
 
-    /// Drops parts of files of an unknown device, and those for which there is no memory.
+    /// Drops incomplete files of an unknown device, and those for which there is no memory.
     fn limit_files(&mut self) {
         let bytes = self.decoder.held_bytes();
         if bytes == 0 && self.held.is_none() {
@@ -177,7 +223,7 @@ impl Session {
         }
         let is_held = self.device.as_ref().is_some_and(|reporter| {
             let payer = (self.peer.ip(), reporter.scope.account);
-            self.ingest.uploads().hold(&mut self.held, bytes, payer)
+            self.ingest.uploads.hold(&mut self.held, bytes, payer)
         });
         if !is_held {
             self.decoder.drop_held();
@@ -199,13 +245,16 @@ impl Session {
         let decoded = self.decoder.decode(frame, &context);
         if decoded.model.is_some() && decoded.model != self.model {
             self.model.clone_from(&decoded.model);
-            self.settings =
-                self.ingest.decoding(self.protocol, self.device.as_deref(), self.model.as_deref());
+            self.settings = self.ingest.decodings.of_reporter(
+                self.protocol,
+                self.device.as_deref(),
+                self.model.as_deref(),
+            );
         }
         decoded
     }
 
-    /// Decodes a frame by the settings that its device has now.
+    /// Decodes a frame with the current settings of its device.
     async fn read(&mut self, frame: &[u8]) -> Result<Decoded, StoreError> {
         self.find_device().await?;
         let before = self.settings.clone();
@@ -218,35 +267,36 @@ impl Session {
         if self.device.is_none() || self.settings == before {
             return Ok(decoded);
         }
-        // The frame that names the device may have to be read by its settings, as with DirectIP.
+        // The frame that identifies the device may itself need its settings, as with DirectIP.
         self.decoder = (self.protocol.decoder)();
         Ok(self.decode(frame))
     }
 
-    /// Finds the device anew: the connection may have named another one, or the device may have been claimed, changed, moved
-    /// or deleted. The result is remembered for some seconds.
+    /// Looks up the device again: the connection may have sent another identifier, or the device may have been claimed,
+    /// changed, moved or deleted. The result is cached for some seconds.
     async fn find_device(&mut self) -> Result<(), StoreError> {
         if self.identifiers.is_empty() {
             return Ok(());
         }
-        let found = self.ingest.find(&self.identifiers).await?;
+        let found = self.ingest.devices.find(&self.identifiers).await?;
         let is_same = match (&self.device, &found) {
             (Some(before), Some(found)) => Arc::ptr_eq(before, found),
             (before, found) => before.is_none() && found.is_none(),
         };
         if !is_same {
-            self.settings = self.ingest.decoding(self.protocol, found.as_deref(), self.model.as_deref());
+            self.settings =
+                self.ingest.decodings.of_reporter(self.protocol, found.as_deref(), self.model.as_deref());
             self.device = found;
         }
         self.attach();
         Ok(())
     }
 
-    /// Forgets which device the connection named: it has to log in again.
+    /// Removes the device of the connection: it has to log in again.
     fn leave_device(&mut self) {
         self.identifiers.clear();
         self.device = None;
-        self.settings = self.ingest.decoding(self.protocol, None, self.model.as_deref());
+        self.settings = self.ingest.decodings.of_reporter(self.protocol, None, self.model.as_deref());
         self.attach();
     }
 
@@ -255,22 +305,23 @@ impl Session {
         let takes_commands = !self.datagram || self.protocol.commands_by_udp;
         let device = self.device.as_ref().map(|reporter| reporter.device).filter(|_| takes_commands);
         if self.attachment.as_ref().map(Attachment::device) != device {
-            self.attachment = device.map(|device| self.ingest.attach(device, Arc::clone(&self.wake)));
+            self.attachment =
+                device.map(|device| self.ingest.commands.attach(device, Arc::clone(&self.wake)));
             self.awaits_answer = true;
         }
     }
 
-    /// Is no longer woken when commands wait, until the next frame.
+    /// Detaches the connection until the next frame.
     pub(super) fn detach(&mut self) {
         self.attachment = None;
     }
 
-    /// Notified when commands may wait for the device; none while there is no device that takes any.
+    /// Notified when commands may wait for the device; none while there is no device that supports commands.
     pub(super) fn wake(&self) -> Option<Arc<Notify>> {
         self.attachment.as_ref().map(|_| Arc::clone(&self.wake))
     }
 
-    /// The next command to write, which is marked as sent. One of more than `room` bytes stays queued.
+    /// The next command to write, which is marked as sent. A command of more than `room` bytes stays queued.
     pub(super) async fn next_command(&mut self, room: usize) -> NextCommand {
         let Some(reporter) = self.device.clone() else { return NextCommand::Nothing };
         let target = CommandTarget {
@@ -279,13 +330,13 @@ impl Session {
             options: &self.settings.options,
             room,
         };
-        match self.ingest.next_command(&reporter, target).await {
+        match self.ingest.commands.next(&reporter, target).await {
             Ok(next) => {
                 self.awaits_answer |= matches!(next, NextCommand::Command(_));
                 next
             }
             Err(error) => {
-                tracing::debug!(%error, peer = %self.peer, "could not look for commands");
+                tracing::debug!(%error, peer = %self.peer, "could not read queued commands");
                 NextCommand::Nothing
             }
         }
@@ -294,18 +345,19 @@ impl Session {
     /// Puts a command back that could not be written.
     pub(super) async fn requeue(&mut self, command: Outgoing) {
         let (Some(reporter), ingest) = (self.device.clone(), Arc::clone(&self.ingest)) else { return };
-        if let Err(error) = ingest.requeue(&reporter, command.id).await {
+        if let Err(error) = ingest.commands.requeue(&reporter, command.id).await {
             tracing::warn!(%error, command = %command.id, "a command that was not written is shown as sent");
         }
     }
 
-    /// Records answers to commands. One look is enough to know that none is awaited.
+    /// Records answers to commands. Once a query has shown that no answer is awaited, further answers are not looked
+    /// up.
     async fn note_answers(&mut self, answers: Vec<(Arc<Reporter>, String)>) {
         for (reporter, answer) in answers {
             if !self.awaits_answer {
                 return;
             }
-            match self.ingest.note_answer(&reporter, &answer).await {
+            match self.ingest.commands.note_answer(&reporter, &answer).await {
                 Ok(was_awaited) => self.awaits_answer = was_awaited,
                 Err(error) => tracing::debug!(%error, peer = %self.peer, "an answer could not be recorded"),
             }
@@ -326,9 +378,9 @@ impl Session {
         Pending { reporter, message, decoded }
     }
 
-    /// Keeps a frame of an unknown device. One that cannot be read, or names nobody, is kept under the address that it came
-    /// from, with the reason.
-    fn note_unknown_device(&self, frame: &[u8], decoded: &Decoded) {
+    /// Keeps a frame of an unknown device. A frame that cannot be decoded, or has no identifier, is kept under the
+    /// address of its sender, with the reason.
+    async fn note_unknown_device(&mut self, frame: &[u8], decoded: &Decoded) -> Result<(), StoreError> {
         let named = self.identifiers.first().filter(|_| !decoded.is_damaged());
         let result = if named.is_some() { MessageResult::UnknownDevice } else { MessageResult::Unparsable };
         let unnamed = || unidentified(self.peer, decoded);
@@ -336,40 +388,32 @@ impl Session {
         let source = self.protocol.name;
         metrics::counter!("perigee_gateway_messages_total", "source" => source, "result" => result.name())
             .increment(1);
-        if let Some(identifier) = &identifier {
-            self.ingest.note_unknown_device(UnknownDevice {
-                account: None,
-                identifier,
-                source,
-                peer: self.peer,
-                datagram: self.datagram,
-                bytes: frame,
-                sos: SosSign::of(valid_reports(decoded), self.ingest.now()),
-            });
-        }
+        let Some(identifier) = &identifier else { return Ok(()) };
+        let unknown = UnknownDevice {
+            account: None,
+            identifier,
+            source,
+            peer: self.peer,
+            datagram: self.datagram,
+            bytes: frame,
+        };
+        let sos = SosSign::of(valid_reports(decoded), self.ingest.now());
+        self.ingest.strangers.note(unknown, sos).await
     }
 
     /// Stores the frames of known devices at the same time, so that they share a commit.
     async fn store(&mut self, pending: Vec<Pending>, mut answer: Answer) -> Answer {
         let ingest = Arc::clone(&self.ingest);
         let Some(reporter) = pending.first().map(|first| Arc::clone(&first.reporter)) else { return answer };
-        // Datagrams do not wait: a device would keep those of others out. What it sends too fast is not answered, and sent
-        // again.
-        let _turn = if self.datagram {
-            if ingest.pause(&reporter, pending.len()).is_some() {
-                metrics::counter!("perigee_gateway_datagrams_dropped_total", "source" => self.protocol.name)
-                    .increment(1);
-                return answer;
-            }
-            None
-        } else {
-            Some(ingest.turn(&reporter, pending.len()).await)
-        };
+        // A login with a wrong password, or a damaged frame, does not show that the device itself is in this network.
+        if pending.iter().any(|pending| pending.decoded.error.is_none()) {
+            ingest.networks.note(&reporter, self.peer);
+        }
         let stored = join_all(pending.into_iter().map(|pending| store_one(&ingest, pending)));
         let mut answers = Vec::new();
         for result in stored.await {
             let result = match result {
-                Stored::Gone(pending) => self.store_again(*pending).await,
+                Stored::DeviceDeleted(pending) => self.store_again(*pending).await,
                 Stored::Done(done) => done,
             };
             match result {
@@ -382,9 +426,10 @@ impl Session {
                     metrics::counter!("perigee_gateway_failures_total", "source" => self.protocol.name)
                         .increment(1);
                     answer.failed = true;
-                    // What a datagram completed is asked for again.
+                    // A file that a datagram completed is requested again.
                     self.decoder.drop_held();
-                    // What follows is not answered either: some trackers take the last answer for all before it.
+                    // Later frames are not acknowledged either: some trackers take the last acknowledgement for all
+                    // frames before it.
                     break;
                 }
             }
@@ -393,63 +438,65 @@ impl Session {
         answer
     }
 
-    /// Stores a frame whose device was deleted since it was found: for the device that has its name now, if there is one.
+    /// Stores a frame whose device was deleted since it was looked up: for the device that has its identifier now, if
+    /// there is one.
     async fn store_again(&mut self, pending: Pending) -> Result<Replies, StoreError> {
-        self.ingest.forget(&self.identifiers);
+        self.ingest.devices.invalidate(&self.identifiers);
         self.find_device().await?;
         let Pending { message, decoded, .. } = pending;
         let found = match &self.device {
             Some(device) => Some(Arc::clone(device)),
-            None => self.ingest.find(&decoded.identifiers).await?,
+            None => self.ingest.devices.find(&decoded.identifiers).await?,
         };
         let Some(reporter) = found else {
-            self.note_unknown_device(&message.bytes, &decoded);
+            self.note_unknown_device(&message.bytes, &decoded).await?;
             return Ok(Replies::default());
         };
         let bytes = message.bytes.clone();
         match store_one(&self.ingest, Pending { reporter, message, decoded }).await {
             Stored::Done(done) => done,
-            // Deleted once more.
-            Stored::Gone(pending) => {
-                self.note_unknown_device(&bytes, &pending.decoded);
+            // Deleted again.
+            Stored::DeviceDeleted(pending) => {
+                self.note_unknown_device(&bytes, &pending.decoded).await?;
                 Ok(Replies::default())
             }
         }
     }
 }
 
-/// What is sent for a frame that is stored, and what it says to a command.
+/// The replies to a frame that is stored, and its answer to a command.
 type Replies = (Vec<Vec<u8>>, Option<(Arc<Reporter>, String)>);
 
-/// What became of a frame.
+/// The result of storing a frame.
 enum Stored {
-    /// It is stored, or could not be.
+    /// It was stored, or storing failed.
     Done(Result<Replies, StoreError>),
     /// Its device does not exist.
-    Gone(Box<Pending>),
+    DeviceDeleted(Box<Pending>),
 }
 
-/// Stores a frame.
 async fn store_one(ingest: &Ingest, pending: Pending) -> Stored {
     let Pending { reporter, message, decoded } = pending;
     let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
     let at = ingest.now();
-    let (steps, sos, told) = (Vec::new(), SosSign::of(reports, at), Told::by(&decoded));
-    let arrival = Arrival { message: message.clone(), reports, files, steps, sos, told, at };
+    let (steps, sos, self_report) = (Vec::new(), SosSign::of(reports, at), SelfReport::of(&decoded));
+    let arrival = Arrival { message: message.clone(), reports, files, steps, sos, self_report, at };
     match ingest.store(&reporter, arrival).await {
-        // A damaged frame is not answered: the tracker sends it again.
+        // A damaged frame is not acknowledged: the tracker sends it again.
         Ok(_) if decoded.is_damaged() => Stored::Done(Ok(Replies::default())),
         Ok(_) => {
             let answer = decoded.command_answer();
             Stored::Done(Ok((decoded.replies, answer.map(|answer| (reporter, answer)))))
         }
-        Err(StoreError::NotFound(_)) => Stored::Gone(Box::new(Pending { reporter, message, decoded })),
+        Err(StoreError::NotFound(_)) => {
+            Stored::DeviceDeleted(Box::new(Pending { reporter, message, decoded }))
+        }
         Err(error) => Stored::Done(Err(error)),
     }
 }
 
-/// The name under which frames are kept that name no device, and those that are damaged: the address that they came from,
-/// and the reason. It begins with a blank, as no identifier of a device may, so that nobody can claim it. None for frames
+/// The name under which damaged frames and frames without an identifier are kept: the address of the sender, and the
+/// reason. It begins with a blank, which identifiers of devices must not, so that nobody can claim it. None for frames
 /// that only keep a connection open.
 fn unidentified(peer: SocketAddr, decoded: &Decoded) -> Option<String> {
     let reason = match decoded.error? {
@@ -459,7 +506,7 @@ fn unidentified(peer: SocketAddr, decoded: &Decoded) -> Option<String> {
     Some(format!(" {}: {reason}", peer.ip()).chars().take(100).collect())
 }
 
-/// The frames of a datagram: the whole of it, unless it can only be read as frames of a stream.
+/// The frames of a datagram: the whole datagram, unless it can only be decoded as frames of a stream.
 pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<'_>) -> Vec<Vec<u8>> {
     let whole = || vec![datagram.to_vec()];
     if (protocol.decoder)().decode(datagram, context).error.is_none() {

@@ -14,37 +14,38 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, ReadBuf};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::device_places::{DevicePlace, DevicePlaces};
+use super::device_slots::{DeviceSlot, DeviceSlots};
 use super::newcomers::{Newcomer, Newcomers};
 use super::pace::Pace;
 use super::session::{Answer, Session};
 use crate::config::GatewaysSection;
 use crate::ingest::{Ingest, NextCommand};
 
-/// Bytes read at a time. They are on the stack of the thread while they are read, and nowhere while a connection waits.
+/// Bytes read at a time. They are on the stack of the thread during the read, so that a waiting connection needs no
+/// buffer.
 const CHUNK: usize = 4_096;
-/// Bytes by which every protocol is told.
+/// Number of bytes by which every protocol can be recognised.
 const SNIFFED_MAX: usize = 256;
-/// How long a connection may take to name a known device.
+/// How long a connection may take to identify a known device.
 const IDENTIFY_WITHIN: Duration = Duration::from_mins(1);
-/// How long nothing may follow bytes that are a whole frame unless more comes. Bytes of one frame come in one segment, or in
-/// segments right after each other.
+/// How long to wait for more bytes after bytes that may be a whole frame. Bytes of one frame arrive in one segment, or
+/// in segments right after each other.
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long a peer may take to accept a reply.
 const WRITE_WITHIN: Duration = Duration::from_secs(10);
 
-/// What connections of a listener have in common.
+/// State that the connections of a listener share.
 #[derive(Clone)]
 pub(super) struct Connections {
     pub(super) ingest: Arc<Ingest>,
-    /// `None` for the port that tells the protocol by the first bytes.
+    /// `None` for the port that detects the protocol by the first bytes.
     pub(super) protocol: Option<&'static Protocol>,
     pub(super) config: Arc<GatewaysSection>,
     pub(super) stop: CancellationToken,
-    /// Those that have not named a known device.
+    /// The slots of connections without a known device.
     pub(super) newcomers: Arc<Newcomers>,
-    /// Those of known devices.
-    pub(super) devices: Arc<DevicePlaces>,
+    /// The slots of known devices.
+    pub(super) devices: Arc<DeviceSlots>,
 }
 
 /// Why a connection ended.
@@ -52,17 +53,17 @@ pub(super) struct Connections {
 pub(super) enum End {
     /// The peer closed it, or it broke.
     Peer,
-    /// The peer was silent, or took no reply.
+    /// The peer was silent, or did not accept a reply.
     Timeout,
-    /// The first bytes are of no protocol.
+    /// The first bytes do not match any protocol.
     NoProtocol,
-    /// The protocol is not heard from this address.
+    /// The protocol is not accepted from this address.
     Address,
-    /// Its place was given to somebody else.
+    /// Its slot was given to another connection.
     Displaced,
     /// An unfinished frame is too long.
     Frame,
-    /// What came was no TLS, or the peer refused the certificate.
+    /// The peer did not speak TLS, or refused the certificate.
     Handshake,
     /// The store could not commit, so nothing was acknowledged.
     Store,
@@ -87,8 +88,8 @@ impl End {
     }
 }
 
-/// A connection, once its protocol is told.
-struct Speaker {
+/// The session of a connection whose protocol is known, and the bytes of its unfinished frame.
+struct FramedSession {
     session: Session,
     frames: FrameBuffer,
 }
@@ -107,87 +108,87 @@ pub(super) async fn serve(
 ) -> End {
     let begin = Instant::now();
     let (mut pace, mut sniffed) = (Pace::new(begin), Vec::new());
-    let speaker = |protocol: &'static Protocol| Speaker {
+    let new_session = |protocol: &'static Protocol| FramedSession {
         session: Session::new(Arc::clone(&connections.ingest), protocol, peer, false),
         frames: FrameBuffer::new((protocol.framer)(), protocol.max_frame),
     };
-    let is_heard = |protocol: &Protocol| connections.config.admits(protocol.name, peer.ip());
-    if connections.protocol.is_some_and(|protocol| !is_heard(protocol)) {
+    let is_admitted = |protocol: &Protocol| connections.config.admits(protocol.name, peer.ip());
+    if connections.protocol.is_some_and(|protocol| !is_admitted(protocol)) {
         return End::Address;
     }
     let idle = Duration::from_secs(connections.config.idle_seconds);
-    let mut speaking = connections.protocol.map(speaker);
-    let mut heard = begin;
-    let mut counts_as = Place::New(newcomer);
+    let mut framed_session = connections.protocol.map(new_session);
+    let mut last_received = begin;
+    let mut slot = Slot::New(newcomer);
     loop {
-        let is_known = speaking.as_ref().is_some_and(|speaker| speaker.session.device().is_some());
-        let deadline = if is_known { heard + idle } else { begin + IDENTIFY_WITHIN };
-        let wake = speaking.as_ref().and_then(|speaker| speaker.session.wake());
-        let may_end = speaking.as_ref().is_some_and(|speaker| speaker.frames.may_end());
+        let is_known = framed_session.as_ref().is_some_and(|tracker| tracker.session.device().is_some());
+        let deadline = if is_known { last_received + idle } else { begin + IDENTIFY_WITHIN };
+        let wake = framed_session.as_ref().and_then(|tracker| tracker.session.wake());
+        let may_end = framed_session.as_ref().is_some_and(|tracker| tracker.frames.may_end());
         let arrived = tokio::select! {
             arrived = read(stream) => arrived.map(Some),
-            () = tokio::time::sleep_until(heard + PAUSE), if may_end => Ok(None),
+            () = tokio::time::sleep_until(last_received + PAUSE), if may_end => Ok(None),
             () = woken(wake) => {
-                let Some(speaker) = &mut speaking else { continue };
-                match send_commands(stream, &mut speaker.session).await {
+                let Some(tracker) = &mut framed_session else { continue };
+                match send_commands(stream, &mut tracker.session).await {
                     Some(end) => return end,
                     None => continue,
                 }
             },
             () = tokio::time::sleep_until(deadline) => return End::Timeout,
-            () = counts_as.displaced().cancelled() => return End::Displaced,
+            () = slot.displaced().cancelled() => return End::Displaced,
             () = connections.stop.cancelled() => return End::Stopping,
         };
         let mut frames = Vec::new();
-        match (arrived, &mut speaking) {
-            // Nothing follows: what waits is a frame.
-            (Ok(None), Some(speaker)) => speaker.frames.end(|frame| frames.push(frame.to_vec())),
+        match (arrived, &mut framed_session) {
+            // Nothing follows: the waiting bytes are a frame.
+            (Ok(None), Some(tracker)) => tracker.frames.end(|frame| frames.push(frame.to_vec())),
             (Ok(None), None) => continue,
-            (Ok(Some(arrived)), speaker) if !arrived.is_empty() => {
-                heard = Instant::now();
-                match speaker {
-                    Some(speaker) => speaker.frames.push(&arrived, |frame| frames.push(frame.to_vec())),
+            (Ok(Some(arrived)), tracker) if !arrived.is_empty() => {
+                last_received = Instant::now();
+                match tracker {
+                    Some(tracker) => tracker.frames.push(&arrived, |frame| frames.push(frame.to_vec())),
                     None => sniffed.extend_from_slice(&arrived),
                 }
             }
-            (_, speaker) => {
+            (_, tracker) => {
                 // The last frame of a connection counts as well.
-                if let Some(speaker) = speaker {
-                    finish(stream, speaker).await;
+                if let Some(tracker) = tracker {
+                    finish(stream, tracker).await;
                 }
                 return End::Peer;
             }
         }
-        let speaker = match &mut speaking {
-            Some(speaker) => speaker,
+        let tracker = match &mut framed_session {
+            Some(tracker) => tracker,
             None => match sniff(&sniffed) {
-                (Some(protocol), _) if !is_heard(protocol) => return End::Address,
+                (Some(protocol), _) if !is_admitted(protocol) => return End::Address,
                 (Some(protocol), _) => {
-                    let speaker = speaking.insert(speaker(protocol));
-                    speaker.frames.push(&std::mem::take(&mut sniffed), |frame| frames.push(frame.to_vec()));
-                    speaker
+                    let tracker = framed_session.insert(new_session(protocol));
+                    tracker.frames.push(&std::mem::take(&mut sniffed), |frame| frames.push(frame.to_vec()));
+                    tracker
                 }
                 (None, true) if sniffed.len() < SNIFFED_MAX => continue,
                 (None, _) => return End::NoProtocol,
             },
         };
-        if !speaker.session.holds_frame(speaker.frames.unfinished()).await {
+        if !tracker.session.holds_frame(tracker.frames.unfinished()).await {
             return End::Frame;
         }
         if frames.is_empty() {
             continue;
         }
         let count = frames.len();
-        let answer = speaker.session.handle(frames).await;
+        let answer = tracker.session.handle(frames).await;
         if let Some(end) = reply(stream, answer).await {
             return end;
         }
-        let device = speaker.session.device();
-        match counts_as.moved(device.map(|device| device.device), peer, &connections) {
-            Some(now) => counts_as = now,
+        let device = tracker.session.device();
+        match slot.moved(device.map(|device| device.device), peer, &connections) {
+            Some(moved) => slot = moved,
             None => return End::Displaced,
         }
-        let account_pause = device.and_then(|device| connections.ingest.pause(device, count));
+        let account_pause = device.and_then(|device| connections.ingest.admission.pause(device, count));
         if let Some(pause) = pace.count(count, Instant::now()).max(account_pause) {
             tokio::select! {
                 () = tokio::time::sleep(pause) => {}
@@ -197,24 +198,24 @@ pub(super) async fn serve(
     }
 }
 
-/// What a connection counts as.
-enum Place {
+/// The category that a connection is counted in.
+enum Slot {
     New(Newcomer),
-    Device(DevicePlace),
+    Device(DeviceSlot),
 }
 
-impl Place {
+impl Slot {
     const fn displaced(&self) -> &CancellationToken {
         match self {
             Self::New(newcomer) => &newcomer.displaced,
-            Self::Device(place) => &place.displaced,
+            Self::Device(slot) => &slot.displaced,
         }
     }
 
-    /// The place after frames were read that named this device or none; `None` if there is none.
+    /// The slot after frames that identified this device, or no device. `None` if no slot is free.
     fn moved(self, device: Option<DeviceId>, peer: SocketAddr, connections: &Connections) -> Option<Self> {
         match (self, device) {
-            (Self::Device(place), Some(device)) if place.device == device => Some(Self::Device(place)),
+            (Self::Device(slot), Some(device)) if slot.device == device => Some(Self::Device(slot)),
             (same @ Self::New(_), None) => Some(same),
             (_, Some(device)) => Some(Self::Device(connections.devices.take(device))),
             (Self::Device(_), None) => connections.newcomers.admit(peer.ip()).map(Self::New),
@@ -222,18 +223,18 @@ impl Place {
     }
 }
 
-/// Stores what waits at the end of a connection, if it is a whole frame now that nothing follows it.
-async fn finish(stream: &mut impl Stream, speaker: &mut Speaker) {
+/// Stores the waiting bytes at the end of a connection, if they are a whole frame.
+async fn finish(stream: &mut impl Stream, tracker: &mut FramedSession) {
     let mut frames = Vec::new();
-    speaker.frames.end(|frame| frames.push(frame.to_vec()));
+    tracker.frames.end(|frame| frames.push(frame.to_vec()));
     if !frames.is_empty() {
-        let answer = speaker.session.handle(frames).await;
-        // It ends anyway.
+        let answer = tracker.session.handle(frames).await;
+        // The connection ends in any case.
         let _end = reply(stream, answer).await;
     }
 }
 
-/// Waits until commands may wait for the device; for ever while it is not known.
+/// Waits until commands may wait for the device; for ever while the device is unknown.
 async fn woken(wake: Option<Arc<tokio::sync::Notify>>) {
     match wake {
         Some(wake) => wake.notified().await,
@@ -241,7 +242,7 @@ async fn woken(wake: Option<Arc<tokio::sync::Notify>>) {
     }
 }
 
-/// Writes the commands that wait for the device, and tells whether the connection ends.
+/// Writes the waiting commands, and returns whether the connection ends.
 async fn send_commands(stream: &mut impl Stream, session: &mut Session) -> Option<End> {
     while let NextCommand::Command(command) = session.next_command(usize::MAX).await {
         let end = match timeout(WRITE_WITHIN, write(stream, &command.bytes)).await {
@@ -255,7 +256,7 @@ async fn send_commands(stream: &mut impl Stream, session: &mut Session) -> Optio
     None
 }
 
-/// Waits for bytes and gives what has arrived; nothing at the end of the stream. A connection that waits holds no buffer.
+/// Waits for bytes and returns them; empty at the end of the stream. A waiting connection holds no buffer.
 async fn read(stream: &mut impl Stream) -> io::Result<Vec<u8>> {
     poll_fn(|context| {
         let mut chunk = [0_u8; CHUNK];
@@ -266,13 +267,13 @@ async fn read(stream: &mut impl Stream) -> io::Result<Vec<u8>> {
     .await
 }
 
-/// Writes all bytes; in TLS they may otherwise stay in a buffer.
+/// Writes and flushes all bytes; in TLS they may otherwise stay in a buffer.
 async fn write(stream: &mut impl Stream, bytes: &[u8]) -> io::Result<()> {
     stream.write_all(bytes).await?;
     stream.flush().await
 }
 
-/// Writes the replies, and tells whether the connection ends.
+/// Writes the replies, and returns whether the connection ends.
 async fn reply(stream: &mut impl Stream, answer: Answer) -> Option<End> {
     for bytes in &answer.replies {
         match timeout(WRITE_WITHIN, write(stream, bytes)).await {

@@ -1,33 +1,42 @@
 //! Datagrams of trackers.
 //!
-//! The sender's address may be forged, so an answer never has more bytes than the datagram, and unknown devices get none.
-//! Commands are sent by `udp_commands`.
+//! The address of the sender may be forged, so a reply never has more bytes than the datagram, and unknown devices get
+//! none. Commands are sent by `udp_commands`.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
+use perigee_core::id::DeviceId;
 use perigee_gateways::{Context, Options, Protocol, sniff};
 use tokio::net::UdpSocket;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::session::{Answer, Session, frames_of};
+use super::session::{Admitted, Answer, Session, frames_of};
 use super::udp_commands::{Sender, send_while_reachable};
 use crate::cache::BoundedMap;
 use crate::config::GatewaysSection;
 use crate::ingest::Ingest;
 
-/// The largest datagram that there is.
+/// The maximum size of a datagram.
 const DATAGRAM_MAX: usize = 65_535;
-/// Datagrams of a socket that are worked on at the same time; further ones are dropped, and their trackers send again.
+/// Maximum number of datagrams of a socket that are processed at the same time; further ones are dropped, and their
+/// trackers send them again.
 const AT_ONCE: usize = 512;
 
-/// Senders that are remembered: some protocols name the device in their first datagram only.
+/// Maximum number of remembered senders: some protocols identify the device only in their first datagram.
 const SENDERS_MAX: usize = 10_000;
 
-/// The sessions of senders that have named a known device, so that forged addresses fill no memory.
-pub(super) struct Senders(Mutex<BoundedMap<SocketAddr, Arc<AsyncMutex<Sender>>>>);
+/// The senders that have identified a known device, with that device. Others are not remembered, so that forged
+/// addresses use no memory.
+pub(super) struct Senders(Mutex<BoundedMap<SocketAddr, Known>>);
+
+struct Known {
+    device: DeviceId,
+    sender: Arc<AsyncMutex<Sender>>,
+}
 
 impl Default for Senders {
     fn default() -> Self {
@@ -36,16 +45,39 @@ impl Default for Senders {
 }
 
 impl Senders {
-    fn lock(&self) -> MutexGuard<'_, BoundedMap<SocketAddr, Arc<AsyncMutex<Sender>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What of a datagram is accepted; `None` if it is dropped. If its address sends too many, it is accepted from the
+    /// address and port of a known device that is within its own rate. Otherwise others behind the same address could
+    /// suppress its SOS. The session is not locked for this, because it is locked while a datagram is stored or a command
+    /// is sent.
+    fn admit(&self, ingest: &Ingest, peer: SocketAddr) -> Option<Admitted> {
+        if ingest.admission.admits_datagram(peer.ip()) {
+            return Some(Admitted::All);
+        }
+        let device = self.0.lock().get(&peer).map(|known| known.device)?;
+        if ingest.admission.admits_datagram_of(device) {
+            return Some(Admitted::All);
+        }
+        ingest.admission.examines_datagram_of(device).then_some(Admitted::Sos)
+    }
+
+    fn find(&self, peer: SocketAddr) -> Option<Arc<AsyncMutex<Sender>>> {
+        self.0.lock().get(&peer).map(|known| Arc::clone(&known.sender))
+    }
+
+    fn remember(&self, peer: SocketAddr, device: DeviceId, sender: Arc<AsyncMutex<Sender>>) {
+        self.0.lock().insert(peer, Known { device, sender }, |_| true);
+    }
+
+    fn remove(&self, peer: SocketAddr) {
+        self.0.lock().remove(&peer);
     }
 }
 
-/// A socket and what its datagrams need.
+/// A socket and the state that its datagrams need.
 pub(super) struct Datagrams {
     pub(super) socket: Arc<UdpSocket>,
     pub(super) ingest: Arc<Ingest>,
-    /// `None` for the port that tells the protocol by the first bytes.
+    /// `None` for the port that detects the protocol by the first bytes.
     pub(super) protocol: Option<&'static Protocol>,
     pub(super) config: Arc<GatewaysSection>,
     pub(super) tasks: TaskTracker,
@@ -64,26 +96,25 @@ impl Datagrams {
                 received = self.socket.recv_from(&mut buffer) => received,
                 () = self.stop.cancelled() => return,
             };
-            // An error is about an earlier answer whose receiver is gone.
+            // An error concerns an earlier reply whose receiver no longer listens.
             let Ok((count, peer)) = received else { continue };
             let datagram = buffer.get(..count).unwrap_or_default();
             let Some(protocol) = self.protocol.or_else(|| sniff(datagram).0) else { continue };
-            let is_heard = self.config.admits(protocol.name, peer.ip());
-            if count == 0
-                || count > protocol.max_frame
-                || !is_heard
-                || !self.ingest.admits_datagram(peer.ip())
-            {
+            if count == 0 || count > protocol.max_frame || !self.config.admits(protocol.name, peer.ip()) {
                 dropped(protocol);
                 continue;
             }
+            let Some(admitted) = senders.admit(&self.ingest, peer) else {
+                dropped(protocol);
+                continue;
+            };
             let Ok(permit) = Arc::clone(&at_once).try_acquire_owned() else {
                 dropped(protocol);
                 continue;
             };
             let (socket, ingest, senders) =
                 (Arc::clone(&self.socket), Arc::clone(&self.ingest), Arc::clone(&senders));
-            let datagram = Datagram { protocol, peer, bytes: datagram.to_vec() };
+            let datagram = Datagram { protocol, peer, bytes: datagram.to_vec(), admitted };
             let (tasks, stop) = (self.tasks.clone(), self.stop.clone());
             self.tasks.spawn(async move {
                 let (replies, reached) = replies(ingest, &senders, datagram).await;
@@ -109,16 +140,17 @@ struct Datagram {
     protocol: &'static Protocol,
     peer: SocketAddr,
     bytes: Vec<u8>,
+    admitted: Admitted,
 }
 
-/// Stores a datagram and gives the replies, together no longer than it; and the sender, if commands may be sent to it from
-/// now on.
+/// Stores a datagram and returns the replies, together no longer than it; and the sender, if commands may be sent to it
+/// from now on.
 async fn replies(
     ingest: Arc<Ingest>,
     senders: &Senders,
     datagram: Datagram,
 ) -> (Vec<Vec<u8>>, Option<Arc<AsyncMutex<Sender>>>) {
-    let Datagram { protocol, peer, bytes } = datagram;
+    let Datagram { protocol, peer, bytes, admitted } = datagram;
     let options = Options::default();
     let context = Context {
         known: true,
@@ -129,7 +161,7 @@ async fn replies(
         now: ingest.now(),
     };
     let frames = frames_of(protocol, &bytes, &context);
-    let known = senders.lock().get(&peer).cloned();
+    let known = senders.find(peer);
     let is_new = known.is_none();
     let sender = known.unwrap_or_else(|| {
         let session = Session::new(Arc::clone(&ingest), protocol, peer, true);
@@ -139,7 +171,7 @@ async fn replies(
     if held.session.protocol().name != protocol.name {
         held.session = Session::new(ingest, protocol, peer, true);
     }
-    let Answer { mut replies, .. } = held.session.handle(frames).await;
+    let Answer { mut replies, .. } = held.session.handle_datagram(frames, admitted).await;
     let mut left = bytes.len();
     let fitting = replies.iter().take_while(|reply| {
         let rest = left.checked_sub(reply.len());
@@ -148,13 +180,13 @@ async fn replies(
     });
     let fitting = fitting.count();
     replies.truncate(fitting);
-    let is_known = held.session.device().is_some();
-    let begins = is_known && held.heard(peer, left);
+    let device = held.session.device().map(|reporter| reporter.device);
+    let begins = device.is_some() && held.note_datagram(peer, left);
     drop(held);
-    if is_new && is_known {
-        senders.lock().insert(peer, Arc::clone(&sender), |_| true);
-    } else if !is_new && !is_known {
-        senders.lock().remove(&peer);
+    match device {
+        Some(device) => senders.remember(peer, device, Arc::clone(&sender)),
+        None if !is_new => senders.remove(peer),
+        None => {}
     }
     (replies, begins.then_some(sender))
 }

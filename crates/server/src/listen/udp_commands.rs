@@ -1,5 +1,5 @@
-//! Commands to devices that speak by UDP: to where their latest datagram came from, as long as routers on the way let answers
-//! through.
+//! Commands to devices that report by UDP: sent to the address of their latest datagram, as long as routers on the way
+//! let replies through.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use tokio_util::sync::CancellationToken;
 use super::session::Session;
 use crate::ingest::NextCommand;
 
-/// How long after a datagram commands are sent to its address: mobile networks forget a UDP mapping after a minute or so.
+/// How long after a datagram commands are sent to its address: mobile networks drop a UDP mapping after about a minute.
 const REACHABLE_FOR: Duration = Duration::from_mins(1);
-/// The most bytes of credit of an address.
+/// Maximum credit of an address, in bytes.
 const CREDIT_MAX: usize = 64 * 1024;
 
 /// A sender of datagrams.
 pub(super) struct Sender {
     pub(super) session: Session,
     last_heard: Monotonic,
-    /// Bytes received from the address and not sent back yet. Commands are paid from it, so that a forged address never
-    /// receives more than was sent in its name.
+    /// Bytes received from the address minus bytes sent to it. Commands are charged to this credit, so that a forged
+    /// address never receives more than was sent in its name.
     credit: usize,
     /// Whether a task sends commands to the address.
     has_task: bool,
@@ -36,14 +36,14 @@ impl Sender {
         Self { session, last_heard: now, credit: 0, has_task: false, waits_for_credit: false }
     }
 
-    /// Notes a datagram of a known device, after whose replies so many bytes are left. Gives whether a task must begin to
-    /// send commands.
-    pub(super) fn heard(&mut self, peer: SocketAddr, left: usize) -> bool {
+    /// Records a datagram of a known device, with this many bytes of credit left after its replies. Returns whether a
+    /// task must be started to send commands.
+    pub(super) fn note_datagram(&mut self, peer: SocketAddr, left: usize) -> bool {
         let ingest = self.session.ingest();
         self.last_heard = ingest.monotonic();
         self.credit = self.credit.saturating_add(left).min(CREDIT_MAX);
         let Some(device) = self.session.device().map(|reporter| reporter.device) else { return false };
-        let has_moved = ingest.note_address(device, peer);
+        let has_moved = ingest.commands.note_address(device, peer);
         let Some(wake) = self.session.wake() else { return false };
         if has_moved || std::mem::take(&mut self.waits_for_credit) {
             wake.notify_one();
@@ -51,15 +51,15 @@ impl Sender {
         !std::mem::replace(&mut self.has_task, true)
     }
 
-    /// How much longer commands may be sent to the address; none if its device reports from elsewhere by now.
+    /// How much longer commands may be sent to the address; none if its device reports from another address by now.
     fn reachable_for(&self, peer: SocketAddr) -> Option<Duration> {
         let ingest = self.session.ingest();
         let device = self.session.device()?.device;
         let left = REACHABLE_FOR.checked_sub(ingest.monotonic().since(self.last_heard))?;
-        ingest.is_latest_address(device, peer).then_some(left).filter(|left| !left.is_zero())
+        ingest.commands.is_latest_address(device, peer).then_some(left).filter(|left| !left.is_zero())
     }
 
-    /// Sends the commands that wait, as far as there is credit for them.
+    /// Sends the waiting commands, as far as there is credit for them.
     async fn send_commands(&mut self, socket: &UdpSocket, peer: SocketAddr) {
         loop {
             match self.session.next_command(self.credit).await {
@@ -80,7 +80,7 @@ impl Sender {
     }
 }
 
-/// Sends commands to an address until it cannot be reached any more. The next datagram from it begins this again.
+/// Sends commands to an address until it is no longer reachable. The next datagram from it starts this again.
 pub(super) async fn send_while_reachable(
     socket: Arc<UdpSocket>,
     peer: SocketAddr,

@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 
 use crate::event_format::EventFormat;
 
-/// Encoded events, and what decides who may see them.
+/// Encoded events, and the values that decide who may see them.
 #[derive(Debug)]
 pub struct Batch {
     items: Vec<Item>,
@@ -28,16 +28,16 @@ struct Item {
     subject: String,
     device: Option<DeviceId>,
     text: Bytes,
-    /// Kept for events of devices: a viewer of one group must not see the names of the others.
+    /// Kept for events of devices: a viewer of one group must not see the names of other groups.
     whole: Option<Event>,
 }
 
-/// What one stream may and wants to show.
+/// The scope and the filter of one stream.
 #[derive(Debug)]
 pub(super) struct ViewerFilter<'s> {
     pub(super) scope: Scope,
     pub(super) filter: &'s EventFilter,
-    /// The devices of the group, when the scope is one.
+    /// The devices of the group, if the scope is a group.
     pub(super) members: Option<&'s HashSet<DeviceId>>,
 }
 
@@ -89,7 +89,7 @@ impl Batch {
         })
     }
 
-    /// The events after this number that a stream shows, encoded; empty when there are none.
+    /// The events after this number that a stream shows, encoded; empty if there are none.
     pub(super) fn shown(&self, viewer: &ViewerFilter<'_>, after: i64) -> Bytes {
         let is_new = self.items.first().is_none_or(|first| first.number > after);
         if is_new && viewer.scope.is_whole() && *viewer.filter == EventFilter::default() {

@@ -1,9 +1,10 @@
 //! The channel of an account: one task reads its log as it grows and broadcasts it to every stream.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::events::event::EventFilter;
@@ -17,17 +18,17 @@ use crate::cache::TtlCache;
 
 /// Events of one batch at most.
 const BATCH_EVENTS: u32 = 1_000;
-/// Batches a stream may be behind before it is closed as too slow.
+/// Number of batches that a stream may be behind before it is closed as too slow.
 const BATCHES_BEHIND_MAX: usize = 64;
 /// Pause between two batches, so that the events of a busy fleet go out together.
 const BATCH_PAUSE: Duration = Duration::from_millis(50);
-/// The longest interval between two reads of the log: commits of other nodes are not announced here.
+/// The longest interval between two reads of the log: commits of other nodes are not signalled here.
 const READ_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 /// How long the cached devices of a group are used.
 const MEMBERS_TTL: Duration = Duration::from_secs(2);
-/// Groups of an account whose devices are cached.
+/// Maximum number of groups of an account whose devices are cached.
 const GROUPS_MAX: usize = 10_000;
-/// The position before the reader has begun.
+/// The position before the reader has started.
 const NOT_BEGUN: i64 = -1;
 
 /// The events of an account as they happen.
@@ -69,24 +70,24 @@ impl Channel {
         *self.position.borrow()
     }
 
-    /// Waits until the reader knows where the log ends.
+    /// Waits until the reader has found the end of the log.
     pub(super) async fn begun(&self) {
         let mut position = self.position.subscribe();
         // Never an error: the sender belongs to this channel.
         let _begun = position.wait_for(|position| *position != NOT_BEGUN).await.is_ok();
     }
 
-    /// A receiver of every batch after the number given with it.
+    /// A receiver of the batches after a number, and this number.
     pub(super) fn join(&self) -> (broadcast::Receiver<Arc<Batch>>, i64) {
-        let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
+        let _joining = self.joining.lock();
         (self.sender.subscribe(), self.position())
     }
 
     fn send(&self, batch: Batch) {
         let to = batch.to();
-        let _joining = self.joining.lock().unwrap_or_else(PoisonError::into_inner);
+        let _joining = self.joining.lock();
         // An error means that there is no receiver at present.
-        let _heard = self.sender.send(Arc::new(batch));
+        let _received = self.sender.send(Arc::new(batch));
         self.position.send_replace(to);
     }
 
@@ -108,8 +109,8 @@ impl Channel {
 
 /// Reads the log of a channel's account until no stream holds the channel or the service stops.
 pub(super) async fn read(live: Arc<Live>, channel: Arc<Channel>) {
-    let mut commits = live.parts.signals.of_account(channel.account);
-    let stopping = live.parts.signals.stopping().clone();
+    let mut commits = live.parts.store.commit_signals().of_account(channel.account);
+    let stopping = live.parts.stopping.clone();
     while !stopping.is_cancelled() {
         let begun = Instant::now();
         let progress = match advance(&live, &channel).await {
@@ -133,7 +134,7 @@ pub(super) async fn read(live: Arc<Live>, channel: Arc<Channel>) {
     }
 }
 
-/// Reads and sends the next batch; true when there was one.
+/// Reads and sends the next batch; true if there was one.
 async fn advance(live: &Live, channel: &Channel) -> Result<bool, StoreError> {
     let LiveParts { store, clock, format, .. } = &live.parts;
     let scope = Scope::for_background_job(channel.account);

@@ -18,31 +18,59 @@ use super::permits::Permit;
 
 /// Events of one read of the log by a stream that catches up.
 const PAGE: u32 = 500;
+/// Time between two pings, unless the client requests another interval.
 const PING_EVERY: Duration = Duration::from_secs(15);
 /// How often the viewer is checked again, well within the promised five seconds.
 const RECHECK_EVERY: Duration = Duration::from_secs(2);
 /// Milliseconds a client waits before it connects again.
 const RETRY_MS: u32 = 2_000;
 
-/// Who watches a stream, and what they may see.
+/// The caller who reads a stream, and their current scope.
 pub trait Viewer: Sized + Send {
-    /// What they may see at present.
+    /// Their current scope.
     fn scope(&self) -> Scope;
 
     /// Changes when a user was changed on this node, so that their rights are checked at once.
     fn changes(&self) -> watch::Receiver<()>;
 
-    /// The viewer as the store knows them now, or why they may not watch any longer.
+    /// The viewer with their current rights, or why they may no longer watch.
     fn recheck(&self) -> impl Future<Output = Result<Self, Recheck>> + Send;
 }
 
 /// Why a viewer could not be confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recheck {
-    /// They may not watch any longer; the code of the error they are told.
+    /// They may no longer watch; the code of the error they receive.
     Refused(&'static str),
-    /// The store cannot be asked at present.
+    /// The store cannot be read at present.
     Unavailable,
+}
+
+/// How a quiet stream shows that it is alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pings {
+    /// Comments, which scripts in browsers do not see.
+    Comments,
+    /// Messages named `ping` after this much silence.
+    Messages(Duration),
+}
+
+impl Pings {
+    fn interval(self) -> Duration {
+        match self {
+            Self::Comments => PING_EVERY,
+            Self::Messages(interval) => interval,
+        }
+    }
+
+    /// A ping that moves the client to this cursor.
+    fn frame(self, cursor: &str) -> String {
+        match self {
+            Self::Comments => format!(": ping\nid: {cursor}\n\n"),
+            // Browsers drop messages without data.
+            Self::Messages(_) => format!("event: ping\nid: {cursor}\ndata: {{}}\n\n"),
+        }
+    }
 }
 
 /// A stream of events to one client.
@@ -56,6 +84,7 @@ pub struct EventStream<V> {
     source: Source,
     changes: watch::Receiver<()>,
     recheck_at: Instant,
+    pings: Pings,
     ping_at: Instant,
     _permit: Permit,
 }
@@ -87,6 +116,7 @@ impl<V: Viewer> EventStream<V> {
         filter: EventFilter,
         permit: Permit,
         after: i64,
+        pings: Pings,
     ) -> Result<(Self, Bytes), StoreError> {
         let channel = live.channel(viewer.scope().account);
         let changes = viewer.changes();
@@ -100,7 +130,8 @@ impl<V: Viewer> EventStream<V> {
             source: Source::Log,
             changes,
             recheck_at: now + RECHECK_EVERY,
-            ping_at: now + PING_EVERY,
+            pings,
+            ping_at: now + pings.interval(),
             _permit: permit,
         };
         let mut opening =
@@ -109,13 +140,13 @@ impl<V: Viewer> EventStream<V> {
         Ok((stream, Bytes::from(opening)))
     }
 
-    /// Waits for the next bytes to send; none when the stream has ended.
+    /// Waits for the next bytes to send; none if the stream has ended.
     pub async fn next(&mut self) -> Option<Bytes> {
         loop {
             match self.step().await {
                 Ok(None) if matches!(self.source, Source::Over) => return None,
                 Ok(Some(text)) if !text.is_empty() => {
-                    self.ping_at = Instant::now() + PING_EVERY;
+                    self.ping_at = Instant::now() + self.pings.interval();
                     return Some(text);
                 }
                 Ok(_) => {}
@@ -131,7 +162,7 @@ impl<V: Viewer> EventStream<V> {
         if Instant::now() >= self.recheck_at {
             self.recheck().await?;
         }
-        let stopping = self.live.parts.signals.stopping().clone();
+        let stopping = self.live.parts.stopping.clone();
         let receiver = match &mut self.source {
             Source::Over => return Ok(None),
             Source::Log | Source::Joined(..) => return Ok(Some(self.read_log().await.map_err(End::Failed)?)),
@@ -147,7 +178,7 @@ impl<V: Viewer> EventStream<V> {
                 self.recheck_at = Instant::now();
                 Ok(None)
             }
-            heard = receiver.recv() => match heard {
+            batch = receiver.recv() => match batch {
                 Ok(batch) => Ok(Some(self.show(&batch).await?)),
                 Err(_lagged) => Err(End::TooSlow),
             },
@@ -164,7 +195,7 @@ impl<V: Viewer> EventStream<V> {
                 self.viewer = viewer;
                 Ok(())
             }
-            // A store that is away for a moment ends no stream: it delivers no events meanwhile either.
+            // A short outage of the store does not end a stream: no events are delivered meanwhile either.
             Err(Recheck::Unavailable) => Ok(()),
             Err(Recheck::Refused(code)) => Err(End::Refused(code)),
         }
@@ -185,8 +216,8 @@ impl<V: Viewer> EventStream<V> {
         Ok(shown)
     }
 
-    /// A comment that keeps the connection open, with the current cursor: a client that sees few events must not be left
-    /// with one that expires.
+    /// A ping that keeps the connection open, with the current cursor, so that the cursor of a client that sees few events
+    /// does not expire.
     async fn ping(&mut self) -> Result<Bytes, End> {
         let Source::Channel(receiver) = &mut self.source else { return Ok(Bytes::new()) };
         // Read before the receiver: every batch sent up to this position is in it.
@@ -196,7 +227,7 @@ impl<V: Viewer> EventStream<V> {
             Err(broadcast::error::TryRecvError::Lagged(_)) => return Err(End::TooSlow),
             Err(_empty) => self.after = self.after.max(position),
         }
-        Ok(Bytes::from(format!(": ping\nid: {}\n\n", (self.live.parts.format.id)(self.after))))
+        Ok(Bytes::from(self.pings.frame(&(self.live.parts.format.id)(self.after))))
     }
 
     /// One page of the missed events; switches to the channel when none are left.
@@ -220,7 +251,7 @@ impl<V: Viewer> EventStream<V> {
         self.after = page.next.min(limit).max(self.after);
         self.source = match std::mem::replace(&mut self.source, Source::Over) {
             Source::Log if is_end => {
-                self.live.parts.signals.stopping().run_until_cancelled(self.channel.begun()).await;
+                self.live.parts.stopping.run_until_cancelled(self.channel.begun()).await;
                 let (receiver, from) = self.channel.join();
                 Source::Joined(receiver, from)
             }
@@ -235,13 +266,13 @@ impl<V: Viewer> EventStream<V> {
 }
 
 impl End {
-    /// The comment that tells the client why the stream ends.
+    /// The comment that says why the stream ends.
     fn last_comment(&self) -> Bytes {
         let why = match self {
             Self::Refused(code) => *code,
             Self::TooSlow => "too slow; connect again with Last-Event-ID",
             Self::Failed(error) => {
-                tracing::warn!(error = error as &dyn std::error::Error, "a stream broke off");
+                tracing::warn!(error = error as &dyn std::error::Error, "a stream was cut off");
                 "unavailable; connect again with Last-Event-ID"
             }
         };

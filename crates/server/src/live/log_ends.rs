@@ -1,9 +1,10 @@
 //! Follows the end of the log of each account in which polls wait: one task for an account, however many wait.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::access::actor::Scope;
 use perigee_core::id::AccountId;
 use tokio::sync::watch;
@@ -11,7 +12,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Live;
 
-/// The longest interval between two reads of the end: commits of other nodes are not announced here.
+/// The longest interval between two reads of the end: commits of other nodes are not signalled here.
 const READ_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
 /// The shortest interval, so that a busy fleet does not cause a read with each commit.
 const READ_AT_MOST_EVERY: Duration = Duration::from_millis(100);
@@ -23,7 +24,7 @@ pub(super) struct LogEnds(Mutex<HashMap<AccountId, watch::Sender<Option<i64>>>>)
 impl LogEnds {
     /// Changes whenever the end of an account's log moves. The end is read for as long as a receiver exists.
     pub(super) fn subscribe(&self, live: &Arc<Live>, account: AccountId) -> watch::Receiver<Option<i64>> {
-        let mut accounts = self.lock();
+        let mut accounts = self.0.lock();
         if let Some(sender) = accounts.get(&account) {
             return sender.subscribe();
         }
@@ -33,24 +34,20 @@ impl LogEnds {
         receiver
     }
 
-    /// Removes an account that has no receivers; true when it was removed.
+    /// Removes an account that has no receivers; true if it was removed.
     fn release(&self, account: AccountId, sender: &watch::Sender<Option<i64>>) -> bool {
-        let mut accounts = self.lock();
+        let mut accounts = self.0.lock();
         let is_unused = sender.receiver_count() == 0;
         if is_unused {
             accounts.remove(&account);
         }
         is_unused
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<AccountId, watch::Sender<Option<i64>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 async fn follow(live: Arc<Live>, account: AccountId, sender: watch::Sender<Option<i64>>) {
     // Subscribed before the first read, so that no commit between two reads goes unnoticed.
-    let mut commits = live.parts.signals.of_account(account);
+    let mut commits = live.parts.store.commit_signals().of_account(account);
     while !live.log_ends.release(account, &sender) {
         match live.parts.store.event_end(Scope::for_background_job(account)).await {
             Ok(end) => {
@@ -70,8 +67,8 @@ async fn follow(live: Arc<Live>, account: AccountId, sender: watch::Sender<Optio
             let _commit_or_timeout = timeout_at(now + READ_AT_LEAST_EVERY, commits.changed()).await;
         };
         tokio::select! {
-            () = live.parts.signals.stopping().cancelled() => {
-                live.log_ends.lock().remove(&account);
+            () = live.parts.stopping.cancelled() => {
+                live.log_ends.0.lock().remove(&account);
                 return;
             }
             () = sender.closed() => {}

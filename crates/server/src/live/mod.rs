@@ -13,7 +13,7 @@ mod shared_read;
 
 pub use batch::Batch;
 pub use channel::Channel;
-pub use event_stream::{EventStream, Recheck, Viewer};
+pub use event_stream::{EventStream, Pings, Recheck, Viewer};
 pub use permits::{LimitReached, Permit};
 pub use poll::{Poll, Wake};
 pub use poll_answer::{EventPollKey, FeedPollKey, PollAnswer};
@@ -21,18 +21,19 @@ pub use share_cache::{OpenLink, PageError, PageKey, ShareCache, SharePage};
 pub use shared_read::SharedReads;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::id::{AccountId, UserId};
 use perigee_core::store::Store;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Events;
 use crate::event_format::EventFormat;
-use crate::signals::Signals;
 use log_ends::LogEnds;
 use permits::Permits;
 
@@ -49,14 +50,14 @@ pub struct Live {
     catching_up: Semaphore,
 }
 
-/// What reading and delivering events needs.
+/// Dependencies of reading and delivering events.
 pub struct LiveParts {
     /// Where the log is.
     pub store: Arc<dyn Store>,
     /// The time at which the state of devices is written.
     pub clock: Arc<dyn Clock>,
-    /// Wakes the readers of the log, and stops them.
-    pub signals: Arc<Signals>,
+    /// Stops the readers of the log.
+    pub stopping: CancellationToken,
     /// How events are written.
     pub format: EventFormat,
     /// Awaited when the service stops.
@@ -96,9 +97,9 @@ impl Live {
         self.polls.taken_by(account)
     }
 
-    /// The channel of an account's events. Its log is read for as long as somebody holds the channel.
+    /// The channel of an account's events. Its log is read for as long as a stream holds the channel.
     pub fn channel(self: &Arc<Self>, account: AccountId) -> Arc<Channel> {
-        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut channels = self.channels.lock();
         let channel = channels.entry(account).or_insert_with(|| {
             let channel = Arc::new(Channel::new(account));
             let reader = channel::read(Arc::clone(self), Arc::clone(&channel));
@@ -108,9 +109,9 @@ impl Live {
         Arc::clone(channel)
     }
 
-    /// Removes a channel that only its reader and the map still hold; true when it was removed.
+    /// Removes a channel that only its reader and the map still hold; true if it was removed.
     fn release(&self, channel: &Arc<Channel>) -> bool {
-        let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut channels = self.channels.lock();
         let is_unused = Arc::strong_count(channel) <= 2;
         if is_unused {
             channels.remove(&channel.account());

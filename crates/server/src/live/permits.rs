@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::id::{AccountId, UserId};
 
 /// The permits of streams or of polls.
@@ -33,9 +34,9 @@ pub struct Permit {
 /// Which limit is reached, and how many it allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitReached {
-    /// That of the user.
+    /// The limit of the user.
     User(usize),
-    /// That of the account.
+    /// The limit of the account.
     Account(usize),
 }
 
@@ -45,7 +46,7 @@ impl Permits {
     }
 
     pub(super) fn take(self: &Arc<Self>, account: AccountId, user: UserId) -> Result<Permit, LimitReached> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         if taken.users.get(&user).is_some_and(|count| *count >= self.per_user) {
             return Err(LimitReached::User(self.per_user));
         }
@@ -60,14 +61,14 @@ impl Permits {
 
     /// Permits taken by the users of an account.
     pub(super) fn taken_by(&self, account: AccountId) -> usize {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.taken.lock();
         taken.accounts.get(&account).copied().unwrap_or_default()
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut taken = self.permits.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.permits.taken.lock();
         decrement(&mut taken.users, &self.user);
         decrement(&mut taken.accounts, &self.account);
         metrics::gauge!(self.permits.gauge).decrement(1.0);
@@ -101,7 +102,7 @@ mod tests {
         drop(first);
         let again = permits.take(here, user(1)).unwrap();
         drop((second, third, elsewhere, again));
-        let taken = permits.taken.lock().unwrap();
+        let taken = permits.taken.lock();
         assert!(taken.users.is_empty() && taken.accounts.is_empty());
     }
 }

@@ -31,9 +31,9 @@ struct Waiting {
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
-    /// The log goes on; its last event has this number.
+    /// The log has new events; the last has this number.
     LogEnd(i64),
-    /// The caller's rights are due to be checked again; then wait on.
+    /// The rights of the caller must be checked again; then wait again.
     Recheck,
     /// The time is over, or the service stops.
     TimedOut,
@@ -52,12 +52,12 @@ impl Poll {
             live: Arc::clone(live),
             account,
             waiting: (!longest.is_zero()).then(subscribe),
-            stopping: live.parts.signals.stopping().clone(),
+            stopping: live.parts.stopping.clone(),
             deadline: Instant::now() + longest,
         }
     }
 
-    /// Waits until the log of the account goes on. Fails when the user or the account has too many polls waiting.
+    /// Waits until the log of the account has new events. Fails if the user or the account has too many waiting polls.
     pub async fn wait(&mut self, user: UserId) -> Result<Wake, LimitReached> {
         let Some(waiting) = &mut self.waiting else { return Ok(Wake::TimedOut) };
         if waiting.permit.is_none() {

@@ -4,12 +4,12 @@ use bytes::Bytes;
 use perigee_core::access::actor::Scope;
 use perigee_core::events::event::EventFilter;
 
-/// What the answer to a poll for events depends on.
+/// The cache key of the answer to a poll for events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventPollKey {
-    /// What the caller may see.
+    /// The scope of the caller.
     pub scope: Scope,
-    /// Which events the caller asked for.
+    /// Which events the caller requested.
     pub filter: EventFilter,
     /// Number of the last event the caller has.
     pub after: i64,
@@ -19,10 +19,10 @@ pub struct EventPollKey {
     pub end: i64,
 }
 
-/// What the answer to a poll for locations depends on.
+/// The cache key of the answer to a poll for locations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FeedPollKey {
-    /// What the caller may see.
+    /// The scope of the caller.
     pub scope: Scope,
     /// Number of the last location the caller has.
     pub after: i64,
@@ -36,7 +36,7 @@ pub struct FeedPollKey {
 pub struct PollAnswer {
     /// The rest of the JSON object after its envelope.
     pub rest: Bytes,
-    /// Whether nothing was in sight.
+    /// Whether nothing was visible.
     pub is_empty: bool,
     /// Number after which the next page begins.
     pub next: i64,

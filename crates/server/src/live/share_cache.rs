@@ -1,14 +1,15 @@
-//! Caches what share links show: one page is built at a time for each link, and every viewer who waits gets it.
+//! Caches the pages of share links: one page is built at a time for each link, for all viewers who wait for it.
 //!
 //! Accounts take turns at building, one page of an account at a time. The bytes of a page count against its account until
 //! the last viewer has received it, so that slow viewers of many different pages do not fill the memory.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use perigee_core::id::AccountId;
 use perigee_core::locations::place::Reader;
 use perigee_core::time::Timestamp;
@@ -18,17 +19,17 @@ use tokio::task::JoinError;
 
 use crate::budget::{Budget, Exhausted, Payer, Permit, Pool, Queue};
 
-/// Viewers of one link that wait at the same time; more are refused.
+/// Maximum number of viewers of one link that wait at the same time; more are refused.
 const WAITING_MAX: usize = 256;
-/// Pages cached for a link, which differ by the start of their trails.
+/// Maximum number of pages cached for a link, which differ by the start of their trails.
 const PAGES_MAX: usize = 4;
-/// Links above which those without viewers are removed from the cache.
+/// Number of links above which links without viewers are removed from the cache.
 const LINKS_MAX: usize = 16;
 /// Milliseconds for which a page of many devices is used although something was stored since.
 const LARGE_PAGE_TTL_MS: i64 = 1_000;
-/// How long a page stays in the cache at most; the same time.
+/// How long a page stays in the cache at most; equal to [`LARGE_PAGE_TTL_MS`].
 const KEPT: Duration = Duration::from_secs(1);
-/// Devices from which on a page counts as one of many.
+/// Number of devices from which on a page counts as a page of many devices.
 const LARGE_PAGE_DEVICES: usize = 100;
 
 /// The pages cached on a node.
@@ -62,7 +63,7 @@ struct Cached {
     page: SharePage,
 }
 
-/// What a page depends on.
+/// The cache key of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageKey {
     /// Start of the trails that are shown; none without trails.
@@ -71,7 +72,7 @@ pub struct PageKey {
     pub end: i64,
     /// Time of the request.
     pub now: Timestamp,
-    /// Who reads positions in words; none without words.
+    /// Language and units of `place`; none without places.
     pub place: Option<Reader>,
 }
 
@@ -81,7 +82,7 @@ impl PageKey {
         (0..LARGE_PAGE_TTL_MS).contains(&(now.as_millis() - self.now.as_millis()))
     }
 
-    /// Whether a page with this key and so many devices may be shown for another key.
+    /// Whether a page with this key and this many devices may be shown for another key.
     fn serves(self, other: Self, devices: usize) -> bool {
         let age = other.now.as_millis() - self.now.as_millis();
         self.trail == other.trail
@@ -120,7 +121,7 @@ impl<E> From<Exhausted> for PageError<E> {
 }
 
 impl SharePage {
-    /// The same page, which gives its bytes back to the pool when the last viewer has received it.
+    /// The same page, which returns its bytes to the pool when the last viewer has received it.
     fn with_permit(self, permit: Permit) -> Self {
         let body = Bytes::from_owner(PermittedBody { body: self.body, _permit: permit });
         Self { body, ..self }
@@ -188,7 +189,7 @@ impl ShareCache {
             let page = build.await.map_err(PageError::Build)?;
             let size = page.body.len();
             let permit = bytes.try_acquire(payer, size).or_else(|_full| {
-                // Pages that no viewer reads are given up first.
+                // Pages without a viewer are dropped first.
                 pages.clear();
                 bytes.try_acquire(payer, size)
             })?;
@@ -211,7 +212,7 @@ impl ShareCache {
     }
 
     fn link(&self, secret: &str) -> Arc<Link> {
-        let mut links = self.lock();
+        let mut links = self.links.lock();
         if let Some(link) = links.get(secret) {
             return Arc::clone(link);
         }
@@ -219,10 +220,6 @@ impl ShareCache {
             links.retain(|_, link| Arc::strong_count(link) > 1);
         }
         Arc::clone(links.entry(secret.to_owned()).or_default())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Link>>> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

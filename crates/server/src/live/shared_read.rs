@@ -3,8 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use tokio::sync::{OnceCell, Semaphore};
 
 /// Reads that run at the same time. The others wait, so that connections of the store stay free for other requests.
@@ -55,7 +56,7 @@ impl<K: Eq + Hash, V> SharedReads<K, V> {
     }
 
     fn cell(&self, key: K) -> Arc<Cell<V>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(cell) = state.cells.get(&key).and_then(Weak::upgrade) {
             return cell;
         }
@@ -69,10 +70,6 @@ impl<K: Eq + Hash, V> SharedReads<K, V> {
         }
         state.kept.push_back(Arc::clone(&cell));
         cell
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<K, V>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -103,14 +100,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_fails_is_read_again_and_memory_is_bounded() {
+    async fn a_failed_read_is_repeated_and_memory_is_bounded() {
         let shared = SharedReads::<u32, u32>::default();
         assert_eq!(shared.get(1, async { Err("no") }).await, Err("no"));
         assert_eq!(shared.get(1, async { Ok::<_, &str>(7) }).await.as_deref(), Ok(&7));
         for key in 0..10_000 {
             assert_eq!(shared.get(key, async { Ok::<_, &str>(7) }).await.as_deref(), Ok(&7));
         }
-        let state = shared.lock();
+        let state = shared.state.lock();
         assert!(state.cells.len() <= SWEEP_ABOVE && state.kept.len() <= KEPT, "{}", state.cells.len());
     }
 }

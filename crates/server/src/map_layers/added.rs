@@ -1,7 +1,7 @@
 //! The layers that `perigee map add` wrote to the data folder, beside those of the settings.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -15,11 +15,11 @@ pub const FILE: &str = "map-layers.json";
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AddedLayers {
-    /// At most one of a name.
+    /// At most one layer per name.
     pub layers: Vec<MapLayer>,
 }
 
-/// The same to be written: settings that are printed hide what may be a key in a URL, the file must not.
+/// The same layers for writing: printed settings hide a possible key in a URL, the file must not.
 #[derive(Serialize)]
 struct Written<'l> {
     layers: Vec<WrittenLayer<'l>>,
@@ -62,18 +62,17 @@ impl AddedLayers {
         }
     }
 
-    /// Writes the file whole, or not at all. Only its owner may read it: a URL may have a key in it.
+    /// Writes the file atomically. Only its owner may read it: a URL may contain a key.
     pub fn write(&self, data: &Path) -> io::Result<PathBuf> {
         let layers = self.layers.iter().map(WrittenLayer::of).collect();
         let text = serde_json::to_vec_pretty(&Written { layers })?;
         let (path, draft) = (data.join(FILE), data.join(format!("{FILE}.new")));
         fs::create_dir_all(data)?;
-        fs::write(&draft, text)?;
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create(true).truncate(true);
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            fs::set_permissions(&draft, fs::Permissions::from_mode(0o600))?;
-        }
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&draft)?.write_all(&text)?;
         fs::rename(&draft, &path)?;
         Ok(path)
     }

@@ -1,15 +1,16 @@
-//! Files on disk up to a number of bytes; the one that was not used for longest is deleted first.
+//! A cache of files on disk with a size limit; the least recently used file is deleted first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::UNIX_EPOCH;
 
-/// What a file takes at least, because disks are given out in blocks.
+use parking_lot::Mutex;
+
+/// Minimum space of a file, because disks allocate blocks.
 const BLOCK_BYTES: u64 = 4_096;
-/// The ending of files that are being written.
+/// The suffix of files that are being written.
 const DRAFT: &str = ".new";
 
 /// A cache of files in one folder that nothing else writes to.
@@ -31,26 +32,26 @@ struct Index {
 
 impl Index {
     fn note(&mut self, name: &str, bytes: u64) {
-        self.forget(name);
+        self.remove(name);
         self.uses += 1;
         self.bytes += bytes;
         self.files.insert(name.to_owned(), (bytes, self.uses));
         self.by_use.insert(self.uses, name.to_owned());
     }
 
-    fn forget(&mut self, name: &str) {
+    fn remove(&mut self, name: &str) {
         if let Some((bytes, used)) = self.files.remove(name) {
             self.bytes -= bytes;
             self.by_use.remove(&used);
         }
     }
 
-    /// Names of files to delete until the rest has room.
+    /// Removes the least recently used files until the rest fits, and returns their names.
     fn shrink_to(&mut self, most_bytes: u64) -> Vec<String> {
         let mut deleted = Vec::new();
         while self.bytes > most_bytes {
             let Some(name) = self.by_use.values().next().cloned() else { break };
-            self.forget(&name);
+            self.remove(&name);
             deleted.push(name);
         }
         deleted
@@ -58,7 +59,7 @@ impl Index {
 }
 
 impl DiskCache {
-    /// Takes over the files that are in the folder, the oldest first.
+    /// Adopts the files in the folder, the oldest first.
     pub(super) fn open(folder: &Path, most_bytes: u64) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         let mut found = Vec::new();
@@ -82,37 +83,33 @@ impl DiskCache {
         Ok(cache)
     }
 
-    fn index(&self) -> MutexGuard<'_, Index> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn shrink(&self) {
-        for name in self.index().shrink_to(self.most_bytes) {
-            // One that is gone already was what was wanted.
-            let _gone = fs::remove_file(self.folder.join(name));
+        for name in self.index.lock().shrink_to(self.most_bytes) {
+            // A file that is already absent need not be removed.
+            let _absent = fs::remove_file(self.folder.join(name));
         }
     }
 
     /// The content of a file, if there is one.
     pub(super) fn read(&self, name: &str) -> Option<Vec<u8>> {
-        let bytes = self.index().files.get(name).map(|(bytes, _)| *bytes)?;
+        let bytes = self.index.lock().files.get(name).map(|(bytes, _)| *bytes)?;
         let content = fs::read(self.folder.join(name)).ok();
         match &content {
-            Some(_) => self.index().note(name, bytes),
-            None => self.index().forget(name),
+            Some(_) => self.index.lock().note(name, bytes),
+            None => self.index.lock().remove(name),
         }
         content
     }
 
-    /// Keeps a file, whole or not at all, and deletes others until there is room.
+    /// Stores a file atomically, and deletes others until there is room.
     pub(super) fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
         let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX).max(BLOCK_BYTES);
         if bytes > self.most_bytes {
             return Ok(());
         }
-        let mut index = self.index();
+        let mut index = self.index.lock();
         for old in index.shrink_to(self.most_bytes - bytes) {
-            let _gone = fs::remove_file(self.folder.join(old));
+            let _absent = fs::remove_file(self.folder.join(old));
         }
         let draft = self.folder.join(format!("{name}{DRAFT}"));
         fs::write(&draft, content)?;
@@ -126,7 +123,7 @@ impl DiskCache {
     /// Bytes of all files.
     #[cfg(test)]
     fn bytes(&self) -> u64 {
-        self.index().bytes
+        self.index.lock().bytes
     }
 }
 
@@ -143,7 +140,7 @@ mod tests {
         }
         assert_eq!(cache.read("a").as_deref(), Some(&b"a"[..]));
         cache.write("e", b"e").unwrap();
-        assert_eq!(cache.read("b"), None, "the least used is gone");
+        assert_eq!(cache.read("b"), None, "the least used was deleted");
         assert!(["a", "c", "d", "e"].iter().all(|name| cache.read(name).is_some()));
         cache.write("large", &[0; 12_288]).unwrap();
         assert!(cache.bytes() <= 4 * BLOCK_BYTES);
@@ -166,6 +163,6 @@ mod tests {
         fs::remove_dir_all(folder.path()).unwrap();
         assert!(["a", "b", "c"].iter().all(|name| cache.read(name).is_none()));
         assert_eq!(cache.bytes(), 0);
-        assert!(cache.write("e", b"e").is_err(), "the folder is gone");
+        assert!(cache.write("e", b"e").is_err(), "the folder was deleted");
     }
 }

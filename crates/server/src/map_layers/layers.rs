@@ -1,4 +1,4 @@
-//! The layers as the service has them: checked, with an id each.
+//! The validated layers of the service, each with an ID.
 
 use std::path::Path;
 
@@ -9,28 +9,28 @@ use super::proxy::Proxy;
 use crate::config::{ConfigError, LayerSource, Map, MapLayer};
 use crate::tiles::{TileFacts, Tiles};
 
-/// Most layers, so that the list stays one that people choose from.
+/// Maximum number of layers, so that the list stays short enough to choose from.
 const COUNT_MAX: usize = 30;
 
-/// A layer of the operator's.
+/// A layer of the operator.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Stands in its address. Another one after the source changed, so that no browser mixes the tiles of two maps.
+    /// Part of its URL. It changes with the source, so that no browser mixes the tiles of two maps.
     pub id: String,
     /// As the operator described it.
     pub settings: MapLayer,
-    /// Where its tiles come from.
+    /// The source of its tiles.
     pub tiles: LayerTiles,
 }
 
-/// Where the tiles of a layer come from.
+/// The source of the tiles of a layer.
 #[derive(Clone, Debug)]
 pub enum LayerTiles {
     /// A file that this server serves by ranges.
     File(Tiles),
-    /// A tile server that this server asks.
+    /// A tile server that this server calls.
     Proxied,
-    /// Another server, which browsers ask.
+    /// Another server, which browsers call.
     Elsewhere {
         /// Whether it has one file, read by ranges, rather than a tile for each address.
         is_file: bool,
@@ -54,12 +54,15 @@ impl Layers {
     pub fn of(all: Vec<MapLayer>) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError { key: "map.layers", problem };
         if all.len() > COUNT_MAX {
-            return Err(wrong(format!("must be {COUNT_MAX} layers at the most, not {}", all.len())));
+            return Err(wrong(format!("must be at most {COUNT_MAX} layers, not {}", all.len())));
         }
         let mut layers: Vec<Layer> = Vec::with_capacity(all.len());
         for settings in all {
             if layers.iter().any(|other| other.settings.name == settings.name) {
-                return Err(wrong(format!("have the name \"{}\" twice; choose another", settings.name)));
+                return Err(wrong(format!(
+                    "have the name \"{}\" more than once; rename one of them",
+                    settings.name
+                )));
             }
             layers.push(Layer::open(settings).map_err(wrong)?);
         }
@@ -71,13 +74,13 @@ impl Layers {
         self.0.iter()
     }
 
-    /// What fetches the tiles of layers whose servers browsers do not ask; none without such layers.
+    /// The proxy for layers whose servers browsers do not call directly; none without such layers.
     pub fn proxy(&self, map: &Map, data: &Path) -> Result<Option<Proxy>, ConfigError> {
         let is_needed = self.iter().any(|layer| matches!(layer.tiles, LayerTiles::Proxied));
         is_needed.then(|| Proxy::open(map, data)).transpose()
     }
 
-    /// Scheme, host and port of every server that browsers must be allowed to ask.
+    /// Scheme, host and port of every server that browsers must be allowed to call.
     pub fn direct_origins(&self, map: &Map) -> Vec<String> {
         let settings: Vec<MapLayer> = self.iter().map(|layer| layer.settings.clone()).collect();
         map.direct_origins(&settings)
@@ -119,7 +122,7 @@ impl Layer {
         Ok(Self { id, settings, tiles })
     }
 
-    /// What its tiles are, as a file or the operator says.
+    /// The format of its tiles, from the file or the settings.
     pub fn facts(&self) -> TileFacts {
         match &self.tiles {
             LayerTiles::File(tiles) => tiles.facts(),

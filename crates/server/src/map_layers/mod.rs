@@ -1,4 +1,4 @@
-//! The operator's named maps and overlays: files of tiles, and tile servers that browsers ask or this server asks for them.
+//! The operator's named maps and overlays: tile files, and tile servers that browsers or this server call.
 
 mod added;
 mod disk_cache;

@@ -1,5 +1,5 @@
-//! Fetches tiles of the operator's tile servers and keeps them on disk. Only addresses made from a layer's own URL are asked,
-//! without redirects, with bounds on time and size.
+//! Fetches tiles of the operator's tile servers and caches them on disk. Only URLs derived from a layer's own URL are
+//! requested, without redirects, with limits on time and size.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,14 +15,15 @@ use super::layers::Layer;
 use crate::budget::{Exhausted, Payer, Queue};
 use crate::config::{ConfigError, Map};
 
-/// The whole time for one tile.
+/// Time limit for fetching one tile.
 const TIMEOUT: Duration = Duration::from_secs(10);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Bytes of one tile. Usual ones have a hundredth of it.
+/// Maximum size of a tile, in bytes. Usual tiles have a hundredth of it.
 const TILE_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// The folder of cached tiles in the data folder.
 const FOLDER: &str = "map-cache";
-/// Nothing else is passed on: neither pages nor drawings can run a script from here.
+/// Content types that are passed on. HTML and SVG are not among them, because they could run a script in the origin of
+/// the console.
 const TYPES: [&str; 8] = [
     "image/png",
     "image/jpeg",
@@ -40,7 +41,7 @@ const MS_PER_DAY: i64 = 86_400_000;
 pub struct Proxy {
     http: reqwest::Client,
     cache: Option<Arc<DiskCache>>,
-    /// Milliseconds for which a tile is not asked for again.
+    /// Milliseconds for which a cached tile is not requested again.
     fresh_ms: i64,
 }
 
@@ -66,11 +67,11 @@ pub struct Tile {
 /// Why there is no tile.
 #[derive(Debug)]
 pub enum TileError {
-    /// The server has none there.
+    /// The server has no such tile.
     Missing,
     /// Too many tiles are being fetched.
     Exhausted(Exhausted),
-    /// The server does not answer, or not with a tile. The reason names no address, which may have a key in it.
+    /// The server does not answer, or not with a tile. The reason contains no URL, which may contain a key.
     Unreachable(String),
 }
 
@@ -85,7 +86,7 @@ struct Stored {
 impl TileAddress {
     /// The tile at zoom, column and row of a path, if a layer with these zoom levels can have it.
     pub fn read((z, x, y): (&str, &str, &str), zooms: (u8, u8)) -> Option<Self> {
-        // `+7` and `007` are numbers to the parser, and would be tiles of their own in caches.
+        // The parser accepts `+7` and `007`, which would be cached as separate tiles.
         let number = |text: &str| text.parse::<u32>().ok().filter(|number| number.to_string() == text);
         let (z, x, y) = (number(z)?, number(x)?, number(y)?);
         let z = u8::try_from(z).ok().filter(|z| (zooms.0..=zooms.1).contains(z))?;
@@ -106,7 +107,7 @@ impl TileAddress {
 }
 
 impl Proxy {
-    /// A proxy that keeps tiles in the data folder; it keeps none if the settings allow no bytes.
+    /// A proxy that caches tiles in the data folder; without a cache if the settings allow no bytes.
     pub fn open(map: &Map, data: &Path) -> Result<Self, ConfigError> {
         let wrong = |problem: String| ConfigError { key: "map.cache_mib", problem };
         let folder = data.join(FOLDER);
@@ -132,7 +133,7 @@ impl Proxy {
         Ok(Self { http, cache: cache.map(Arc::new), fresh_ms: i64::from(map.cache_days) * MS_PER_DAY })
     }
 
-    /// A tile from the cache or from its server. One that is too old is still better than none.
+    /// A tile from the cache or from its server. An outdated tile is used if the server fails.
     pub async fn tile(
         &self,
         layer: &Layer,
@@ -162,7 +163,7 @@ impl Proxy {
         }
     }
 
-    /// What the cache has, and whether it is fresh.
+    /// The cached tile, and whether it is fresh.
     async fn cached(&self, name: &str, now: Timestamp) -> Option<(Option<Tile>, bool)> {
         let (cache, name) = (Arc::clone(self.cache.as_ref()?), name.to_owned());
         let content = tokio::task::spawn_blocking(move || cache.read(&name)).await.ok()??;
@@ -195,10 +196,10 @@ impl Proxy {
         }
     }
 
-    /// Asks the server; none where it has no tile.
+    /// Requests the tile from the server; none if it has no such tile.
     async fn fetch(&self, url: &str) -> Result<Option<Tile>, String> {
-        let told = |error: reqwest::Error| error.without_url().to_string();
-        let mut response = self.http.get(url).send().await.map_err(told)?;
+        let described = |error: reqwest::Error| error.without_url().to_string();
+        let mut response = self.http.get(url).send().await.map_err(described)?;
         match response.status().as_u16() {
             200 => {}
             204 | 404 | 410 => return Ok(None),
@@ -210,15 +211,15 @@ impl Proxy {
         let content_type =
             header("content-type").split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if !TYPES.contains(&content_type.as_str()) {
-            return Err("the tile server answered with something that is no tile".to_owned());
+            return Err("the tile server answered with a content type that is not a map tile; check the URL of the layer".to_owned());
         }
         let is_gzipped = match header("content-encoding") {
             "" | "identity" => false,
             "gzip" => true,
-            _ => return Err("the tile server answered in an encoding that was not asked for".to_owned()),
+            _ => return Err("the tile server answered with a content encoding other than gzip".to_owned()),
         };
         let mut bytes = Vec::new();
-        while let Some(part) = response.chunk().await.map_err(told)? {
+        while let Some(part) = response.chunk().await.map_err(described)? {
             if bytes.len() + part.len() > TILE_BYTES_MAX {
                 return Err("the tile server answered with more than 2 MiB".to_owned());
             }

@@ -1,20 +1,21 @@
 //! Garmin IPC Inbound: the history of devices, which closes the gap that an outage leaves in IPC Outbound.
 
 use perigee_core::time::Timestamp;
+use perigee_gateways::setting::SettingError;
 use perigee_gateways::{FeedDecoded, Options};
 use serde_json::Value as Json;
 use url::Url;
 
-use super::options::{self, OptionError};
+use super::options;
 use super::provider::{Context, Provider, Request, Step};
 use super::window::Window;
 use crate::webhook::{Credentials, Guard};
 
 /// Seconds between requests while a gap is closed, and between devices.
 const CATCH_UP_WAIT_S: i64 = 5;
-/// Seconds between requests otherwise. Outbound brings messages at once; this finds those that it lost.
+/// Seconds between requests otherwise. Outbound delivers messages immediately; this finds those that it lost.
 const USUAL_WAIT_S: i64 = 900;
-/// Devices of one gateway.
+/// Maximum number of devices of one gateway.
 const DEVICES_MAX: usize = 500;
 
 pub(super) const HISTORY: Provider = Provider {
@@ -28,7 +29,7 @@ pub(super) const HISTORY: Provider = Provider {
     shorter: |context| Some(Window::read(context).shorter().cursor()),
 };
 
-fn imeis(options: &Options) -> Result<Vec<String>, OptionError> {
+fn imeis(options: &Options) -> Result<Vec<String>, SettingError> {
     let list = options.get("imeis").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let imeis: Option<Vec<String>> = list
         .iter()
@@ -36,11 +37,12 @@ fn imeis(options: &Options) -> Result<Vec<String>, OptionError> {
         .map(|imei| imei.filter(|imei| imei.bytes().all(|byte| byte.is_ascii_digit())))
         .collect();
     imeis.filter(|imeis| (1..=DEVICES_MAX).contains(&imeis.len())).ok_or_else(|| {
-        format!("must have \"imeis\", an array of 1 to {DEVICES_MAX} IMEIs, each a string of 15 digits")
+        let problem = format!("must be an array of 1 to {DEVICES_MAX} IMEIs, each a string of 15 digits");
+        options::invalid("imeis", problem)
     })
 }
 
-fn credentials(options: &Options) -> Result<Credentials, OptionError> {
+fn credentials(options: &Options) -> Result<Credentials, SettingError> {
     if let Some(key) = options.text("apiKey") {
         return Ok(Credentials::Header { name: "x-api-key", value: key.to_owned() });
     }
@@ -48,16 +50,15 @@ fn credentials(options: &Options) -> Result<Credentials, OptionError> {
         (Some(user), Some(password)) => {
             Ok(Credentials::Basic { user: user.to_owned(), password: password.to_owned() })
         }
-        _ => Err("must have \"apiKey\", or \"user\" and \"password\", of IPC Inbound".to_owned()),
+        _ => Err(options::invalid("apiKey", "is required unless \"user\" and \"password\" are given")),
     }
 }
 
-fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
-    let url = options::url(options::text(options, "url")?, guard)?;
-    Ok(url)
+fn address(options: &Options, guard: &Guard) -> Result<Url, SettingError> {
+    options::url(options::text(options, "url")?, guard)
 }
 
-fn check(options: &Options, guard: &Guard) -> Result<(), OptionError> {
+fn check(options: &Options, guard: &Guard) -> Result<(), SettingError> {
     address(options, guard)?;
     credentials(options)?;
     imeis(options).map(drop)
@@ -67,7 +68,7 @@ fn date(instant: Timestamp) -> String {
     Timestamp::from_millis(instant.as_seconds() * 1000).to_string()
 }
 
-fn request(context: &Context<'_>) -> Result<Request, OptionError> {
+fn request(context: &Context<'_>) -> Result<Request, SettingError> {
     let imeis = imeis(context.options)?;
     let window = Window::read(context);
     let span = window.span(context.now);

@@ -1,19 +1,20 @@
 //! Garmin's `MapShare` pages: KML of the messages between two instants.
 
 use perigee_core::time::Timestamp;
+use perigee_gateways::setting::SettingError;
 use perigee_gateways::{FeedDecoded, Options};
 use url::Url;
 
-use super::options::{self, OptionError};
+use super::options;
 use super::provider::{Context, Provider, Request, Step, newest};
 use super::window::Window;
-use crate::webhook::{Credentials, Guard};
+use crate::webhook::{Credentials, Guard, Refused};
 
-/// Where the pages are; the setting `url` replaces it.
+/// Base URL of the pages; the setting `url` replaces it.
 const BASE: &str = "https://share.garmin.com/Feed/Share";
 /// Seconds between requests while a gap is closed.
 const CATCH_UP_WAIT_S: i64 = 30;
-/// Seconds to wait after a refusal: Garmin blocks clients that fetch too often for an hour.
+/// Seconds to wait after a refusal: Garmin blocks clients that fetch too often, for an hour.
 const BLOCKED_S: i64 = 3_600;
 
 pub(super) const MAPSHARE: Provider = Provider {
@@ -27,22 +28,21 @@ pub(super) const MAPSHARE: Provider = Provider {
     shorter: |context| Some(Window::read(context).shorter().cursor()),
 };
 
-fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
+fn address(options: &Options, guard: &Guard) -> Result<Url, SettingError> {
     let name = options::text(options, "mapShare")?;
     if name.contains(['/', '?', '#', '%', '\\']) || name.starts_with('.') {
-        return Err(
-            "must have \"mapShare\", the name at the end of the address of the MapShare page".to_owned()
-        );
+        let problem = "must be the name at the end of the URL of the MapShare page";
+        return Err(options::invalid("mapShare", problem));
     }
     let mut url = options::url(options.text("url").unwrap_or(BASE), guard)?;
     match url.path_segments_mut() {
         Ok(mut segments) => drop(segments.pop_if_empty().push(name)),
-        Err(()) => return Err("must be an address that begins with https://".to_owned()),
+        Err(()) => return Err(options::invalid("url", Refused::NotWeb.to_string())),
     }
     Ok(url)
 }
 
-fn check(options: &Options, guard: &Guard) -> Result<(), OptionError> {
+fn check(options: &Options, guard: &Guard) -> Result<(), SettingError> {
     address(options, guard).map(drop)
 }
 
@@ -51,7 +51,7 @@ fn date(instant: Timestamp) -> String {
     Timestamp::from_millis(instant.as_seconds() * 1000).to_string()
 }
 
-fn request(context: &Context<'_>) -> Result<Request, OptionError> {
+fn request(context: &Context<'_>) -> Result<Request, SettingError> {
     let mut url = address(context.options, context.guard)?;
     let span = Window::read(context).span(context.now);
     let pairs = [("d1", date(span.from)), ("d2", date(span.to.plus_seconds(1)))];
@@ -72,7 +72,7 @@ fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
     Step { cursor: window.after(span).cursor(), complete_to: Some(span.to), wait_s }
 }
 
-/// Seconds until the next request, from 4 minutes to an hour: the longer a device has been silent, the longer.
+/// Seconds until the next request, from 4 minutes to an hour: the longer a device has been silent, the longer the wait.
 fn usual_wait_s(newest: Option<Timestamp>, now: Timestamp) -> i64 {
     match newest.map(|newest| now.as_seconds() - newest.as_seconds()) {
         Some(..1_800) => 240,

@@ -1,7 +1,7 @@
 //! Pollers: fetch messages from providers that do not send them, and close gaps after an outage.
 //!
-//! A poll is leased to one node, fetched, stored, and settled; whatever step it ends at, the next poll begins where the last
-//! settled one ended, and what is stored already is recognised.
+//! A poll is leased to one node, fetched, stored, and settled. If it is interrupted, the next poll begins where the
+//! last settled one ended, and duplicates are recognised.
 
 mod garmin;
 mod mapshare;

@@ -1,25 +1,26 @@
 //! Reading the settings of polled gateways.
 
 use perigee_gateways::Options;
+use perigee_gateways::setting::SettingError;
 use url::Url;
 
 use crate::webhook::Guard;
 
-/// Characters that a setting may have.
+/// Maximum number of characters of a setting.
 const TEXT_MAX: usize = 500;
 
-/// Why settings cannot be used, as a phrase that follows their name.
-pub(super) type OptionError = String;
-
-/// A text that must be there.
-pub(super) fn text<'o>(options: &'o Options, name: &str) -> Result<&'o str, OptionError> {
+/// Reads a required text of at most [`TEXT_MAX`] characters.
+pub(super) fn text<'o>(options: &'o Options, name: &str) -> Result<&'o str, SettingError> {
     let text = options.text(name).map(str::trim).filter(|text| !text.is_empty() && text.len() <= TEXT_MAX);
-    text.ok_or_else(|| format!("must have \"{name}\", a string of at most {TEXT_MAX} characters"))
+    text.ok_or_else(|| invalid(name, format!("must be a string of 1 to {TEXT_MAX} characters")))
 }
 
-/// An address that the operator allows to be fetched.
-pub(super) fn url(text: &str, guard: &Guard) -> Result<Url, OptionError> {
-    let url = Url::parse(text).map_err(|_error| "must be an address that begins with https://".to_owned())?;
-    guard.check_url(&url).map_err(|refused| format!("cannot be used: it {refused}"))?;
-    Ok(url)
+/// Reads the URL to fetch from, which the operator must allow.
+pub(super) fn url(text: &str, guard: &Guard) -> Result<Url, SettingError> {
+    guard.parse(text).map_err(|refused| invalid("url", refused.to_string()))
+}
+
+/// The error for an option with this name; the problem is a phrase that follows the name.
+pub(super) fn invalid(name: &str, problem: impl Into<String>) -> SettingError {
+    SettingError::new(format!("/{name}"), problem)
 }

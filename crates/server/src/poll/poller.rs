@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::message_contents::{MessageDevices, RequestMessage};
 use perigee_core::id::{AccountId, GatewayId};
 use perigee_core::store::{LeasedPoll, PollSettlement, Store};
 use perigee_core::time::{Clock, Monotonic};
@@ -21,12 +22,11 @@ use crate::config;
 use crate::ingest::{FeedArrival, FeedBody, FeedSettings, Ingest, IngestError, Page};
 use crate::webhook::{Client, ClientError, Fetched, Guard};
 
-/// How long a whole answer may take at the most. Pages of a day have megabytes.
+/// Maximum time of a whole answer. Pages of a day have megabytes.
 const ANSWER_WITHIN: Duration = Duration::from_mins(1);
-/// How long it may take at first. A provider that took long gets more; one that failed gets twice as much with each failure,
-/// and waits for its turn among those that failed.
+/// The initial time limit. It is longer for a provider whose last answer took long, and doubles with each failure.
 const SHORTEST_LIMIT: Duration = Duration::from_secs(15);
-/// Gateways whose last answer is remembered for its time.
+/// Maximum number of gateways for which the duration of the last answer is remembered.
 const REMEMBERED: usize = 10_000;
 /// How long a poll is leased, in milliseconds: longer than fetching and storing an answer takes.
 const LEASE_MS: i64 = 5 * 60 * 1000;
@@ -49,10 +49,10 @@ pub struct Poller {
     /// The account that had the last turn.
     last_turn: AtomicI64,
     /// How long the last answer of a gateway took.
-    durations: std::sync::Mutex<BoundedMap<GatewayId, Duration>>,
+    durations: parking_lot::Mutex<BoundedMap<GatewayId, Duration>>,
 }
 
-/// What was fetched.
+/// The result of one request to a provider.
 #[derive(Debug)]
 pub enum Fetch {
     /// The body of an answer with status 200.
@@ -64,11 +64,11 @@ pub enum Fetch {
 /// Why a poll failed.
 #[derive(Debug)]
 pub struct Failure {
-    /// A sentence without addresses and credentials.
+    /// A sentence without URLs and credentials.
     error: String,
     /// Whether the provider refused the request.
     refused: bool,
-    /// Seconds that it asks to wait.
+    /// Seconds that the provider asks to wait.
     rest_s: Option<i64>,
     /// Where to continue instead, with a smaller request.
     cursor: Option<String>,
@@ -81,7 +81,7 @@ impl Failure {
 }
 
 impl Poller {
-    /// A poller that fetches from addresses that webhooks may have.
+    /// A poller that fetches only from URLs that are allowed for webhooks.
     pub fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -100,7 +100,7 @@ impl Poller {
             bodies,
             spaced: Mutex::default(),
             last_turn: AtomicI64::new(i64::MIN),
-            durations: std::sync::Mutex::new(BoundedMap::new(REMEMBERED)),
+            durations: parking_lot::Mutex::new(BoundedMap::new(REMEMBERED)),
         })
     }
 
@@ -121,7 +121,8 @@ impl Poller {
 
     /// Leases a poll that is due, so that no other node makes it.
     pub async fn lease(&self) -> Result<Option<LeasedPoll>, StoreError> {
-        // Locked until the lease is known, so that two tasks of this node cannot both poll a provider within its spacing.
+        // Locked until the lease is known, so that two tasks of this node cannot poll a provider within its minimum
+        // interval.
         let mut spaced = self.spaced.lock().await;
         let now = self.clock.monotonic();
         let is_allowed = |provider: &&Provider| spaced.get(provider.feed).is_none_or(|next| *next <= now);
@@ -139,15 +140,15 @@ impl Poller {
         Ok(leased)
     }
 
-    /// An empty permit for the memory of an answer, at the expense of this account.
+    /// An empty permit for the memory of an answer, charged to this account.
     pub fn memory(&self, account: AccountId) -> Permit {
         self.bodies.empty(Payer::account(account))
     }
 
-    /// Fetches what comes next, within the time that this gateway has.
+    /// Sends the next request, within the time limit of this gateway.
     async fn fetch_within_limit(&self, poll: &LeasedPoll) -> Fetch {
         let failures = poll.gateway.state.poll.as_ref().map_or(0, |state| state.failures);
-        let durations = || self.durations.lock().unwrap_or_else(PoisonError::into_inner);
+        let durations = || self.durations.lock();
         let limit = time_limit(failures, durations().get(&poll.gateway.id).copied());
         let begun = self.clock.monotonic();
         let Ok(fetched) = tokio::time::timeout(limit, self.fetch(poll)).await else {
@@ -163,7 +164,7 @@ impl Poller {
         fetched
     }
 
-    /// Fetches what comes next.
+    /// Sends the next request.
     pub async fn fetch(&self, poll: &LeasedPoll) -> Fetch {
         let Some((provider, feed)) = parts(poll) else {
             return Fetch::Failed(Failure::new("This version of the server does not fetch this feed."));
@@ -173,8 +174,9 @@ impl Poller {
         let request = match (provider.request)(&context) {
             Ok(request) => request,
             Err(error) => {
+                let (option, problem) = (error.path.trim_start_matches('/'), error.problem);
                 return Fetch::Failed(Failure::new(format!(
-                    "The feed cannot be fetched: the options of the gateway {error}."
+                    "The feed cannot be fetched: the option \"{option}\" of the gateway {problem}."
                 )));
             }
         };
@@ -195,7 +197,7 @@ impl Poller {
         }
     }
 
-    /// Stores what an answer says, and gives what is to be settled. It may be repeated.
+    /// Stores the content of an answer, and returns the settlement. Storing the same answer again has no effect.
     pub async fn store(&self, poll: &LeasedPoll, fetched: Fetch) -> Result<PollSettlement, StoreError> {
         let body = match fetched {
             Fetch::Body(body) => FeedBody::of_answer(body),
@@ -233,13 +235,13 @@ impl Poller {
             return Ok(self.failed(poll, failure, None));
         }
         if let Some(error) = decoded.error {
-            // An answer that is no list of messages is kept once, and asked for again.
+            // An answer that is not a list of messages is stored once, and requested again.
             let is_first = poll.gateway.state.poll.as_ref().is_none_or(|state| state.failures == 0);
             let failure = Failure {
                 refused: true,
                 ..Failure::new(format!("The answer of the provider cannot be decoded: {error}."))
             };
-            return Ok(self.failed(poll, failure, raw.filter(|_| is_first).map(|(message, _)| message)));
+            return Ok(self.failed(poll, failure, raw.filter(|_| is_first).map(|raw| raw.message)));
         }
         let step = (provider.step)(&self.context(poll, &options), &decoded);
         Ok(PollSettlement {
@@ -284,7 +286,12 @@ impl Poller {
             cursor: failure.cursor,
             complete_to: None,
             next: self.clock.now().plus_seconds(wait_s),
-            page: page.map(|message| (message, MessageResult::Unparsable)),
+            page: page.map(|message| RequestMessage {
+                message,
+                result: MessageResult::Unparsable,
+                devices: MessageDevices::Unknown,
+                sos: Vec::new(),
+            }),
             messages: 0,
             error: Some(failure.error),
             refused: failure.refused,
@@ -292,7 +299,7 @@ impl Poller {
     }
 }
 
-/// How long an answer may take, after so many failures and with this time of the last one that came.
+/// The time limit of an answer, from the number of failures and the duration of the last answer.
 fn time_limit(failures: u32, last: Option<Duration>) -> Duration {
     let usual = SHORTEST_LIMIT.max(last.unwrap_or_default().saturating_mul(2));
     usual.saturating_mul(1 << failures.min(4)).min(ANSWER_WITHIN)
@@ -307,7 +314,7 @@ fn options(poll: &LeasedPoll) -> Options {
     Options::new(serde_json::from_str(&poll.gateway.settings.options).unwrap_or_default())
 }
 
-/// An answer that is too long is asked for in shorter parts, without a long wait.
+/// An answer that is too long is requested in shorter parts, without a long wait.
 fn too_long(provider: &Provider, context: &Context<'_>) -> Failure {
     Failure {
         cursor: (provider.shorter)(context),

@@ -1,15 +1,14 @@
-//! The providers that are polled: one line each, and what they have in common.
+//! The polled providers: one entry each, and their common types.
 
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::time::Timestamp;
+use perigee_gateways::setting::SettingError;
 use perigee_gateways::{FeedDecoded, Options};
 use url::Url;
 
-use super::options::OptionError;
 use super::{garmin, mapshare, spot};
 use crate::webhook::{Credentials, Guard};
 
-/// What to fetch next.
 pub(super) struct Request {
     pub(super) url: Url,
     pub(super) credentials: Credentials,
@@ -45,12 +44,12 @@ pub struct Provider {
     pub feed: &'static str,
     /// Seconds between requests of different gateways, by the provider's rules; 0 for none.
     pub(super) spacing_s: u64,
-    /// Seconds to wait after the provider refused a request and did not say how long.
+    /// Seconds to wait after the provider refused a request without a waiting time.
     pub(super) refused_s: i64,
     /// The shortest wait after a failure, in seconds.
     pub(super) retry_s: i64,
-    pub(super) check: fn(&Options, &Guard) -> Result<(), OptionError>,
-    pub(super) request: fn(&Context<'_>) -> Result<Request, OptionError>,
+    pub(super) check: fn(&Options, &Guard) -> Result<(), SettingError>,
+    pub(super) request: fn(&Context<'_>) -> Result<Request, SettingError>,
     pub(super) step: fn(&Context<'_>, &FeedDecoded) -> Step,
     /// The cursor to continue with after an answer that was too long; `None` if it cannot be made shorter.
     pub(super) shorter: fn(&Context<'_>) -> Option<String>,
@@ -65,8 +64,8 @@ impl Provider {
         Self::ALL.iter().find(|provider| provider.feed == feed)
     }
 
-    /// Checks the settings of a gateway; the error is a phrase that follows the name of the member.
-    pub fn check(&self, options: &Options, guard: &Guard) -> Result<(), String> {
+    /// Checks the options of a gateway.
+    pub fn check(&self, options: &Options, guard: &Guard) -> Result<(), SettingError> {
         (self.check)(options, guard)
     }
 }

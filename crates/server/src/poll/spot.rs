@@ -1,24 +1,25 @@
-//! SPOT's shared pages: 50 messages a request, newest first, of the last seven days. While old pages are fetched, every
-//! other request is for the newest page: a call for help does not wait for the end of a catch-up.
+//! SPOT's shared pages: 50 messages per request, newest first, of the last seven days. While old pages are fetched,
+//! every other request is for the newest page, so that an SOS does not wait for the end of a catch-up.
 
 use perigee_core::time::Timestamp;
+use perigee_gateways::setting::SettingError;
 use perigee_gateways::{FeedDecoded, Options};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::options::{self, OptionError};
+use super::options;
 use super::provider::{Context, Provider, Request, Step, newest};
 use crate::webhook::{Credentials, Guard};
 
-/// Where the pages are; the setting `url` replaces it.
+/// Base URL of the pages; the setting `url` replaces it.
 const BASE: &str = "https://api.findmespot.com/spot-main-web/consumer/rest-api/2.0/public/feed";
-/// SPOT blocks whoever fetches a page more often than every 2.5 minutes.
+/// SPOT blocks clients that fetch a page more often than every 2.5 minutes.
 const WAIT_S: i64 = 150;
 /// Messages of one answer.
 const PAGE: usize = 50;
 /// SPOT keeps messages for seven days.
 const KEPT_S: i64 = 7 * 86_400;
-/// How long before the newest known message is asked again, in seconds.
+/// Overlap with the newest known message, in seconds.
 const OVERLAP_S: i64 = 2 * 3_600;
 
 pub(super) const SPOT: Provider = Provider {
@@ -32,9 +33,9 @@ pub(super) const SPOT: Provider = Provider {
     shorter: |_context| None,
 };
 
-/// Where the poller continues. A pass reads all pages, from the newest message on, and looks at the newest page after each
-/// of them. Messages that arrive during a pass move the others to later pages, so that none is skipped; the next pass begins
-/// with the newest message that the first page of this one had.
+/// The cursor of the poller. A pass reads all pages since the last pass, newest first, and fetches the newest page
+/// again after each old page. Messages that arrive during a pass move the others to later pages, so that none is
+/// skipped. The next pass reads from the newest message on the first page of this pass.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     /// The newest message of the last pass, in Unix milliseconds: it and all before it are stored.
@@ -45,7 +46,7 @@ struct Cursor {
     began: i64,
     /// Messages of this pass that are stored.
     done: usize,
-    /// The next request is for the newest page, between two old ones.
+    /// Whether the next request is for the newest page, between two old pages.
     #[serde(default)]
     look: bool,
 }
@@ -60,19 +61,17 @@ fn read(context: &Context<'_>) -> Cursor {
     cursor
 }
 
-fn address(options: &Options, guard: &Guard) -> Result<Url, OptionError> {
+fn address(options: &Options, guard: &Guard) -> Result<Url, SettingError> {
     let id = options::text(options, "feedId")?;
     if !id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-        return Err(
-            "must have a \"feedId\" of letters, digits and hyphens, as in the URL of the shared page"
-                .to_owned(),
-        );
+        let problem = "must have only letters, digits and hyphens, as in the URL of the shared page";
+        return Err(options::invalid("feedId", problem));
     }
     let base = options.text("url").unwrap_or(BASE).trim_end_matches('/');
     options::url(&format!("{base}/{id}/message.json"), guard)
 }
 
-fn check(options: &Options, guard: &Guard) -> Result<(), OptionError> {
+fn check(options: &Options, guard: &Guard) -> Result<(), SettingError> {
     address(options, guard).map(drop)
 }
 
@@ -82,7 +81,7 @@ fn date(instant: Timestamp) -> String {
     format!("{}-0000", text.trim_end_matches('Z'))
 }
 
-fn request(context: &Context<'_>) -> Result<Request, OptionError> {
+fn request(context: &Context<'_>) -> Result<Request, SettingError> {
     let cursor = read(context);
     let mut url = address(context.options, context.guard)?;
     let from = Timestamp::from_millis(cursor.since).plus_seconds(-OVERLAP_S);
@@ -111,7 +110,7 @@ fn step(context: &Context<'_>, decoded: &FeedDecoded) -> Step {
             complete_to = Some(Timestamp::from_millis(cursor.began));
             (cursor.since, cursor.done) = (cursor.newest, 0);
         } else {
-            // After the first page, which is the newest one, an old one follows at once.
+            // After the first page, which is the newest one, an old page follows immediately.
             cursor.look = cursor.done > 0;
             cursor.done += decoded.messages.len();
         }

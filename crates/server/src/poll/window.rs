@@ -9,13 +9,13 @@ use super::provider::Context;
 const SPAN_MAX_S: i64 = 86_400;
 /// The shortest window, in seconds. Windows with an answer that is too long are halved down to this.
 const SPAN_MIN_S: i64 = 900;
-/// A request begins before `from` by this fraction (one over the number) of the window, because devices send some messages
-/// hours late. For a window of a day that is six hours.
+/// A request begins before `from` by the length of the window divided by this number, because devices send some
+/// messages hours late. For a window of a day that is six hours.
 const OVERLAP_PART: i64 = 4;
 /// How far back a new gateway begins, in seconds: seven days.
 const BEGIN_S: i64 = 7 * 86_400;
 
-/// Where a poller continues that asks for one window of time after another.
+/// The cursor of a poller that requests one time window after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Window {
     /// Everything before this instant is stored, in Unix milliseconds.
@@ -30,7 +30,7 @@ pub(super) struct Window {
     pub(super) part: usize,
 }
 
-/// The times that one request asks for.
+/// The time range of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
     /// The first instant of the answer.
@@ -40,8 +40,8 @@ pub(super) struct Span {
 }
 
 impl Window {
-    /// Parses the cursor of a poll. One that is empty or invalid starts from the beginning. One that is in the future was
-    /// written by a clock that was ahead, and would skip what was sent since: it goes back. Duplicates are recognised.
+    /// Parses the cursor of a poll. An empty or invalid cursor starts from the beginning. A cursor in the future was
+    /// written by a clock that was ahead, and would skip messages: it is moved back. Duplicates are recognised.
     pub(super) fn read(context: &Context<'_>) -> Self {
         Self::parse(context.cursor(), context.gateway.creation, context.now)
     }
@@ -60,7 +60,7 @@ impl Window {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What the next request asks for.
+    /// The time range of the next request.
     pub(super) fn span(&self, now: Timestamp) -> Span {
         let from = Timestamp::from_millis(self.from);
         let to = self.to.map_or_else(|| from.plus_seconds(self.span).min(now), Timestamp::from_millis);

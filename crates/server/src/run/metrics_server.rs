@@ -1,4 +1,4 @@
-//! The listener that answers `/metrics` alone, so that no proxy in front of the main one can pass requests for it on.
+//! The listener that serves only `/metrics`, so that no proxy in front of the main one can forward requests for it.
 
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::http::router::metrics_router;
 use crate::serve::{Listener, OpenConnections, ServeConfig, ShutdownReport, TrustedProxies, serve};
 
-/// Connections of scrapers at the same time; more are refused.
+/// Maximum number of connections of scrapers at the same time; more are refused.
 const CONNECTIONS_MAX: usize = 64;
 
 /// The listener of `/metrics`, if one is configured. Dropping it stops it.

@@ -1,26 +1,29 @@
 //! The senders of messages to people, built from configuration: for the service, and for the command that tests them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use perigee_core::notifications::notification::{Compose, Receipt, Sender};
+use perigee_core::notifications::notification::{Channel, Compose, Receipt, Sender};
 use perigee_core::store::Store;
 use perigee_core::time::Clock;
 use perigee_notify::email::EmailSender;
-use perigee_notify::sms::smpp::SmppGateway;
+use perigee_notify::preset::{PresetSender, UrlCheck};
+use perigee_notify::sms::smpp::SmppSender;
 use perigee_notify::template::Composer;
 use tokio::sync::mpsc;
+use url::Url;
 
 use super::channel_sender::{ChannelSender, ChannelSenders};
 use super::template_cache::TemplateCache;
 use crate::config::{Config, ConfigError, SmsGateway};
+use crate::webhook::{Client, Guard};
 
 /// The senders of the configured channels.
 #[derive(Default)]
 pub struct Senders {
-    /// None when SMTP is not configured.
-    pub email: Option<Arc<dyn Sender>>,
-    /// None when no SMS gateway is configured.
-    pub sms: Option<Arc<dyn Sender>>,
+    /// The sender of each channel that is configured.
+    pub channels: BTreeMap<Channel, Arc<dyn Sender>>,
     /// The SMPP session, when SMS go through one.
     pub centre: Option<MessageCentre>,
 }
@@ -28,35 +31,61 @@ pub struct Senders {
 /// A session with a message centre (SMSC), which delivers receipts only while it is bound.
 pub struct MessageCentre {
     /// The SMPP session with the centre.
-    pub gateway: Arc<SmppGateway>,
+    pub sender: Arc<SmppSender>,
     /// Delivery receipts of messages the centre accepted earlier.
     pub receipts: mpsc::Receiver<Receipt>,
 }
 
 impl Senders {
-    /// Builds the configured senders. Connects to nobody yet.
+    /// Builds the configured senders. No connection is opened yet.
     pub fn build(config: &Config, clock: &Arc<dyn Clock>) -> Result<Self, ConfigError> {
         let mut senders = Self::default();
         if let Some(settings) = config.email.settings()? {
             let sender = EmailSender::new(settings, Arc::clone(clock))
                 .map_err(|error| refused("email.ca_file", &error))?;
-            senders.email = Some(Arc::new(sender));
+            senders.channels.insert(Channel::EMAIL, Arc::new(sender));
         }
         match config.sms.gateway {
             SmsGateway::None => {}
-            SmsGateway::Http => senders.sms = Some(Arc::new(config.sms.http_gateway()?)),
+            SmsGateway::Http => {
+                senders.channels.insert(Channel::SMS, Arc::new(config.sms.http_sender()?));
+            }
             SmsGateway::Smpp => {
-                let (gateway, receipts) = SmppGateway::new(config.sms.smpp_settings()?)
+                let (sender, receipts) = SmppSender::new(config.sms.smpp_settings()?)
                     .map_err(|error| refused("sms.gateway", &error))?;
-                let gateway = Arc::new(gateway);
-                senders.sms = Some(Arc::clone(&gateway) as Arc<dyn Sender>);
-                senders.centre = Some(MessageCentre { gateway, receipts });
+                let sender = Arc::new(sender);
+                senders.channels.insert(Channel::SMS, Arc::clone(&sender) as Arc<dyn Sender>);
+                senders.centre = Some(MessageCentre { sender, receipts });
             }
         }
+        senders.add_presets(config)?;
         Ok(senders)
     }
 
-    /// The senders with what writes their messages, and the message centre apart from them.
+    /// Adds the senders of presets. They share one client, which connects only to addresses that webhooks may have.
+    fn add_presets(&mut self, config: &Config) -> Result<(), ConfigError> {
+        if config.channels.is_empty() {
+            return Ok(());
+        }
+        let timeout = Duration::from_secs(config.webhooks.timeout_seconds.into());
+        let client = Client::new(Guard::configured(&config.webhooks), timeout)
+            .map_err(|error| refused("channels", &error))?;
+        let guard = client.clone();
+        let check_url: UrlCheck =
+            Arc::new(move |url: &Url| guard.check_url(url).map_err(|refusal| refusal.to_string()));
+        for channel in config.channels.keys() {
+            let settings = config.preset_settings(*channel)?;
+            let sender = PresetSender::new(*channel, settings, client.http(), Arc::clone(&check_url));
+            let sender = sender.map_err(|error| ConfigError {
+                key: "channels",
+                problem: format!("{} {error}", channel.name()),
+            })?;
+            self.channels.insert(*channel, Arc::new(sender));
+        }
+        Ok(())
+    }
+
+    /// The senders with their composers, and the message centre separately.
     pub fn into_channels(
         self,
         config: &Config,
@@ -65,8 +94,11 @@ impl Senders {
     ) -> (ChannelSenders, Option<MessageCentre>) {
         let templates = TemplateCache::new(Arc::clone(store), Arc::clone(clock));
         let compose: Arc<dyn Compose> = Arc::new(Composer::new(Arc::new(templates), config.sms.fitting()));
-        let channel = |sender| ChannelSender { compose: Arc::clone(&compose), sender };
-        (ChannelSenders { email: self.email.map(channel), sms: self.sms.map(channel) }, self.centre)
+        let mut channels = ChannelSenders::default();
+        for (channel, sender) in self.channels {
+            channels.insert(channel, ChannelSender { compose: Arc::clone(&compose), sender });
+        }
+        (channels, self.centre)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Composes and sends the messages of each configured channel.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perigee_core::notifications::notification::{Channel, Compose, Sender};
@@ -15,19 +16,16 @@ pub struct ChannelSender {
 
 /// The configured channels. Notifications by other channels are recorded as suppressed.
 #[derive(Clone, Default)]
-pub struct ChannelSenders {
-    /// None when SMTP is not configured.
-    pub email: Option<ChannelSender>,
-    /// None when no SMS gateway is configured.
-    pub sms: Option<ChannelSender>,
-}
+pub struct ChannelSenders(BTreeMap<Channel, ChannelSender>);
 
 impl ChannelSenders {
     /// The sender of this channel, if it is configured.
     pub fn of(&self, channel: Channel) -> Option<&ChannelSender> {
-        match channel {
-            Channel::Email => self.email.as_ref(),
-            Channel::Sms => self.sms.as_ref(),
-        }
+        self.0.get(&channel)
+    }
+
+    /// Sends the messages of a channel by this sender.
+    pub fn insert(&mut self, channel: Channel, sender: ChannelSender) {
+        self.0.insert(channel, sender);
     }
 }

@@ -1,4 +1,4 @@
-//! Senders of messages to people: e-mail and SMS, with the templates of accounts.
+//! Senders of messages to people by each channel, with the templates of accounts.
 
 mod build;
 mod channel_sender;

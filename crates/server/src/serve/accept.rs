@@ -24,7 +24,7 @@ use super::threads::Threads;
 use super::tls::Tls;
 
 /// Serves `service` on `listener`, with TLS if given, until `shutdown` resolves; then stops
-/// accepting, lets accepted work finish within the configured time and tells what became of all
+/// accepting, lets accepted work finish within the configured time and reports the result of all
 /// connections.
 ///
 /// Dropping the returned future closes every connection at once.
@@ -39,7 +39,8 @@ where
     S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + 'static,
     S::Future: Send,
 {
-    // Not kept with what connections share: one that hangs would keep the threads, and they it.
+    // Not part of the shared state: a hanging connection would keep the threads alive, and the threads the
+    // connection.
     let threads = std::mem::take(&mut config.threads);
     let config = Arc::new(config);
     let server = Server {
@@ -132,7 +133,7 @@ where
             tracing::debug!(%peer, reason = reason.label(), "connection closed");
             open.close(reason);
             drop(permit);
-            // The server waits for this as the sign that the connection has been counted.
+            // The server waits until every connection has dropped its `phases`, which it does after it is counted.
             drop(phases);
         });
     }
@@ -145,8 +146,8 @@ struct Backoff {
 }
 
 impl Backoff {
-    /// The pause after `error`: none when only one connection is lost, a growing one when the
-    /// process has run out of something, since the next accept would fail at once.
+    /// The pause after `error`: none if only one connection is lost, a growing one if the process has run out of a
+    /// resource, because the next accept would fail immediately.
     fn after(&mut self, error: &io::Error) -> Option<Duration> {
         const SHORTEST: Duration = Duration::from_millis(10);
         const LONGEST: Duration = Duration::from_secs(1);

@@ -3,10 +3,11 @@
 //! The socket, the request service and the answer bodies report here; the connection's task asks
 //! for a verdict whenever its timer fires.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use super::config::{ServeConfig, UnreadableAnswer, after};
@@ -30,14 +31,14 @@ pub(super) struct Activity {
     config: Arc<ServeConfig>,
     tick: Duration,
     unread_body: AtomicBool,
-    condemned: AtomicBool,
+    reset_on_close: AtomicBool,
     record: Mutex<Record>,
 }
 
 #[derive(Debug)]
 struct Record {
     protocol: Protocol,
-    /// The accept, or the end of the last exchange.
+    /// Time of the accept, or of the end of the last exchange.
     quiet_since: Instant,
     head_since: Option<Instant>,
     had_request: bool,
@@ -50,20 +51,20 @@ struct Record {
 
 #[derive(Debug)]
 enum Protocol {
-    /// So many bytes of the HTTP/2 preface have arrived and nothing else.
+    /// This many bytes of the HTTP/2 preface have arrived and nothing else.
     Undecided(usize),
     Http1,
     Http2,
 }
 
-/// The answer of one exchange, as far as the peer has taken it.
+/// The answer of one exchange, and how much of it the peer has yet to read.
 #[derive(Debug, Default)]
 struct Answer {
     kind: AnswerKind,
-    /// The HTTP layer has room for nothing more of the body, or has not asked for it yet.
+    /// The HTTP layer has room for nothing more of the body, or has not requested it yet.
     peers_turn: bool,
     outstanding_bytes: usize,
-    /// Set while the answer waits for the peer; moves on with every byte taken.
+    /// Set while the answer waits for the peer; updated with every byte that the peer accepts.
     waiting_since: Option<Instant>,
 }
 
@@ -93,14 +94,14 @@ impl Activity {
             config,
             tick,
             unread_body: AtomicBool::new(false),
-            condemned: AtomicBool::new(false),
+            reset_on_close: AtomicBool::new(false),
             record: Mutex::new(record),
         })
     }
 
     /// The TLS handshake is over: the time for the first request begins now.
     pub(super) fn restart(&self, now: Instant) {
-        let mut record = self.lock();
+        let mut record = self.record.lock();
         record.quiet_since = now;
         record.head_since = None;
     }
@@ -110,7 +111,7 @@ impl Activity {
         if bytes.is_empty() {
             return;
         }
-        let mut record = self.lock();
+        let mut record = self.record.lock();
         record.protocol.observe(bytes);
         // On HTTP/2 these may be pings or window updates; only on HTTP/1.1 do bytes between
         // exchanges begin a head.
@@ -122,23 +123,23 @@ impl Activity {
 
     /// The socket took `bytes`.
     pub(super) fn socket_took(&self, bytes: usize) {
-        let mut record = self.lock();
+        let mut record = self.record.lock();
         if record.socket.is_waiting() {
             let now = Instant::now();
             record.socket.moved(bytes, now);
-            record.socket.rest(now);
+            record.socket.stop_waiting(now);
         }
     }
 
     /// The socket has no room: the peer is not reading.
     pub(super) fn socket_full(&self) {
-        self.lock().socket.wait(Instant::now());
+        self.record.lock().socket.wait(Instant::now());
     }
 
-    /// A request was answered without its body having been read to the end. HTTP/2 gives up
-    /// such a body without giving up the connection.
+    /// A request was answered without its body having been read to the end. HTTP/2 can drop
+    /// such a body without closing the connection.
     pub(super) fn body_left_unread(&self) {
-        let is_http2 = matches!(self.lock().protocol, Protocol::Http2);
+        let is_http2 = matches!(self.record.lock().protocol, Protocol::Http2);
         self.unread_body.store(!is_http2, Ordering::Relaxed);
     }
 
@@ -152,13 +153,13 @@ impl Activity {
         self.unread_body.load(Ordering::Relaxed)
     }
 
-    /// Whether the peer was found not to be reading, so that nothing more is worth sending it.
-    pub(super) fn is_condemned(&self) -> bool {
-        self.condemned.load(Ordering::Relaxed)
+    /// Whether the connection is closed because the peer does not read, so that unsent data is discarded.
+    pub(super) fn resets_on_close(&self) -> bool {
+        self.reset_on_close.load(Ordering::Relaxed)
     }
 
-    fn condemn(&self, reason: CloseReason) -> Verdict {
-        self.condemned.store(true, Ordering::Relaxed);
+    fn close_with_reset(&self, reason: CloseReason) -> Verdict {
+        self.reset_on_close.store(true, Ordering::Relaxed);
         Verdict::Close(reason)
     }
 
@@ -169,7 +170,7 @@ impl Activity {
     /// A request head arrived.
     pub(super) fn begin(self: &Arc<Self>) -> Arc<Exchange> {
         self.unread_body.store(false, Ordering::Relaxed);
-        let mut record = self.lock();
+        let mut record = self.record.lock();
         record.had_request = true;
         record.head_since = None;
         record.under_way += 1;
@@ -182,9 +183,9 @@ impl Activity {
         Arc::new(Exchange { activity: Arc::clone(self), slot })
     }
 
-    /// When the connection has to be looked at next, given what is going on now.
+    /// Time of the next check of the connection.
     pub(super) fn next_check(&self, now: Instant) -> Instant {
-        let record = self.lock();
+        let record = self.record.lock();
         match record.quiet_deadline(&self.config) {
             Some((deadline, _)) => deadline,
             None => after(now, self.tick),
@@ -193,30 +194,26 @@ impl Activity {
 
     /// Decides whether the connection is kept or closed.
     pub(super) fn verdict(&self, now: Instant) -> Verdict {
-        let mut record = self.lock();
+        let mut record = self.record.lock();
         if let Some((deadline, reason)) = record.quiet_deadline(&self.config) {
             return if now >= deadline { Verdict::Close(reason) } else { Verdict::KeepUntil(deadline) };
         }
         let has_long_lived =
             record.exchanges.iter().flatten().any(|answer| answer.kind == AnswerKind::LongLived);
         if record.answers.is_too_slow(now) || (record.socket.is_too_slow(now) && !has_long_lived) {
-            return self.condemn(CloseReason::SlowReader);
+            return self.close_with_reset(CloseReason::SlowReader);
         }
         let stalled = |since: Instant| now.saturating_duration_since(since) >= self.config.stall_timeout;
         let mut answers_waiting = record.exchanges.iter().flatten().filter_map(|answer| answer.waiting_since);
         if record.socket.still_since().is_some_and(stalled) || answers_waiting.any(stalled) {
-            return self.condemn(CloseReason::StalledReader);
+            return self.close_with_reset(CloseReason::StalledReader);
         }
         Verdict::KeepUntil(after(now, self.tick))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Record> {
-        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Record {
-    /// When a connection without work is to be closed and why; nothing while there is work.
+    /// When and why an idle connection is closed; none while there is work.
     fn quiet_deadline(&self, config: &ServeConfig) -> Option<(Instant, CloseReason)> {
         if self.under_way > 0 || self.socket.is_waiting() {
             return None;
@@ -260,13 +257,13 @@ impl Record {
         if self.answers_waiting > 0 {
             self.answers.wait(now);
         } else {
-            self.answers.rest(now);
+            self.answers.stop_waiting(now);
         }
     }
 }
 
 impl Answer {
-    /// Whether this answer's waiting is judged by its rate.
+    /// Whether the time for which this answer waits counts towards the minimum rate.
     fn counts_as_waiting(&self) -> bool {
         self.kind == AnswerKind::Ordinary && self.waiting_since.is_some()
     }
@@ -295,7 +292,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// The answer's head is ready and the peer's side has to ask for the body.
+    /// The answer's head is ready; the HTTP layer has yet to request the body.
     pub(super) fn answered(&self, kind: AnswerKind) {
         self.change(|answer| {
             answer.kind = kind;
@@ -303,7 +300,7 @@ impl Exchange {
         });
     }
 
-    /// The service has nothing more to give at the moment.
+    /// The service has no more data at the moment.
     pub(super) fn producing(&self) {
         self.change(|answer| answer.peers_turn = false);
     }
@@ -322,14 +319,14 @@ impl Exchange {
     }
 
     fn change(&self, change: impl FnOnce(&mut Answer)) {
-        self.activity.lock().change(self.slot, change);
+        self.activity.record.lock().change(self.slot, change);
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
         let now = Instant::now();
-        let mut record = self.activity.lock();
+        let mut record = self.activity.record.lock();
         let answer = record.exchanges.get_mut(self.slot).and_then(Option::take);
         let was_waiting = answer.is_some_and(|answer| answer.counts_as_waiting());
         record.count_waiting(was_waiting, false, now);

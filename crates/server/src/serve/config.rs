@@ -26,11 +26,11 @@ pub struct ServeConfig {
     pub tls_handshake_timeout: Duration,
     /// How long a connection may stay open without a request after an answer; 75 s.
     pub idle_timeout: Duration,
-    /// The slowest rate at which a peer may send a body or take an answer; 1024 bytes a second.
+    /// The slowest rate at which a peer may send a body or read an answer; 1024 bytes a second.
     pub min_bytes_per_s: u32,
-    /// The stretch of waiting over which the rate is judged; 10 s.
+    /// The length of waiting over which the rate is measured; 10 s.
     pub rate_window: Duration,
-    /// How long an answer may wait without a single byte being taken, also when it is
+    /// How long an answer may wait without a single byte being read, also when it is
     /// [`LongLived`](super::LongLived); 30 s.
     pub stall_timeout: Duration,
     /// How long unread input is discarded after an early answer, so that the answer is not lost
@@ -46,7 +46,7 @@ pub struct ServeConfig {
     pub max_head_bytes: usize,
     /// The limits of HTTP/2 connections.
     pub http2: Http2Config,
-    /// The peers whose forwarding headers are believed; none.
+    /// The peers whose forwarding headers are trusted; none.
     pub trusted_proxies: TrustedProxies,
     /// Which header those proxies write; `X-Forwarded-*`.
     pub forwarded_header: ForwardedHeader,
@@ -56,7 +56,7 @@ pub struct ServeConfig {
     pub threads: Threads,
     /// The answer to a request that cannot be read as HTTP/1.1, given the status; an empty one unless set.
     pub unreadable: Option<UnreadableAnswer>,
-    /// How often certificate files are looked at for a change; 30 s.
+    /// How often certificate files are checked for a change; 30 s.
     pub certificate_check_interval: Duration,
 }
 
@@ -71,7 +71,7 @@ pub struct Http2Config {
     pub keep_alive_interval: Duration,
     /// How long a peer may take to answer a ping; 20 s.
     pub keep_alive_timeout: Duration,
-    /// Streams a peer may reset before they were looked at, until the connection is closed; 20.
+    /// Streams a peer may reset before they were processed, until the connection is closed; 20.
     pub max_pending_resets: usize,
     /// Streams a peer may make this side reset by errors, until the connection is closed; 256.
     pub max_error_resets: usize,
@@ -130,7 +130,7 @@ impl ServeConfig {
     }
 }
 
-/// The moment `delay` after `now`, or one that never comes when `delay` stands for "no limit".
+/// The time `delay` after `now`, or one that is never reached if `delay` means "no limit".
 pub(super) fn after(now: Instant, delay: Duration) -> Instant {
     const NEVER: Duration = Duration::from_hours(24 * 365);
     now + delay.min(NEVER)

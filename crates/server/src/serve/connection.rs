@@ -26,7 +26,7 @@ use super::service::ConnectionService;
 use super::shutdown::{Phase, PhaseWatch};
 use super::slow_io::{HttpStream, WatchedSocket};
 
-/// What all connections of a server have in common.
+/// State that all connections of a server share.
 #[derive(Clone)]
 pub(super) struct Shared {
     pub(super) config: Arc<ServeConfig>,
@@ -36,7 +36,7 @@ pub(super) struct Shared {
 }
 
 /// The HTTP engine under the limits of `config`. The time a head may take is watched by the
-/// connection itself: the engine's own timer does not tell a half-sent head from an idle peer.
+/// connection itself: the engine's own timer does not distinguish a half-sent head from an idle peer.
 pub(super) fn http_builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
     /// The engine accepts no smaller buffer.
     const LEAST_HEAD_BYTES: usize = 8192;
@@ -62,7 +62,7 @@ pub(super) fn http_builder(config: &ServeConfig) -> auto::Builder<TokioExecutor>
     builder
 }
 
-/// Serves `stream` until it ends and says why it did.
+/// Serves `stream` until it ends and returns why it ended.
 pub(super) async fn run<S>(
     stream: TcpStream,
     peer: SocketAddr,
@@ -124,7 +124,7 @@ where
     C: Future<Output = Result<(), E>>,
 {
     let mut timer = pin!(sleep_until(activity.next_check(Instant::now())));
-    let mut polite_close_until = None;
+    let mut graceful_close_until = None;
     loop {
         let event = {
             let mut phase = pin!(phases.next());
@@ -137,13 +137,13 @@ where
                     return Poll::Ready(Event::Entered(phase));
                 }
                 let check = activity.next_check(Instant::now());
-                let check = polite_close_until.map_or(check, |until| check.max(until));
+                let check = graceful_close_until.map_or(check, |until| check.max(until));
                 poll_timer(timer.as_mut(), check, cx).map(|()| Event::CheckDue)
             })
             .await
         };
         match event {
-            Event::Ended(_) if polite_close_until.is_some() => return CloseReason::Idle,
+            Event::Ended(_) if graceful_close_until.is_some() => return CloseReason::Idle,
             Event::Ended(reason) => return reason,
             Event::Entered(Phase::Cutting) => return CloseReason::Cut,
             Event::Entered(Phase::Running) => {}
@@ -152,10 +152,10 @@ where
                 let now = Instant::now();
                 match activity.verdict(now) {
                     Verdict::KeepUntil(next) => timer.as_mut().reset(next),
-                    Verdict::Close(CloseReason::Idle) if polite_close_until.is_none() => {
+                    Verdict::Close(CloseReason::Idle) if graceful_close_until.is_none() => {
                         finish(connection.as_mut());
                         let until = after(now, config.linger_timeout);
-                        polite_close_until = Some(until);
+                        graceful_close_until = Some(until);
                         timer.as_mut().reset(until);
                     }
                     Verdict::Close(reason) => return reason,
@@ -165,8 +165,8 @@ where
     }
 }
 
-/// Polls a timer that may fire early but not after `deadline`; a later deadline is left to the
-/// check that the early firing causes, so that a busy connection does not move its timer.
+/// Polls a timer that fires at `deadline` or earlier. Firing early causes a check, which sets the next deadline: so a
+/// busy connection does not reset its timer at every poll.
 fn poll_timer(mut timer: Pin<&mut Sleep>, deadline: Instant, cx: &mut Context<'_>) -> Poll<()> {
     if deadline < timer.deadline() {
         timer.as_mut().reset(deadline);

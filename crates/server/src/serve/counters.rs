@@ -1,4 +1,4 @@
-//! What became of connections: counted for the shutdown report and published as metrics.
+//! How connections ended: counted for the shutdown report and published as metrics.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum CloseReason {
-    /// Both sides were done, or the peer went away.
+    /// Both sides were done, or the peer disconnected.
     Finished,
     /// The peer broke the protocol or the connection failed.
     Failed,
@@ -15,17 +15,17 @@ pub enum CloseReason {
     Silent,
     /// The peer began a request head and did not finish it.
     HalfHead,
-    /// The peer asked nothing for too long after an answer.
+    /// The peer sent no request for too long after an answer.
     Idle,
     /// The peer did not finish the TLS handshake in time.
     HandshakeTimeout,
     /// The TLS handshake failed.
     HandshakeFailed,
-    /// The peer took answers too slowly.
+    /// The peer read answers too slowly.
     SlowReader,
-    /// The peer took nothing at all of an answer.
+    /// The peer read nothing at all of an answer.
     StalledReader,
-    /// The server shut down and the connection outlived the time given for that.
+    /// The connection was still open when the time for the shutdown was over.
     Cut,
 }
 
@@ -83,7 +83,7 @@ impl OpenConnections {
 }
 
 impl Counters {
-    /// Nothing counted yet; what is open is counted here.
+    /// Counters at zero; open connections are counted in `open`.
     pub(super) fn new(open: OpenConnections) -> Self {
         Self { open, ..Self::default() }
     }
@@ -93,7 +93,7 @@ impl Counters {
         self.accepted.fetch_add(1, Ordering::Relaxed);
         self.open.0.fetch_add(1, Ordering::Relaxed);
         metrics::gauge!("perigee_http_connections_open").increment(1.0);
-        // A connection whose task panics is dropped without having been told a reason.
+        // A connection whose task panics is dropped without a reason.
         OpenConnection { counters: Arc::clone(self), reason: CloseReason::Failed }
     }
 

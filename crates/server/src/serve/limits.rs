@@ -1,9 +1,11 @@
-//! How many connections may be open, in all and for one address.
+//! How many connections may be open, in total and for one address.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::config::ServeConfig;
 
@@ -30,9 +32,9 @@ pub struct Permit {
 /// Which limit a connection would exceed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// That of all connections.
+    /// The limit of all connections.
     Total,
-    /// That of one address.
+    /// The limit of one address.
     Address,
 }
 
@@ -56,7 +58,7 @@ impl ConnectionLimits {
     pub fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Permit, Refusal> {
         // A proxy's connections are those of all its clients.
         let counted_as = (!self.config.trusted_proxies.contains(peer)).then(|| counted_as(peer));
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if open.total >= self.config.max_connections {
             return Err(Refusal::Total);
         }
@@ -70,15 +72,11 @@ impl ConnectionLimits {
         open.total += 1;
         Ok(Permit { limits: Arc::clone(self), counted_as })
     }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        let mut open = self.limits.lock();
+        let mut open = self.limits.open.lock();
         open.total -= 1;
         let Some(address) = self.counted_as else { return };
         if let Entry::Occupied(mut held) = open.by_address.entry(address) {
@@ -90,7 +88,8 @@ impl Drop for Permit {
     }
 }
 
-/// The address a peer is counted under: any host of an IPv6 network has its whole /64.
+/// The address a peer is counted under. IPv6 addresses are counted by their /64, because a host may use any address of
+/// its /64.
 fn counted_as(peer: IpAddr) -> IpAddr {
     const NETWORK: u128 = !0 << 64;
     match peer.to_canonical() {
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(limits.admit(address("192.0.2.3")).unwrap_err(), Refusal::Total);
         drop(first);
         assert!(limits.admit(address("192.0.2.3")).is_ok());
-        assert_eq!(limits.lock().by_address.len(), 1, "addresses without connections are forgotten");
+        assert_eq!(limits.open.lock().by_address.len(), 1, "addresses without connections are forgotten");
     }
 
     #[test]

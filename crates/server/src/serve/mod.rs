@@ -1,19 +1,19 @@
-//! The connection-serving layer: one listener, HTTP/1.1 and HTTP/2 with or without TLS, and the
-//! limits that keep slow, silent or greedy clients from taking the service away from good ones.
+//! The connection-serving layer: one listener, HTTP/1.1 and HTTP/2 with or without TLS, and limits so that slow, silent
+//! or excessive clients do not make the service unavailable to others.
 //!
-//! [`serve`] takes any `axum::Router`-shaped service and knows nothing of what it answers.
+//! [`serve`] takes any service with the interface of `axum::Router` and does not depend on its routes.
 //!
-//! | who is closed | after (default) | where |
+//! | reason to close a connection | after (default) | where |
 //! |---|---|---|
 //! | no first byte, or a head never finished | 10 s | [`ServeConfig::head_timeout`] |
 //! | a TLS handshake never finished | 10 s | [`ServeConfig::tls_handshake_timeout`] |
-//! | nothing asked since the last answer | 75 s | [`ServeConfig::idle_timeout`] |
-//! | a request body below 1 KB/s (answered 408) | 10 s | [`ServeConfig::rate_window`] |
-//! | answers taken below 1 KB/s | 10 s | [`ServeConfig::rate_window`] |
-//! | an answer of which nothing is taken, [`LongLived`] ones included | 30 s | [`ServeConfig::stall_timeout`] |
+//! | no request since the last answer | 75 s | [`ServeConfig::idle_timeout`] |
+//! | a request body sent at less than 1 KB/s (answered 408) | 10 s | [`ServeConfig::rate_window`] |
+//! | answers read at less than 1 KB/s | 10 s | [`ServeConfig::rate_window`] |
+//! | an answer of which nothing is read, [`LongLived`] ones included | 30 s | [`ServeConfig::stall_timeout`] |
 //!
-//! One timer per connection watches all of them but the request bodies, which carry their own;
-//! only time spent waiting for the peer counts, never time the service itself takes.
+//! One timer per connection checks all of these except request bodies, which have their own. Only time spent waiting
+//! for the peer counts, not the time that the service takes.
 
 mod accept;
 mod activity;
@@ -39,7 +39,8 @@ pub use counters::{CloseReason, OpenConnections};
 pub use limits::{ConnectionLimits, Permit as ConnectionPermit, Refusal};
 pub use listener::{BindError, Listener};
 pub use proxy::{
-    ClientAddress, ForwardedHeader, HostInDoubt, Network, NetworkError, PublicOrigin, Scheme, TrustedProxies,
+    AmbiguousHost, ClientAddress, ForwardedHeader, Network, NetworkError, PublicOrigin, Scheme,
+    TrustedProxies,
 };
 pub use shutdown::ShutdownReport;
 pub use slow_body::SlowBody;

@@ -1,4 +1,4 @@
-//! Measures how fast a peer sends or takes bytes, counting only the time spent waiting for it.
+//! Measures how fast a peer sends or reads bytes, counting only the time spent waiting for it.
 
 use std::time::Duration;
 
@@ -72,8 +72,8 @@ impl Pace {
         self.still_since
     }
 
-    /// The service does not wait for the peer any more.
-    pub(super) fn rest(&mut self, now: Instant) {
+    /// The service no longer waits for the peer.
+    pub(super) fn stop_waiting(&mut self, now: Instant) {
         self.count_waiting(now);
         self.waiting_since = None;
         self.still_since = None;
@@ -93,7 +93,7 @@ impl Pace {
         self.too_slow
     }
 
-    /// The waiting after which `is_too_slow` may change.
+    /// The further time of waiting after which `is_too_slow` may change.
     pub(super) fn next_verdict_in(&self) -> Duration {
         let slots = SLOTS.saturating_sub(self.complete).max(1);
         (self.limit.slot * u32::from(slots)).saturating_sub(self.waited_in_slot)
@@ -131,8 +131,8 @@ mod tests {
 
     const LIMIT_BYTES_PER_S: u32 = 1000;
 
-    /// Lets a peer move `bytes` every second while it is waited for, and says in which second it
-    /// was found too slow.
+    /// Lets a peer move `moves(second)` bytes in each second of waiting, and returns the second in which it was found
+    /// too slow.
     fn caught_after(moves: impl Fn(u32) -> usize, seconds: u32) -> Option<u32> {
         let mut pace = Pace::new(PaceLimit::new(Duration::from_secs(8), LIMIT_BYTES_PER_S));
         let start = Instant::now();
@@ -158,19 +158,19 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_buys_one_window_and_a_slot() {
+    fn after_a_burst_a_silent_peer_is_caught_one_window_and_a_slot_later() {
         let caught = caught_after(|second| if second == 3 { 1_000_000 } else { 0 }, 100);
         assert_eq!(caught, Some(3 + 9));
     }
 
     #[test]
-    fn time_in_which_the_peer_owes_nothing_does_not_count() {
+    fn only_time_spent_waiting_counts() {
         let mut pace = Pace::new(PaceLimit::new(Duration::from_secs(8), LIMIT_BYTES_PER_S));
         let mut now = Instant::now();
         for _ in 0..7 {
             pace.wait(now);
             now += Duration::from_secs(1);
-            pace.rest(now);
+            pace.stop_waiting(now);
             now += Duration::from_hours(1);
             assert!(!pace.is_too_slow(now));
         }

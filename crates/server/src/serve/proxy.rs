@@ -1,5 +1,4 @@
-//! Who the client is and what address it used, believing forwarding headers from configured
-//! proxies alone.
+//! The address of the client and the host that it used. Forwarding headers are trusted only from configured proxies.
 
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
@@ -11,30 +10,30 @@ use http::{HeaderMap, HeaderName, Request, Version, header};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientAddress(pub IpAddr);
 
-/// In the extensions of a request that does not name its host exactly once.
+/// Marks a request with several `Host` headers, or an HTTP/1.1 request with none; in the extensions of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostInDoubt;
+pub struct AmbiguousHost;
 
 /// The scheme and host the client used, in the request's extensions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicOrigin {
     /// How the client reached the service, or the outermost trusted proxy.
     pub scheme: Scheme,
-    /// The host and port the client asked for, if it named a valid one.
+    /// The host and port the client requested, if it named a valid one.
     pub host: Option<String>,
 }
 
-/// Whether a request travelled encrypted.
+/// Whether a request was encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// The client spoke to the proxy without TLS.
+    /// The client connected without TLS.
     Http,
-    /// The client spoke to the proxy with TLS.
+    /// The client connected with TLS.
     Https,
 }
 
 impl Scheme {
-    /// The name as in an address.
+    /// The name as in a URL.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Http => "http",
@@ -49,8 +48,7 @@ impl Scheme {
 
 /// Which header the trusted proxies write.
 ///
-/// Only one is believed: a proxy that writes the one passes the other through as the client
-/// sent it.
+/// Only one header is trusted: a proxy that writes one passes the other through as the client sent it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ForwardedHeader {
     /// `X-Forwarded-For`, `X-Forwarded-Proto` and `X-Forwarded-Host`.
@@ -69,7 +67,7 @@ pub struct Network {
 
 /// Why a text is not a network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is neither an address nor a block like 10.0.0.0/8")]
+#[error("{0:?} is neither an IP address nor a block such as 10.0.0.0/8")]
 pub struct NetworkError(String);
 
 impl Network {
@@ -111,7 +109,7 @@ impl FromStr for Network {
     }
 }
 
-/// The peers whose forwarding headers are believed.
+/// The peers whose forwarding headers are trusted.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(Vec<Network>);
 
@@ -136,28 +134,28 @@ pub(super) fn identify<B>(
     header: ForwardedHeader,
 ) {
     let hosts = request.headers().get_all(header::HOST).iter().count();
-    // HTTP/1.0 may have none, and HTTP/2 names it otherwise.
+    // HTTP/1.0 requests may have none, and HTTP/2 sends the host as `:authority`.
     if hosts > 1 || (hosts == 0 && request.version() == Version::HTTP_11) {
-        request.extensions_mut().insert(HostInDoubt);
+        request.extensions_mut().insert(AmbiguousHost);
     }
     let peer = peer.ip().to_canonical();
     let mut origin = PublicOrigin { scheme: connection_scheme, host: requested_host(request) };
     let mut client = peer;
     if proxies.contains(peer) {
         let headers = request.headers();
-        let told = match header {
+        let forwarded = match header {
             ForwardedHeader::XForwarded => from_x_forwarded(headers, peer, proxies),
             ForwardedHeader::Rfc7239 => from_forwarded(headers, peer, proxies),
         };
-        client = told.client;
-        origin.scheme = told.scheme.unwrap_or(origin.scheme);
-        origin.host = told.host.or(origin.host);
+        client = forwarded.client;
+        origin.scheme = forwarded.scheme.unwrap_or(origin.scheme);
+        origin.host = forwarded.host.or(origin.host);
     }
     request.extensions_mut().insert(ClientAddress(client));
     request.extensions_mut().insert(origin);
 }
 
-/// What trusted proxies say of a request.
+/// The origin of a request as reported by trusted proxies.
 struct Forwarded {
     client: IpAddr,
     scheme: Option<Scheme>,
@@ -179,13 +177,17 @@ fn from_x_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies)
         }
     }
     let hops = items(headers, &FOR).count();
-    let told = |name| value_of_hop(headers, name, trusted_hops, hops);
-    Forwarded { client, scheme: told(&PROTO).and_then(Scheme::parse), host: told(&HOST).and_then(valid_host) }
+    let value = |name| value_of_hop(headers, name, trusted_hops, hops);
+    Forwarded {
+        client,
+        scheme: value(&PROTO).and_then(Scheme::parse),
+        host: value(&HOST).and_then(valid_host),
+    }
 }
 
-/// What the outermost trusted proxy wrote. When every proxy of a chain appends to this header as to the one with the
-/// addresses, that is as far from the right as the client's address. Otherwise only the last value is sure to come from
-/// a proxy and not from the client.
+/// The value that the outermost trusted proxy wrote. If this header has as many values as the header with the
+/// addresses, every proxy appended to both, and the value is as far from the right as the client's address. Otherwise
+/// only the last value is certain to come from a proxy and not from the client.
 fn value_of_hop<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
@@ -197,23 +199,23 @@ fn value_of_hop<'a>(
 }
 
 fn from_forwarded(headers: &HeaderMap, peer: IpAddr, proxies: &TrustedProxies) -> Forwarded {
-    let mut told = Forwarded { client: peer, scheme: None, host: None };
+    let mut forwarded = Forwarded { client: peer, scheme: None, host: None };
     for element in items(headers, &header::FORWARDED).rev() {
         let parameter = |name: &str| {
             let pairs = element.split(';').filter_map(|pair| pair.split_once('='));
             let mut values = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case(name));
             values.next().map(|(_, value)| value.trim().trim_matches('"'))
         };
-        // Each element was written by a proxy already found to be trusted, whomever it names.
-        told.scheme = parameter("proto").and_then(Scheme::parse).or(told.scheme);
-        told.host = parameter("host").and_then(valid_host).or(told.host);
+        // Each element was written by a proxy that was already found to be trusted.
+        forwarded.scheme = parameter("proto").and_then(Scheme::parse).or(forwarded.scheme);
+        forwarded.host = parameter("host").and_then(valid_host).or(forwarded.host);
         let Some(address) = parameter("for").and_then(parse_hop) else { break };
-        told.client = address;
+        forwarded.client = address;
         if !proxies.contains(address) {
             break;
         }
     }
-    told
+    forwarded
 }
 
 /// The comma-separated items of all lines of a header, in order. A comma inside quotes would
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_is_refused() {
+    fn malformed_networks_are_refused() {
         for text in ["", "/8", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "10.0.0.0/", "ten", "::ffff:10.0.0.1"]
         {
             assert_eq!(text.parse::<Network>(), Err(NetworkError(text.to_owned())), "{text}");
@@ -344,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn the_outermost_trusted_proxy_tells_the_scheme() {
+    fn the_outermost_trusted_proxy_sets_the_scheme() {
         for (chain, schemes, expected) in [
-            // TLS ends at the first of two trusted proxies; the second one is asked without.
+            // TLS ends at the first of two trusted proxies; the second is called without TLS.
             ("198.51.100.1, 10.0.0.2", "https, http", "198.51.100.1 https://own.example"),
             ("198.51.100.1, 10.0.0.2", "http, https", "198.51.100.1 http://own.example"),
-            // What a client put before it does not count.
+            // Values that the client itself sent do not count.
             ("192.0.2.66, 198.51.100.1, 10.0.0.2", "https, http, http", "198.51.100.1 http://own.example"),
-            // Only the last proxy is sure to have written it.
+            // Only the last value is certain to come from a proxy.
             ("198.51.100.1, 10.0.0.2", "https", "198.51.100.1 https://own.example"),
             ("198.51.100.1", "https, http", "198.51.100.1 http://own.example"),
             ("nonsense", "https", "10.0.0.1 https://own.example"),
@@ -387,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_the_proxy_does_not_write_is_not_believed() {
+    fn only_the_configured_header_is_trusted() {
         let forwarded = [("forwarded", "for=192.0.2.66")];
         assert_eq!(seen(ForwardedHeader::XForwarded, "10.0.0.1", &forwarded), "10.0.0.1 http://own.example");
         let x_forwarded = [("x-forwarded-for", "192.0.2.66")];

@@ -1,19 +1,19 @@
-//! The HTTP engine answers a request that it cannot read by itself, with a status and no body. Such an answer is found
-//! among the bytes it writes, and another one is written in its place.
+//! Replaces the answers that the HTTP engine itself gives to requests that it cannot read. Such an answer has a status
+//! and no body; it is found among the bytes that the engine writes.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 
 use super::config::UnreadableAnswer;
 
-/// The bytes of the longest answer the engine makes by itself, with room to spare.
+/// More bytes than the engine's own answers have.
 const LONGEST: usize = 256;
-/// The headers it gives such an answer, each of them and no other.
+/// The only headers of the engine's own answers.
 const HEADERS: [&str; 3] = ["connection", "content-length", "date"];
 
-/// Where an answer of the engine's own begins in what it writes, and its status.
+/// The offset and the status of an answer of the engine's own at the end of the written bytes.
 pub(super) fn find_bare(written: &[u8]) -> Option<(usize, StatusCode)> {
-    // All but heads without a body are told by this alone.
+    // A quick test: an answer without a body ends with its head.
     if !written.ends_with(b"\r\n\r\n") {
         return None;
     }

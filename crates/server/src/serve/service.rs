@@ -1,5 +1,5 @@
-//! One connection's view of the service: requests go in with their client named and their body
-//! paced, answers come out watched.
+//! The service as one connection calls it: adds the client's address to requests, limits how slowly their bodies may
+//! arrive, and tracks how much of each answer the client has received.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -81,8 +81,8 @@ impl<S> ConnectionService<S> {
     }
 }
 
-/// The answer to a request whose body came too slowly. One that is not an error stands: the
-/// handler did not need the rest.
+/// The answer to a request whose body arrived too slowly. An answer that is not an error is not replaced: the handler
+/// did not need the rest of the body.
 fn as_timeout(answer: Response, version: Version) -> Response {
     let status = answer.status();
     if !status.is_client_error() && !status.is_server_error() {

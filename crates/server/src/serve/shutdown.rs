@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use super::counters::{CloseReason, Counters};
 
-/// What happened to the connections of a server until its shutdown.
+/// The result of a shutdown: how many connections ended, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShutdownReport {
     /// Connections that were served since the start.
@@ -100,7 +100,7 @@ impl PhaseWatch {
     pub(super) fn draining(&self) -> Draining {
         let mut phases = self.0.clone();
         Box::pin(async move {
-            // An error means that the server is gone, which ends the wait as well.
+            // An error means that the server has stopped, which ends the wait as well.
             let _ = phases.wait_for(|phase| *phase != Phase::Running).await;
         })
     }

@@ -87,7 +87,7 @@ impl Body for PacedBody {
             Poll::Ready(Some(Ok(frame))) => {
                 let now = Instant::now();
                 self.pace.moved(frame.data_ref().map_or(0, Bytes::len), now);
-                self.pace.rest(now);
+                self.pace.stop_waiting(now);
                 Poll::Ready(Some(Ok(frame)))
             }
             Poll::Ready(Some(Err(error))) => {

@@ -61,8 +61,8 @@ impl WatchedSocket {
 
 impl Drop for WatchedSocket {
     fn drop(&mut self) {
-        if self.activity.is_condemned() {
-            // Otherwise the kernel keeps the unread answer for as long as the peer likes.
+        if self.activity.resets_on_close() {
+            // Resets the connection. Otherwise the kernel keeps the unread answer until the peer reads it.
             let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
         }
     }
@@ -114,12 +114,12 @@ impl AsyncWrite for WatchedSocket {
     }
 }
 
-/// The stream HTTP is spoken on; above TLS, where the protocol can be told.
+/// The stream HTTP is spoken on; above TLS, where the protocol can be recognised.
 #[derive(Debug)]
 pub(super) struct HttpStream {
     transport: Transport,
     activity: Arc<Activity>,
-    /// What is still to be written of an answer in place of the engine's own.
+    /// The unwritten rest of an answer that replaces the engine's own.
     instead: Option<Bytes>,
 }
 
@@ -145,7 +145,7 @@ impl HttpStream {
         }
     }
 
-    /// Writes another answer in place of the engine's own, which is all of `bare`.
+    /// Writes another answer instead of the engine's own, which is all of `bare`.
     fn poll_instead(
         &mut self,
         cx: &mut Context<'_>,
@@ -153,7 +153,7 @@ impl HttpStream {
         make: UnreadableAnswer,
         status: StatusCode,
     ) -> Poll<io::Result<usize>> {
-        // What the peer still sends of its request is read and dropped, so that it gets to see the answer.
+        // The rest of the request is read and dropped, so that the peer receives the answer.
         self.activity.body_left_unread();
         let mut rest = self.instead.take().unwrap_or_else(|| answer_instead(make, status));
         while !rest.is_empty() {
@@ -193,7 +193,7 @@ impl AsyncWrite for HttpStream {
         match make.and_then(|make| find_bare(buf).map(|found| (make, found))) {
             None => self.poll_transport(cx, buf),
             Some((make, (0, status))) => self.poll_instead(cx, buf, make, status),
-            // Answers before it go first.
+            // Earlier answers in the buffer are written first.
             Some((_, (at, _))) => self.poll_transport(cx, &buf[..at]),
         }
     }

@@ -1,6 +1,6 @@
-//! Answer bodies that report how much of them the client has taken.
+//! Answer bodies that report how much of them the client has read.
 //!
-//! The socket alone cannot tell: an HTTP/2 client may read its socket and still keep an answer
+//! The socket alone does not show it: an HTTP/2 client may read its socket and still keep an answer
 //! waiting by opening no window for it.
 
 use std::pin::Pin;
@@ -22,8 +22,8 @@ use super::shutdown::Draining;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongLived;
 
-/// Bytes of an answer, as sent, after which the other connections of the thread have their turn: compressing what
-/// becomes so many takes milliseconds, and a client that reads fast would never let go.
+/// Bytes of an answer, as sent, after which the other connections of the thread have their turn. Compressing this much
+/// takes milliseconds, and a client that reads fast would otherwise block the thread.
 const TURN_BYTES: usize = 32 * 1024;
 
 /// An answer body on its way to the client.
@@ -31,7 +31,7 @@ pub(super) struct AnswerBody {
     inner: AxumBody,
     exchange: Arc<Exchange>,
     draining: Option<Draining>,
-    /// Bytes made since others last had their turn.
+    /// Bytes produced since the other connections last had their turn.
     made: usize,
     ended: bool,
 }

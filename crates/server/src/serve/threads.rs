@@ -11,8 +11,8 @@ use std::thread::available_parallelism;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Threads to serve connections on; by default none, and then connections are served where [`serve`](super::serve)
-/// is called. They end, with whatever still runs on them, when the last copy of this is dropped.
+/// Threads that serve connections. By default there are none, and connections are served on the runtime that calls
+/// [`serve`](super::serve). When the last copy of this is dropped, the threads end and abort what still runs on them.
 #[derive(Clone, Debug, Default)]
 pub struct Threads(Arc<[Thread]>);
 
@@ -48,15 +48,15 @@ impl Thread {
         let handle = runtime.handle().clone();
         let (sender, end) = oneshot::channel();
         std::thread::Builder::new().name(format!("http-{number}")).spawn(move || {
-            // Nothing is ever sent.
-            let _gone = runtime.block_on(end);
+            // Resolves when the sender is dropped; nothing is ever sent.
+            let _ended = runtime.block_on(end);
             runtime.shutdown_background();
         })?;
         Ok(Self { runtime: handle, open: Arc::default(), _ends_when_dropped: sender })
     }
 }
 
-/// Where a connection is served, counted there as long as this lives.
+/// The thread that serves a connection. The connection is counted there until this is dropped.
 #[derive(Debug)]
 pub(super) struct ThreadPermit {
     pub(super) runtime: Handle,
@@ -89,12 +89,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_threads_of_their_own_they_stay_here() {
+    async fn without_threads_connections_use_the_current_runtime() {
         assert_eq!(Threads::default().assign().runtime.id(), Handle::current().id());
     }
 
     #[tokio::test]
-    async fn what_runs_on_them_ends_with_them() {
+    async fn tasks_end_with_their_threads() {
         let threads = Threads::one_a_core().unwrap();
         let (kept, dropped) = oneshot::channel::<()>();
         let permit = threads.assign();

@@ -3,9 +3,10 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, RwLock};
 use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::server::{ClientHello, ResolvesServerCert};
@@ -25,32 +26,32 @@ pub enum TlsError {
     Read {
         /// Path of the file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The certificate file is not PEM or holds no certificate.
-    #[error("{path} holds no PEM certificate")]
+    #[error("{path} contains no PEM certificate")]
     NoCertificate {
         /// Path of the file.
         path: PathBuf,
     },
     /// The key file is not PEM or holds no private key.
-    #[error("{path} holds no PEM private key without a passphrase")]
+    #[error("{path} contains no PEM private key, or one with a passphrase; remove the passphrase")]
     NoKey {
         /// Path of the file.
         path: PathBuf,
     },
     /// The key is of a kind that is not supported, or the certificate is damaged.
-    #[error("the certificate in {certificate} or the key in {key} cannot be used")]
+    #[error("the certificate in {certificate} or the key in {key} is not valid or not supported")]
     Unusable {
         /// Path of the certificate file.
         certificate: PathBuf,
         /// Path of the key file.
         key: PathBuf,
-        /// What the TLS library says.
+        /// The error of the TLS library.
         source: rustls::Error,
     },
-    /// The key is another certificate's.
+    /// The key belongs to another certificate.
     #[error("the key in {key} does not belong to the certificate in {certificate}")]
     Mismatch {
         /// Path of the certificate file.
@@ -60,17 +61,17 @@ pub enum TlsError {
     },
 }
 
-/// Makes ring the cryptography of this process; further calls change nothing.
+/// Makes `ring` the cryptography provider of this process. Further calls have no effect.
 pub fn install_crypto_provider() {
     // An error means that a provider is installed already.
     let _ = ring::default_provider().install_default();
 }
 
-/// The certificate and key a server shows; clones share them.
+/// The certificate and key that a server presents; clones share them.
 ///
-/// [`serve`](super::serve) looks at the files every
-/// [`certificate_check_interval`](super::ServeConfig::certificate_check_interval) and takes a
-/// changed pair for new connections. A pair that cannot be used is reported and the old one stays.
+/// [`serve`](super::serve) reads the files every
+/// [`certificate_check_interval`](super::ServeConfig::certificate_check_interval) and uses a changed pair for new
+/// connections. A pair that cannot be used is logged, and the previous one stays in use.
 #[derive(Debug, Clone)]
 pub struct Tls(Arc<Inner>);
 
@@ -88,14 +89,14 @@ struct Files {
     key: PathBuf,
 }
 
-/// The files as read, before anything is made of them.
+/// The content of the two files.
 struct Pair {
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
-/// What tells one version of the files from the next. Their times would not do: two versions
-/// written in quick succession may have the same.
+/// Hashes of the content of the files. Modification times are not enough: two versions that were written in quick
+/// succession may have the same.
 type PairDigest = [[u8; 32]; 2];
 
 impl Tls {
@@ -116,11 +117,11 @@ impl Tls {
         Ok(Self(Arc::new(Inner { files, shown, config: Arc::new(config), shown_digest })))
     }
 
-    /// Reads the files again if they changed, and says whether they did. On an error the old
-    /// certificate stays and the next call tries again.
+    /// Reads the files again if they changed, and returns whether they did. On an error the old certificate stays and
+    /// the next call tries again.
     pub fn reload(&self) -> Result<bool, TlsError> {
         let inner = &*self.0;
-        let mut shown_digest = inner.shown_digest.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown_digest = inner.shown_digest.lock();
         let pair = inner.files.read()?;
         let digest = pair.digest();
         if *shown_digest == digest {
@@ -142,10 +143,10 @@ impl Tls {
         TlsAcceptor::from(Arc::new(config))
     }
 
-    /// Reloads every `period` until told to stop. A reload that has begun is waited for: nothing looks at the files once
-    /// this is over.
+    /// Reloads every `period` until it is stopped. Waits for a reload that has begun, so that the files are not read
+    /// after this returns.
     pub(super) async fn keep_fresh(self, period: Duration, stop: CancellationToken) {
-        // Not at once: the files have just been read.
+        // The first check is after one period: the files have just been read.
         let period = period.max(Duration::from_millis(1));
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -211,12 +212,12 @@ struct ShownCertificate(RwLock<Arc<CertifiedKey>>);
 
 impl ShownCertificate {
     fn replace(&self, new: CertifiedKey) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(new);
+        *self.0.write() = Arc::new(new);
     }
 }
 
 impl ResolvesServerCert for ShownCertificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner)))
+        Some(Arc::clone(&self.0.read()))
     }
 }

@@ -1,4 +1,4 @@
-//! Which addresses webhooks may have: those of the public Internet, and those the operator allows.
+//! Which URLs the server may call for an account: those on the public Internet, and those that the operator allows.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,31 +7,31 @@ use url::{Host, Url};
 use crate::config;
 use crate::serve::Network;
 
-/// Decides which addresses webhooks may have.
+/// Decides which URLs the server may call: of webhooks, and of feeds that it fetches.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
     /// Whether plain HTTP is allowed.
     pub allow_http: bool,
     /// Whether addresses of private and special networks are allowed.
     pub allow_private: bool,
-    /// Addresses that are allowed whatever they are.
+    /// Addresses that are allowed even if they are private or special.
     pub allowed: Vec<Network>,
 }
 
-/// Why an address is refused, as a sentence for the person who set it.
+/// Why a URL is refused, as a phrase that follows "the URL" in a text for the person who set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is not an HTTP address.
-    #[error("must be a URL that begins with https://")]
+    /// It is not an HTTP URL.
+    #[error("must be a URL that begins with https://, such as https://example.com/path")]
     NotWeb,
     /// It is not encrypted.
     #[error("must begin with https://; the operator of the server permits no other URLs")]
     NotEncrypted,
     /// It contains a user name or password.
-    #[error("must not have a user name or password; receivers check the signature instead")]
+    #[error("must not have a user name or password")]
     HasPassword,
     /// It is not on the public Internet.
-    #[error("must not be an address in a private or special network")]
+    #[error("must have a host on the public Internet")]
     NotGlobal,
 }
 
@@ -45,7 +45,14 @@ impl Guard {
         }
     }
 
-    /// Checks an address before its name is resolved.
+    /// Reads and checks a URL, before its host name is resolved.
+    pub fn parse(&self, text: &str) -> Result<Url, Refused> {
+        let url = Url::parse(text).map_err(|_unreadable| Refused::NotWeb)?;
+        self.check_url(&url)?;
+        Ok(url)
+    }
+
+    /// Checks a URL before its host name is resolved.
     pub fn check_url(&self, url: &Url) -> Result<(), Refused> {
         match url.scheme() {
             "https" => {}
@@ -73,8 +80,8 @@ impl Guard {
     }
 }
 
-/// Whether an address lies on the public Internet, by the registries of special addresses (RFC 6890 and what
-/// followed).
+/// Whether an address lies on the public Internet, by the registries of special addresses (RFC 6890 and its
+/// successors).
 fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_global_v4(address),
@@ -88,7 +95,7 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
         (a, b, c),
         // This network, private, loopback; multicast, reserved, broadcast.
         (0 | 10 | 127 | 224..=255, _, _)
-            // Shared by carriers; link-local, where clouds keep their secrets; private.
+            // Shared by carriers; link-local, with the metadata services of clouds; private.
             | (100, 64..=127, _) | (169, 254, _) | (172, 16..=31, _) | (192, 168, _)
             // Protocol assignments, documentation, relays of 6to4, AS112, AMT.
             | (192, 0, 0 | 2) | (192, 88, 99) | (192, 31, 196) | (192, 52, 193) | (192, 175, 48)
@@ -107,7 +114,7 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
         [0x2002, ..] => low(bits >> 80),
         // Protocol assignments with Teredo and ORCHID, documentation, AS112.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] | [0x2620, 0x4f, 0x8000, ..] => false,
-        // Global unicast is what is left of 2000::/3; everything else is special or not given out.
+        // Global unicast is the rest of 2000::/3; all other blocks are special or not allocated.
         [first, ..] => (0x2000..=0x3fff).contains(&first),
     }
 }
@@ -203,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_judged_however_it_is_written() {
+    fn an_address_is_checked_however_it_is_written() {
         let guard = Guard::default();
         let check = |url: &str| guard.check_url(&Url::parse(url).unwrap());
         assert_eq!(check("https://example.com/hook?a=b"), Ok(()));

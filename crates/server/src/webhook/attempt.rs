@@ -5,14 +5,13 @@ use perigee_core::time::Timestamp;
 use perigee_core::webhooks::webhook::{AttemptOutcome, LeasedDelivery, Settlement, Webhook};
 use perigee_notify::retry_after::asked_rest_s;
 use reqwest::Response;
-use url::Url;
 
 use super::backoff::wait_ms;
 use super::client::Client;
 use super::resolve::NoAddress;
 use super::signature::{ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign};
 
-/// Bytes of an answer that are read so that the connection can be reused; a longer answer closes it.
+/// Maximum number of bytes of an answer that are read so that the connection can be reused; a longer answer closes it.
 const READ_MAX: usize = 16 * 1024;
 const GONE: u16 = 410;
 
@@ -24,7 +23,7 @@ struct Answer {
     rest_ms: Option<i64>,
 }
 
-/// Sends a message and gives the outcome, within the client's time limit. An error is an outcome too.
+/// Sends a message and returns the outcome, within the client's time limit. An error is an outcome too.
 pub(super) async fn attempt(
     client: &Client,
     webhook: &Webhook,
@@ -55,9 +54,8 @@ async fn post(
     delivery: &LeasedDelivery,
     now: Timestamp,
 ) -> Result<Response, String> {
-    let url =
-        Url::parse(&webhook.settings.url).map_err(|error| format!("The URL cannot be used: {error}."))?;
-    client.guard.check_url(&url).map_err(|refused| format!("Nothing was sent: the URL {refused}."))?;
+    let url = client.guard.parse(&webhook.settings.url);
+    let url = url.map_err(|refused| format!("Nothing was sent: the URL {refused}."))?;
     let seconds = now.as_seconds();
     let request = client
         .http
@@ -92,7 +90,7 @@ fn describe(status: u16) -> String {
     }
 }
 
-/// What went wrong, without details that only the operator may see.
+/// The error, without details that only the operator may see.
 pub(super) fn explain(client: &Client, error: &reqwest::Error) -> String {
     let mut source: Option<&dyn std::error::Error> = Some(error);
     while let Some(cause) = source {

@@ -1,12 +1,13 @@
-//! The client that posts messages: no redirects, no proxies, nothing but the addresses the guard lets through.
+//! The client that posts messages: no redirects, no proxies, and only addresses that the guard allows.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use perigee_tls::{Trust, TrustError, client_config};
 use reqwest::redirect::Policy;
+use url::Url;
 
-use super::address::Guard;
+use super::address::{Guard, Refused};
 use super::resolve::Guarded;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -51,5 +52,15 @@ impl Client {
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
             .build()?;
         Ok(Self { http, guard, timeout })
+    }
+
+    /// Checks an address before its name is resolved.
+    pub fn check_url(&self, url: &Url) -> Result<(), Refused> {
+        self.guard.check_url(url)
+    }
+
+    /// The HTTP client. It checks the addresses to which names resolve, but not addresses in URLs.
+    pub fn http(&self) -> reqwest::Client {
+        self.http.clone()
     }
 }

@@ -1,10 +1,11 @@
 //! Sends the deliveries of one webhook, a few at the same time, until none is due.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use parking_lot::Mutex;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, WebhookId};
 use perigee_core::webhooks::webhook::{LeasedDelivery, Settlement, Webhook};
@@ -37,7 +38,7 @@ struct SendTask {
 impl SendTask {
     /// Whether more was found meanwhile; if not, the next delivery starts a new task.
     fn has_more(&self) -> bool {
-        let mut running = lock(&self.webhooks.sending.webhooks);
+        let mut running = self.webhooks.sending.webhooks.lock();
         let was_notified = self.more.notified().now_or_never().is_some();
         if !was_notified {
             running.remove(&self.webhook);
@@ -48,7 +49,7 @@ impl SendTask {
 
 impl Drop for SendTask {
     fn drop(&mut self) {
-        let mut running = lock(&self.webhooks.sending.webhooks);
+        let mut running = self.webhooks.sending.webhooks.lock();
         if running.get(&self.webhook).is_some_and(|more| Arc::ptr_eq(more, &self.more)) {
             running.remove(&self.webhook);
         }
@@ -74,7 +75,7 @@ pub(super) async fn deliver_all(webhooks: &Arc<Webhooks>) -> Result<(), StoreErr
 pub(super) fn begin(webhooks: &Arc<Webhooks>, account: AccountId, webhook: WebhookId) {
     let more = Arc::new(Notify::new());
     {
-        let mut running = lock(&webhooks.sending.webhooks);
+        let mut running = webhooks.sending.webhooks.lock();
         if let Some(more) = running.get(&webhook) {
             more.notify_one();
             return;
@@ -108,7 +109,7 @@ async fn deliver(
     let mut in_flight = FuturesUnordered::new();
     let mut settled = Vec::new();
     loop {
-        let is_stopping = webhooks.parts.signals.stopping().is_cancelled();
+        let is_stopping = webhooks.parts.stopping.is_cancelled();
         let mut permits = Vec::new();
         if !is_stopping {
             let free = per_endpoint.saturating_sub(in_flight.len());
@@ -152,8 +153,4 @@ async fn send(
     let outcome = if settlement.error.is_none() { "delivered" } else { "failed" };
     metrics::counter!("perigee_webhook_attempts_total", "outcome" => outcome).increment(1);
     settlement
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Fetching from addresses that users set, by the client that guards webhooks.
+//! Fetches from addresses that users set, with the guarded client of webhooks.
 
 use perigee_notify::retry_after::asked_rest_s;
 use url::Url;
@@ -6,10 +6,10 @@ use url::Url;
 use super::attempt::explain;
 use super::client::Client;
 
-/// What a request is authenticated with. Never logged, and never part of an error.
+/// The credentials of a request. Never logged, and never part of an error.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// The address is enough.
+    /// The URL is enough.
     None,
     /// HTTP Basic.
     Basic {
@@ -18,7 +18,7 @@ pub enum Credentials {
         /// As the provider gave it.
         password: String,
     },
-    /// A header of the provider's own.
+    /// A header that the provider defines.
     Header {
         /// In lower case.
         name: &'static str,
@@ -39,8 +39,8 @@ pub struct Fetched {
 }
 
 impl Client {
-    /// Fetches an address that the guard allows. `reserve` is asked for the memory of each part of the answer, and may
-    /// refuse it. An error is a sentence without the address, which may have a password in it.
+    /// Fetches an address that the guard allows. `reserve` is called with the size of each part of the answer, in
+    /// bytes, and may refuse it. An error is a sentence without the address, which may have a password in it.
     pub async fn fetch(
         &self,
         url: &Url,

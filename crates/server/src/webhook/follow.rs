@@ -1,10 +1,11 @@
-//! Reads the log for webhooks that are behind, and stores a delivery for each event they want.
+//! Reads the log for webhooks that are behind, and stores a delivery for each event that matches their filter.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt as _};
+use parking_lot::Mutex;
 use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::events::event::{Event, EventFilter};
@@ -19,12 +20,12 @@ use crate::event_format::EventFormat;
 
 /// Events of one read.
 const PAGE: u32 = 500;
-/// Pages read for one webhook before the others have their turn.
+/// Maximum number of pages read for one webhook before the others have their turn.
 const PAGES_MAX: u32 = 20;
 /// Webhooks for which the log is read at the same time.
 const CONCURRENCY: usize = 4;
-/// While a webhook wants none of the events its cursor is stored only this often: a busy fleet moves it with every
-/// commit.
+/// How often the cursor of a webhook is stored while no event matches its filter. A busy fleet moves the cursor with
+/// every commit.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 /// How long a webhook is left to another node that moved its cursor first.
 const LEAVE_FOR: Duration = Duration::from_secs(3);
@@ -36,7 +37,7 @@ pub(super) struct Cursors(Mutex<HashMap<(AccountId, WebhookId), Cursor>>);
 /// How far the log was read for a webhook, beyond the stored cursor.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
-    /// The cursor in the store. When it was changed by something else this one is discarded.
+    /// The cursor in the store. If another task or node changed it, this entry is discarded.
     stored: i64,
     read_to: i64,
     stored_at: Instant,
@@ -114,7 +115,7 @@ fn write_delivery(format: EventFormat, event: &Event, now: Timestamp) -> NewDeli
 
 impl Cursors {
     fn get(&self, webhook: &Webhook) -> Cursor {
-        let cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cursors = self.0.lock();
         let stored = webhook.read_to;
         let fresh = Cursor { stored, read_to: stored, stored_at: Instant::now(), left_until: None };
         let known = cursors.get(&(webhook.account, webhook.id)).copied();
@@ -126,13 +127,13 @@ impl Cursors {
     }
 
     fn put(&self, webhook: &Webhook, cursor: Cursor) {
-        let mut cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cursors = self.0.lock();
         cursors.insert((webhook.account, webhook.id), cursor);
     }
 
     /// Removes the cursors of webhooks that are not behind.
     fn retain(&self, behind: &[Webhook]) {
-        let mut cursors = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cursors = self.0.lock();
         if cursors.len() > behind.len() {
             let ids: std::collections::HashSet<_> =
                 behind.iter().map(|webhook| (webhook.account, webhook.id)).collect();

@@ -1,12 +1,13 @@
 //! Limits how many messages are sent at the same time, by account and by node, so that no account starves the others.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::id::AccountId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The node keeps one in so many of its permits for accounts that hold none.
+/// The node keeps one in this many of its permits for accounts that hold none.
 const RESERVED_DIVISOR: usize = 4;
 
 /// The permits of a node.
@@ -41,9 +42,9 @@ impl Permits {
         Self { accounts: Mutex::default(), per_account, node, reserved: in_all / RESERVED_DIVISOR }
     }
 
-    /// The permits of an account. They are removed when nothing holds them any more.
+    /// The permits of an account. They are removed when they are no longer held.
     pub(super) fn of(&self, account: AccountId) -> Arc<AccountPermits> {
-        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut accounts = self.accounts.lock();
         accounts.retain(|_, account| Arc::strong_count(account) > 1);
         let fresh = || AccountPermits {
             permits: Arc::new(Semaphore::new(self.per_account)),

@@ -10,10 +10,10 @@ use tokio::sync::Semaphore;
 
 use super::address::Guard;
 
-/// Names resolved at the same time. A lookup cannot be cancelled and goes on after its caller gave up.
-const LOOKS_MAX: usize = 64;
+/// Names resolved at the same time. A lookup cannot be cancelled and continues after its caller gave up.
+const LOOKUPS_MAX: usize = 64;
 /// Shorter than the time to connect, so that a slow lookup ends with the same error as a failed one.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(4);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// No allowed address was found. Unknown names, names of private addresses and slow lookups give the same error:
 /// users who manage webhooks must not learn which names exist in the operator's network.
@@ -25,29 +25,29 @@ pub(super) struct NoAddress;
 #[derive(Debug)]
 pub(super) struct Guarded {
     guard: Arc<Guard>,
-    looks: Arc<Semaphore>,
+    lookups: Arc<Semaphore>,
 }
 
 impl Guarded {
     pub(super) fn new(guard: Arc<Guard>) -> Self {
-        Self { guard, looks: Arc::new(Semaphore::new(LOOKS_MAX)) }
+        Self { guard, lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
     }
 }
 
 impl Resolve for Guarded {
     fn resolve(&self, name: Name) -> Resolving {
-        let (guard, looks) = (Arc::clone(&self.guard), Arc::clone(&self.looks));
+        let (guard, lookups) = (Arc::clone(&self.guard), Arc::clone(&self.lookups));
         Box::pin(async move {
-            let found = tokio::time::timeout(LOOK_TIMEOUT, look_up(name.as_str().to_owned(), looks));
+            let found = tokio::time::timeout(LOOKUP_TIMEOUT, look_up(name.as_str().to_owned(), lookups));
             let found = match found.await {
                 Ok(Ok(found)) => found,
                 Ok(Err(reason)) => return refuse(name.as_str(), &reason),
-                Err(_elapsed) => return refuse(name.as_str(), "looking it up took too long"),
+                Err(_elapsed) => return refuse(name.as_str(), "the lookup of the host name took too long"),
             };
             let good: Vec<SocketAddr> =
                 found.into_iter().filter(|address| guard.check(address.ip()).is_ok()).collect();
             if good.is_empty() {
-                return refuse(name.as_str(), "it stands for private or special addresses alone");
+                return refuse(name.as_str(), "all of its addresses are private or reserved");
             }
             let good: Addrs = Box::new(good.into_iter());
             Ok(good)
@@ -55,15 +55,15 @@ impl Resolve for Guarded {
     }
 }
 
-async fn look_up(name: String, looks: Arc<Semaphore>) -> Result<Vec<SocketAddr>, String> {
-    let place = looks.acquire_owned().await.map_err(|closed| closed.to_string())?;
+async fn look_up(name: String, lookups: Arc<Semaphore>) -> Result<Vec<SocketAddr>, String> {
+    let permit = lookups.acquire_owned().await.map_err(|closed| closed.to_string())?;
     // A separate task holds the permit until the lookup is over, even if the caller gave up.
-    let look = tokio::spawn(async move {
+    let lookup = tokio::spawn(async move {
         let found = tokio::net::lookup_host((name.as_str(), 0)).await;
-        drop(place);
+        drop(permit);
         found.map(Iterator::collect::<Vec<SocketAddr>>)
     });
-    match look.await {
+    match lookup.await {
         Ok(found) => found.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     }

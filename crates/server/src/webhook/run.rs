@@ -1,4 +1,4 @@
-//! The loop of webhooks: look for new events, store deliveries, send what is due.
+//! The loop of webhooks: reads new events, stores deliveries, and sends those that are due.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,12 +16,11 @@ use super::deliver::{Sending, deliver_all};
 use super::follow::{Cursors, follow_all};
 use crate::config;
 use crate::event_format::EventFormat;
-use crate::signals::Signals;
 
-/// The longest interval between two looks: retries come due, and commits of other nodes are not announced here.
-const LOOK_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
-/// The shortest interval between two looks.
-const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(100);
+/// The longest interval between two runs: retries become due, and commits of other nodes are not signalled here.
+const RUN_AT_LEAST_EVERY: Duration = Duration::from_secs(1);
+/// The shortest interval between two runs.
+const RUN_AT_MOST_EVERY: Duration = Duration::from_millis(100);
 
 /// The state of webhooks on a node.
 pub struct Webhooks {
@@ -31,14 +30,14 @@ pub struct Webhooks {
     pub(super) cursors: Cursors,
 }
 
-/// What reading and sending needs.
+/// Dependencies of reading and sending.
 pub struct WebhookParts {
     /// Where log, webhooks and deliveries are.
     pub store: Arc<dyn Store>,
     /// The time of signatures and of the state of devices.
     pub clock: Arc<dyn Clock>,
-    /// Wakes the loop after a commit, and ends sending when the service stops.
-    pub signals: Arc<Signals>,
+    /// Ends sending when the service stops.
+    pub stopping: CancellationToken,
     /// How events are written.
     pub format: EventFormat,
     /// Awaited when the service stops.
@@ -63,23 +62,26 @@ impl Webhooks {
     }
 }
 
-/// Serves webhooks until told to stop.
+/// Serves webhooks until it is stopped.
 pub async fn run(webhooks: Arc<Webhooks>, stop: CancellationToken) {
-    let mut commits = webhooks.parts.signals.any_account();
+    let mut commits = webhooks.parts.store.commit_signals().of_any_account();
     while !stop.is_cancelled() {
         let begun = Instant::now();
         if let Err(error) = turn(&webhooks).await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "could not look for what webhooks want");
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "could not look for events and deliveries of webhooks"
+            );
         }
         let wait = async {
-            sleep_until(begun + LOOK_AT_MOST_EVERY).await;
-            let _commit_or_timeout = timeout_at(begun + LOOK_AT_LEAST_EVERY, commits.changed()).await;
+            sleep_until(begun + RUN_AT_MOST_EVERY).await;
+            let _commit_or_timeout = timeout_at(begun + RUN_AT_LEAST_EVERY, commits.changed()).await;
         };
         stop.run_until_cancelled(wait).await;
     }
 }
 
-/// Stores deliveries of new events and starts to send what is due; sending continues in other tasks.
+/// Stores deliveries of new events and starts to send those that are due; sending continues in other tasks.
 pub async fn turn(webhooks: &Arc<Webhooks>) -> Result<(), StoreError> {
     follow_all(webhooks).await?;
     deliver_all(webhooks).await

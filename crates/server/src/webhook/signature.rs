@@ -15,7 +15,7 @@ const SECRET_BYTES: usize = 32;
 pub struct Header {
     /// The name, in lower case.
     pub name: &'static str,
-    /// What a receiver does with it.
+    /// The meaning of the header and how a receiver uses it, for the API document.
     pub description: &'static str,
     /// A regular expression that its values match.
     pub pattern: &'static str,
@@ -56,7 +56,8 @@ pub fn show_secret(secret: &WebhookSecret) -> String {
     format!("{PREFIX}{}", STANDARD.encode(&secret.0))
 }
 
-/// The value of `webhook-signature`: a signature by the present secret and, while it lasts, one by the previous.
+/// The value of `webhook-signature`: a signature with the current secret and, until the previous secret expires, one
+/// with the previous secret.
 pub fn sign(webhook: &Webhook, message: &str, seconds: i64, body: &str, now: Timestamp) -> String {
     let previous = webhook.previous.as_ref().filter(|(_, until)| now < *until).map(|(secret, _)| secret);
     let signatures = std::iter::once(&webhook.secret).chain(previous).map(|secret| {

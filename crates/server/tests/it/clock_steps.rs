@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{Engine, TestApp, on_both_engines};
 
-on_both_engines!(rate_limits_do_not_follow_the_time_of_day, what_is_cached_does_not_outlive_a_step);
+on_both_engines!(rate_limits_do_not_follow_the_time_of_day, caches_expire_after_a_clock_step);
 
 async fn rate_limits_do_not_follow_the_time_of_day(engine: Engine) {
     let app = TestApp::with(engine, |config| {
@@ -36,7 +36,7 @@ async fn rate_limits_do_not_follow_the_time_of_day(engine: Engine) {
     app.call("POST /api/session").json(&wrong).send().await.expect(401);
 }
 
-async fn what_is_cached_does_not_outlive_a_step(engine: Engine) {
+async fn caches_expire_after_a_clock_step(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     // Read by this node, and changed by another two seconds later.

@@ -1,4 +1,4 @@
-//! The console: its page, what it may know before anybody signs in, and the operator's map.
+//! The console: its page, its public settings, and the operator's map.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,8 +13,8 @@ fn write_tiles(path: &Path, tile_type: u8) {
     file[..8].copy_from_slice(b"PMTiles\x03");
     (file[99], file[100], file[101]) = (tile_type, 1, 14);
     let bounds: [i32; 4] = [-100_000_000, 350_000_000, 50_000_000, 440_000_000];
-    for (place, degrees) in bounds.into_iter().enumerate() {
-        file[102 + 4 * place..106 + 4 * place].copy_from_slice(&degrees.to_le_bytes());
+    for (index, degrees) in bounds.into_iter().enumerate() {
+        file[102 + 4 * index..106 + 4 * index].copy_from_slice(&degrees.to_le_bytes());
     }
     std::fs::write(path, file).unwrap();
 }
@@ -63,7 +63,7 @@ async fn says_what_server_it_is_and_no_more() {
             "server": {"name": "Perigee", "version": env!("CARGO_PKG_VERSION")},
             "baseUrl": "http://perigee.test",
             "map": {"bundled": false, "layers": [], "center": [0.0, 25.0], "zoom": 1.5},
-            "channels": {"email": false, "sms": false},
+            "channels": {"email": false, "sms": false, "others": []},
             "languages": ["en", "es"],
         })
     );
@@ -84,7 +84,7 @@ async fn the_operators_maps_are_offered_and_served_in_parts() {
     })
     .await;
     let facts = app.call("GET /api/console").send().await.expect(200);
-    assert_eq!(facts["channels"], json!({"email": true, "sms": false}));
+    assert_eq!(facts["channels"], json!({"email": true, "sms": false, "others": []}));
     let [file, tiles] = facts["map"]["layers"].as_array().unwrap().as_slice() else {
         panic!("two maps in {facts}");
     };

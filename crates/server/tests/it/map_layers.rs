@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::{Engine, Person, TestApp};
 
-/// A tile server that counts what it is asked, and answers as it is told.
+/// A tile server that counts its requests, and answers as configured.
 #[derive(Clone, Default)]
 struct TileServer {
     asked: Arc<Mutex<Vec<String>>>,
@@ -76,7 +76,7 @@ async fn app_with(data: &Path, layers: Vec<MapLayer>) -> TestApp {
     .await
 }
 
-/// The addresses of the layers, as browsers are told them.
+/// The addresses of the layers, as browsers receive them.
 async fn urls(app: &TestApp) -> Vec<String> {
     let facts = app.call("GET /api/console").send().await.expect(200);
     let layers = facts["map"]["layers"].as_array().unwrap();
@@ -107,7 +107,7 @@ async fn tiles_are_fetched_once_and_kept() {
     }
     assert_eq!(server.asked(), ["/sea/3/4/2.png?key=secret"], "the cache answered twice");
 
-    // After a restart the tile is still there, also while its server is down; then it is asked for again.
+    // After a restart the tile is still there, also while its server is down; then it is requested again.
     let again =
         app_with(data.path(), vec![layer("Sea", &format!("{url}/sea/{{z}}/{{x}}/{{y}}.png?key=secret"))])
             .await;
@@ -123,7 +123,7 @@ async fn tiles_are_fetched_once_and_kept() {
     assert_eq!(old.status.as_u16(), 200, "an old one");
     assert_eq!(server.asked().len(), 1);
 
-    // What does not exist is told so, and remembered too.
+    // A missing tile is answered with 204, which is cached too.
     server.status.store(404, Ordering::SeqCst);
     for _ in 0..2 {
         let missing = get("3", "0", "0").await;
@@ -171,10 +171,10 @@ async fn a_bad_tile_server_does_no_harm() {
     let layers = vec![
         layer("Sea", &format!("{url}/{{z}}/{{x}}/{{y}}")),
         layer("Page", &format!("{url}/{{z}}/{{x}}/{{y}}/page")),
-        layer("Gone", &format!("http://{closed}/{{z}}/{{x}}/{{y}}")),
+        layer("Closed", &format!("http://{closed}/{{z}}/{{x}}/{{y}}")),
     ];
     let app = app_with(data.path(), layers).await;
-    let [sea, page, gone] = urls(&app).await.try_into().unwrap();
+    let [sea, page, closed_layer] = urls(&app).await.try_into().unwrap();
     let owner = app.tenant("acme", 10).await.owner;
     let refused = async |url: &str, x: &str| {
         let answer = app.call(&tile(url, "5", x, "0")).by(&owner).send().await;
@@ -188,7 +188,7 @@ async fn a_bad_tile_server_does_no_harm() {
     }
     server.status.store(0, Ordering::SeqCst);
     refused(&page, "0").await;
-    refused(&gone, "0").await;
+    refused(&closed_layer, "0").await;
     server.bytes.store(3 * 1024 * 1024, Ordering::SeqCst);
     refused(&sea, "3").await;
     server.bytes.store(0, Ordering::SeqCst);
@@ -219,11 +219,11 @@ async fn browsers_may_ask_only_servers_that_are_not_proxied() {
     );
     assert!(!policy.contains("proxied") && !policy.contains("marks"), "{policy}");
     let facts = app.call("GET /api/console").send().await.expect(200);
-    let told = |index: usize, member: &str| facts["map"]["layers"][index][member].clone();
-    assert_eq!(told(1, "url"), "https://direct.example.com/{z}/{x}/{y}.png");
-    assert_eq!((told(2, "kind"), told(0, "kind")), (json!("pmtiles"), json!("tiles")));
-    assert_eq!((told(3, "name"), told(3, "overlay")), (json!("Marks"), json!(true)));
-    assert_eq!((told(0, "attribution"), told(0, "maxZoom")), (json!("© Tiles"), json!(10)));
+    let member_of = |index: usize, member: &str| facts["map"]["layers"][index][member].clone();
+    assert_eq!(member_of(1, "url"), "https://direct.example.com/{z}/{x}/{y}.png");
+    assert_eq!((member_of(2, "kind"), member_of(0, "kind")), (json!("pmtiles"), json!("tiles")));
+    assert_eq!((member_of(3, "name"), member_of(3, "overlay")), (json!("Marks"), json!(true)));
+    assert_eq!((member_of(0, "attribution"), member_of(0, "maxZoom")), (json!("© Tiles"), json!(10)));
 }
 
 #[tokio::test]
@@ -242,7 +242,7 @@ async fn added_layers_come_after_those_of_the_settings() {
 
     let mut map = crate::support::app::default_config().map;
     map.layers = vec![layer("Added", "https://tiles.example.com/{z}/{x}/{y}")];
-    assert!(Layers::open(&map, data.path()).unwrap_err().problem.contains("twice"));
+    assert!(Layers::open(&map, data.path()).unwrap_err().problem.contains("more than once"));
     map.layers = vec![layer("None", "/nowhere/world.pmtiles")];
     assert!(Layers::open(&map, data.path()).unwrap_err().problem.contains("cannot read"));
     std::fs::write(data.path().join("map-layers.json"), "{").unwrap();

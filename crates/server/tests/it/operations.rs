@@ -10,7 +10,7 @@ use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::accounts::limits::Limits;
 use perigee_core::devices::device::DeviceSettings;
 use perigee_core::store::{Accounts as _, Devices as _, Events as _};
-use perigee_server::background::{announce_expiries, forget_expired, publish_store, save_usage, trim_logs};
+use perigee_server::background::{announce_expiries, delete_expired, publish_store, save_usage, trim_logs};
 use perigee_server::http::error_code::ErrorCode;
 use perigee_server::serve::ClientAddress;
 use secrecy::SecretString;
@@ -33,7 +33,7 @@ async fn lives_and_is_ready_while_the_store_answers(engine: Engine) {
     assert_eq!(app.call("GET /healthz").send().await.expect(200)["status"], "ok");
     assert_eq!(app.call("GET /readyz").send().await.expect(200)["status"], "ready");
     app.store.close().await;
-    app.app.readiness.forget().await;
+    app.app.health.readiness.reset().await;
     app.call("GET /readyz").send().await.expect_error(503, "unavailable");
     app.call("GET /healthz").send().await.expect(200);
 }
@@ -85,9 +85,9 @@ async fn expiries_are_announced_once(engine: Engine) {
 
 async fn forgetting_what_is_over_fails_nothing(engine: Engine) {
     let app = TestApp::new(engine).await;
-    forget_expired(&app.app).await;
+    delete_expired(&app.app).await;
     app.store.close().await;
-    forget_expired(&app.app).await;
+    delete_expired(&app.app).await;
     save_usage(&app.app).await;
     announce_expiries(&app.app).await;
 }
@@ -149,7 +149,7 @@ async fn figures_are_for_loopback_or_the_secret() {
     check("::1", &[local], 200).await;
     check("::ffff:127.0.0.1", &[local], 200).await;
     check("203.0.113.7", &[local], 404).await;
-    // A proxy on this machine that adds no header passes on the name it was asked for.
+    // A proxy on this machine that adds no header passes on the name it was requested.
     for host in [
         "track.example.com",
         "localhost.example.com",
@@ -162,9 +162,9 @@ async fn figures_are_for_loopback_or_the_secret() {
     }
     check("127.0.0.1", &[], 404).await;
     check("127.0.0.1", &[local, ("host", "track.example.com")], 404).await;
-    for told in ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"]
+    for name in ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"]
     {
-        check("127.0.0.1", &[local, (told, "x")], 404).await;
+        check("127.0.0.1", &[local, (name, "x")], 404).await;
     }
     check("203.0.113.7", &[("authorization", &format!("Bearer {secret}"))], 200).await;
     check("203.0.113.7", &[("authorization", &format!("bearer {secret}"))], 200).await;
@@ -195,15 +195,15 @@ async fn made_up_methods_are_one_series() {
 #[test]
 fn the_book_has_every_code_and_no_other() {
     let book = include_str!("../../../../docs/api/errors.md");
-    let told: Vec<&str> =
+    let found: Vec<&str> =
         book.lines().filter(|line| line.starts_with("| ") && line.contains("| `")).collect();
     let known: Vec<String> = ErrorCode::ALL
         .iter()
         .map(|code| format!("| {} | `{}` |", code.status().as_u16(), code.name()))
         .collect();
-    assert_eq!(told.len(), known.len());
-    for (told, known) in told.iter().zip(&known) {
-        assert!(told.starts_with(known), "{told} is not {known}");
+    assert_eq!(found.len(), known.len());
+    for (found, known) in found.iter().zip(&known) {
+        assert!(found.starts_with(known), "{found} is not {known}");
     }
 }
 
@@ -301,7 +301,7 @@ async fn files_of_the_reference_page_are_compressed_beforehand() {
         assert_eq!(response.status(), 200, "{path}");
         assert_eq!(response.headers()["content-encoding"], encoding);
         assert_eq!(response.headers()["vary"], "accept-encoding", "{path}");
-        // What is compressed while it is sent has no length beforehand.
+        // An answer that is compressed while it is sent has no Content-Length.
         assert!(response.body().size_hint().exact().is_some(), "{path} in {encoding}");
     }
 }

@@ -46,7 +46,7 @@ async fn a_store_without_room_is_not_ready(engine: Engine) {
     let ready = app.call("GET /readyz").send().await.expect(200);
     assert_eq!((&ready["status"], &ready["damagedRows"]), (&json!("ready"), &json!(0)));
     fill_disk(&app).await;
-    app.app.readiness.forget().await;
+    app.app.health.readiness.reset().await;
     app.call("GET /readyz").send().await.expect_error(503, "unavailable");
     app.call("GET /healthz").send().await.expect(200);
 }
@@ -57,7 +57,7 @@ async fn a_store_that_cannot_be_read_is_not_ready(engine: Engine) {
     app.device(&tenant.owner, &json!({"name": "Star"})).await;
     app.call("GET /readyz").send().await.expect(200);
     app.scratch.run("ALTER TABLE device RENAME TO device_gone").await;
-    app.app.readiness.forget().await;
+    app.app.health.readiness.reset().await;
     app.call("GET /readyz").send().await.expect_error(503, "unavailable");
 }
 
@@ -73,7 +73,7 @@ async fn overwritten_pages_answer_503() {
     let mut bytes = std::fs::read(path).unwrap();
     bytes[4_096..].fill(0xa5);
     std::fs::write(path, bytes).unwrap();
-    app.app.readiness.forget().await;
+    app.app.health.readiness.reset().await;
     app.call("GET /readyz").send().await.expect_error(503, "unavailable");
     app.call("GET /api/devices").by(&tenant.owner).send().await.expect_error(503, "unavailable");
 }

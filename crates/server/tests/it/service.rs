@@ -1,4 +1,4 @@
-//! The whole service on real sockets: what depends on the connection of a request.
+//! The whole service on real sockets: behaviour that depends on the connection of a request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::support::app::default_config;
 
-/// A service that runs until it is told to stop.
+/// A service that runs until it is stopped.
 struct Running {
     address: SocketAddr,
     metrics: Option<SocketAddr>,
@@ -79,7 +79,7 @@ async fn figures_have_a_listener_of_their_own() {
         let bearer = format!("Authorization: Bearer {secret}");
         let known = ["Host: anything.example.com", &bearer];
         let local = ["Host: localhost"];
-        assert_eq!(ask(main, "GET /metrics", &local, "").await.0, 404, "the main listener tells nothing");
+        assert_eq!(ask(main, "GET /metrics", &local, "").await.0, 404, "the main listener shows nothing");
         assert_eq!(ask(main, "GET /metrics", &known, "").await.0, if with_secret { 200 } else { 404 });
         assert_eq!(ask(own, "GET /metrics", &local, "").await.0, if with_secret { 401 } else { 200 });
         let (status, answer) = ask(own, "GET /metrics", &known, "").await;
@@ -91,7 +91,7 @@ async fn figures_have_a_listener_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_taken_or_wrong_address_for_figures_is_told() {
+async fn a_taken_or_wrong_address_for_figures_is_reported() {
     let taken = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     for (listen, expect) in [
         (taken.local_addr().unwrap().to_string(), "cannot listen"),

@@ -1,4 +1,4 @@
-//! Share links: what they show, to whom, and for how long.
+//! Share links: their content, their viewers, and their validity.
 
 use perigee_core::access::actor::Actor;
 use perigee_core::access::privilege::Privilege;
@@ -16,13 +16,13 @@ on_both_engines!(
     a_link_shows_a_device_until_it_is_over,
     a_link_shows_a_groups_devices,
     a_page_stays_up_to_date,
-    what_shows_nothing_looks_alike,
+    links_without_content_answer_alike,
     sending_twice_makes_one,
     bad_bodies_say_what_to_change,
-    changes_need_the_privilege_and_sight,
+    changes_need_the_privilege_and_visibility,
     guessing_is_slowed_down,
     opening_often_is_slowed_down,
-    where_things_were_before_is_not_shown,
+    where_devices_were_before_is_not_shown,
     the_account_is_named_unless_it_shall_not_be,
     many_viewers_get_one_answer,
 );
@@ -80,10 +80,10 @@ async fn many_viewers_get_one_answer(engine: Engine) {
         first["devices"].as_array().unwrap().iter().map(|one| one["trail"].as_array().unwrap().len());
     assert_eq!(trails.sum::<usize>(), 1, "{first}");
     assert!(answers.iter().all(|answer| answer.body == answers[0].body));
-    assert_eq!(app.app.share_cache.built(), 1, "one answer for all who look at once");
+    assert_eq!(app.app.live.share_cache.built(), 1, "one answer for all who look at once");
     app.clock().advance_seconds(1);
     open(1).await.expect(200);
-    assert_eq!(app.app.share_cache.built(), 2, "and a new one after a second");
+    assert_eq!(app.app.live.share_cache.built(), 2, "and a new one after a second");
     let path = format!("DELETE /api/shares/{}", made["id"].as_str().unwrap());
     app.call(&path).by(&tenant.owner).send().await.expect(200);
     open(1).await.expect_error(404, "not-found");
@@ -178,7 +178,7 @@ async fn a_link_shows_a_groups_devices(engine: Engine) {
     );
 }
 
-async fn what_shows_nothing_looks_alike(engine: Engine) {
+async fn links_without_content_answer_alike(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let boat = device(&app, &tenant, "Star").await;
@@ -254,7 +254,7 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
     }
 }
 
-async fn changes_need_the_privilege_and_sight(engine: Engine) {
+async fn changes_need_the_privilege_and_visibility(engine: Engine) {
     let app = TestApp::new(engine).await;
     let (tenant, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
     let (seen, unseen) = (device(&app, &tenant, "Seen").await, device(&app, &tenant, "Unseen").await);
@@ -278,8 +278,8 @@ async fn changes_need_the_privilege_and_sight(engine: Engine) {
         assert_eq!((&answer.expect(200)["url"], answer.header("etag")), (url, "\"r1\""));
         let listed = app.call("GET /api/shares").by(person).send().await.expect(200);
         let shares = listed["shares"].as_array().unwrap();
-        let told = shares.iter().find(|share| share["id"] == visible["id"]).unwrap();
-        assert_eq!(&told["url"], url, "only who may make links is told the address");
+        let listed = shares.iter().find(|share| share["id"] == visible["id"]).unwrap();
+        assert_eq!(&listed["url"], url, "only who may make links gets the address");
     }
     app.call(&one).by(&other.owner).send().await.expect_error(404, "not-found");
 
@@ -314,7 +314,7 @@ async fn opening_often_is_slowed_down(engine: Engine) {
     open("192.0.2.1").await.expect(200);
 }
 
-async fn where_things_were_before_is_not_shown(engine: Engine) {
+async fn where_devices_were_before_is_not_shown(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let boat = device(&app, &tenant, "Star").await;

@@ -227,23 +227,23 @@ async fn bad_receivers_are_tried_again(engine: Engine) {
         (Reply::Close, Value::Null, "closed before"),
     ];
     for (attempts, (reply, status, error)) in bad_days.into_iter().enumerate() {
-        sink.tell(reply.clone());
+        sink.set_reply(reply.clone());
         app.clock().advance_seconds(3 * 3600);
         owner = app.equip(&tenant.account, owner.id, owner.email.clone()).await;
         work(&app).await;
         assert_eq!(sink.next().await.id(), name, "{reply:?}");
-        let told = &deliveries(&app, &owner, &id).await[0];
+        let delivery = &deliveries(&app, &owner, &id).await[0];
         assert_eq!(
-            (&told["state"], &told["attempts"]),
+            (&delivery["state"], &delivery["attempts"]),
             (&json!("waiting"), &json!(attempts + 2)),
             "{reply:?}"
         );
-        assert_eq!(told["lastStatus"], status, "{reply:?}");
-        assert!(told["lastError"].as_str().unwrap().contains(error), "{told}");
+        assert_eq!(delivery["lastStatus"], status, "{reply:?}");
+        assert!(delivery["lastError"].as_str().unwrap().contains(error), "{delivery}");
         while sink.try_next().is_some() {}
     }
     // An answer without end is cut off; its status counts.
-    sink.tell(Reply::Endless);
+    sink.set_reply(Reply::Endless);
     app.clock().advance_seconds(3 * 3600);
     let owner = app.equip(&tenant.account, owner.id, owner.email.clone()).await;
     work(&app).await;
@@ -251,7 +251,7 @@ async fn bad_receivers_are_tried_again(engine: Engine) {
     assert_eq!(deliveries(&app, &owner, &id).await[0]["state"], "delivered");
 }
 
-async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
+async fn a_receiver_may_ask_for_rest_or_answer_410(engine: Engine) {
     let app = TestApp::with(engine, open).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = &tenant.owner;
@@ -266,7 +266,7 @@ async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
     app.clock().advance_seconds(599);
     work(&app).await;
     assert!(sink.try_next().is_none(), "everything rests");
-    sink.tell(Reply::Status(410, ""));
+    sink.set_reply(Reply::Status(410, ""));
     app.clock().advance_seconds(1);
     work(&app).await;
     sink.next().await;
@@ -281,7 +281,7 @@ async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
     let events = app.get(owner, "/api/events?cursor=start&types=webhook.disabled").await;
     assert_eq!(events["events"][0]["data"]["id"], json!(id));
     assert_eq!(app.get(owner, "/api/audit?action=webhook.disable").await["audit"][0]["target"], json!(id));
-    sink.tell(Reply::Status(200, ""));
+    sink.set_reply(Reply::Status(200, ""));
     let on = app.send(owner, &format!("PATCH {path}"), &json!({"enabled": true})).await.expect(200);
     assert_eq!(
         (&on["enabled"], &on["disabledAt"], &on["heldUntil"]),
@@ -293,14 +293,14 @@ async fn a_receiver_may_ask_for_rest_or_say_that_it_is_gone(engine: Engine) {
     assert!(names.contains(&json!("one")) && names.contains(&json!("two")), "nothing is lost: {names:?}");
 }
 
-/// A name that resolves to a private address fails like an unknown name: a difference would tell tenants which names
+/// A name that resolves to a private address fails like an unknown name: a difference would show tenants which names
 /// the operator's network has.
 async fn names_of_private_addresses_are_refused(engine: Engine) {
     let app = TestApp::with(engine, |config| config.webhooks.allow_http = true).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = &tenant.owner;
     let mut sink = Sink::new(Reply::Status(200, "")).await;
-    let mut told = Vec::new();
+    let mut errors = Vec::new();
     for host in ["localhost", "no-such-host.invalid"] {
         let url = format!("http://{host}:{}/", sink.address.port());
         let (id, _) = hook(&app, owner, &json!({"url": url})).await;
@@ -308,10 +308,10 @@ async fn names_of_private_addresses_are_refused(engine: Engine) {
         work(&app).await;
         let delivery = deliveries(&app, owner, &id).await[0].clone();
         assert_eq!((&delivery["state"], &delivery["lastStatus"]), (&json!("waiting"), &Value::Null));
-        told.push(delivery["lastError"].as_str().unwrap().to_owned());
+        errors.push(delivery["lastError"].as_str().unwrap().to_owned());
     }
-    assert!(told[0].contains("public Internet"), "{told:?}");
-    assert_eq!(told[0], told[1], "nobody else learns which it was");
+    assert!(errors[0].contains("public Internet"), "{errors:?}");
+    assert_eq!(errors[0], errors[1], "nobody else learns which it was");
     assert!(sink.try_next().is_none(), "nobody was connected to");
 }
 
@@ -351,7 +351,7 @@ on_both_engines!(
     a_webhook_is_managed_by_admins,
     events_are_delivered_signed_and_once,
     bad_receivers_are_tried_again,
-    a_receiver_may_ask_for_rest_or_say_that_it_is_gone,
+    a_receiver_may_ask_for_rest_or_answer_410,
     names_of_private_addresses_are_refused,
     who_hangs_holds_up_nobody_else,
 );

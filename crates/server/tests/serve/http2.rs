@@ -101,7 +101,7 @@ async fn a_head_without_its_end_is_closed() {
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_told_to_go_away() {
+async fn an_idle_connection_gets_a_goaway() {
     let config = ServeConfig { head_timeout: NEVER, ..quick() };
     let server = TestServer::start(config).await;
     let mut connection = connect(server.address).await;
@@ -142,8 +142,8 @@ async fn without_limits_an_answer_may_wait_for_its_window() {
     server.expect_closed(CloseReason::SlowReader, 0).await;
 }
 
-/// Opens the window of the answer by ten bytes at a time, far below the rate, until the server
-/// closes or `bytes` have arrived; gives what arrived.
+/// Opens the window of the answer by ten bytes at a time, far below the rate, until the server closes or `bytes` have
+/// arrived; returns what arrived.
 async fn take_slowly(connection: TcpStream, bytes: usize) -> usize {
     let (mut reader, mut writer) = connection.into_split();
     let opener = tokio::spawn(async move {

@@ -1,4 +1,4 @@
-//! The caps on connections, and what the metrics say of them.
+//! The limits on connections, and their metrics.
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use perigee_server::serve::{CloseReason, ServeConfig, TrustedProxies};
@@ -62,7 +62,7 @@ async fn a_trusted_proxy_is_not_one_address() {
 }
 
 #[tokio::test]
-async fn the_metrics_tell_open_refused_and_closed() {
+async fn the_metrics_count_open_refused_and_closed() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let metrics = recorder.handle();
     // The test runs on one thread, and so does all that it serves.

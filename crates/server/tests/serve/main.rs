@@ -1,5 +1,5 @@
-//! The serving layer over real sockets: every defence closes what it should, and stays away when
-//! it is switched off.
+//! The serving layer over real sockets: every limit closes the right connections, and has no effect when it is switched
+//! off.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

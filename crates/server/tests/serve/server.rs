@@ -49,7 +49,6 @@ pub(crate) fn patient() -> ServeConfig {
     }
 }
 
-/// A running server.
 pub(crate) struct TestServer {
     pub(crate) address: SocketAddr,
     pub(crate) signals: Signals,
@@ -57,7 +56,7 @@ pub(crate) struct TestServer {
     task: JoinHandle<ShutdownReport>,
 }
 
-/// The test's ends of what the handlers tell and wait for.
+/// The test's ends of what the handlers send and wait for.
 pub(crate) struct Signals {
     /// A handler was reached.
     pub(crate) arrived: mpsc::UnboundedReceiver<()>,
@@ -95,7 +94,7 @@ impl TestServer {
         Self { address, signals, stop, task }
     }
 
-    /// Begins the shutdown and gives the report to wait for.
+    /// Begins the shutdown and returns the report to wait for.
     pub(crate) fn begin_stop(self) -> (JoinHandle<ShutdownReport>, Signals) {
         self.stop.send(()).unwrap();
         (self.task, self.signals)

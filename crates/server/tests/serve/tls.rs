@@ -132,13 +132,16 @@ fn files_that_cannot_be_used_say_why() {
     fs::write(path("text"), "not PEM").unwrap();
     for (certificate, key, message) in [
         ("missing", "server.key", format!("cannot read {}", path("missing").display())),
-        ("text", "server.key", format!("{} holds no PEM certificate", path("text").display())),
+        ("text", "server.key", format!("{} contains no PEM certificate", path("text").display())),
         (
             "server.crt",
             "text",
-            format!("{} holds no PEM private key without a passphrase", path("text").display()),
+            format!(
+                "{} contains no PEM private key, or one with a passphrase; remove the passphrase",
+                path("text").display()
+            ),
         ),
-        ("server.key", "server.key", format!("{} holds no PEM certificate", path("server.key").display())),
+        ("server.key", "server.key", format!("{} contains no PEM certificate", path("server.key").display())),
     ] {
         let error = Tls::load(path(certificate), path(key)).unwrap_err();
         assert_eq!(error.to_string(), message);

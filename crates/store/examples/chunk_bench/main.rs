@@ -105,7 +105,7 @@ fn measure_chunks(fleet: &Fleet, size: usize) -> Result<(), CodecError> {
     Ok(())
 }
 
-/// How fast the work goes on parts with so many points in all. Each part counts with its best time, so that what else
+/// How fast the work goes on parts with this many points in all. Each part counts with its best time, so that what else
 /// the machine does is left out.
 #[expect(clippy::cast_precision_loss, reason = "a count of points is far below 2^53")]
 fn points_per_s<T, E>(

@@ -1,4 +1,4 @@
-//! What one would do instead: a row for each location, clustered by device and time.
+//! The alternative to chunks: a row for each location, clustered by device and time.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -9,7 +9,6 @@ use rusqlite::{Connection, params};
 
 use crate::points_per_s;
 
-/// What was found.
 pub(crate) struct Found {
     pub(crate) bytes: usize,
     pub(crate) inserted_per_s: f64,

@@ -53,7 +53,7 @@ fn read(text: &str, layout: &Layout) -> Result<BTreeMap<String, Vec<Location>>, 
     let mut tracks: BTreeMap<String, Vec<Location>> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let fields: Vec<&str> = line.split(layout.separator).map(|field| field.trim_matches('"')).collect();
-        let field = |place: usize| fields.get(place).copied().ok_or("a line is too short");
+        let field = |index: usize| fields.get(index).copied().ok_or("a line is too short");
         let course = match layout.course.map(field).transpose()? {
             None | Some("") => None,
             Some(course) => Some(Milli::from_f64(course.parse()?)?),

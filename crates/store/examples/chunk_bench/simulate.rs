@@ -1,4 +1,4 @@
-//! Simulated tracks: things that turn, hurry, rest and are seen through a noisy receiver.
+//! Simulated tracks: vehicles and people that turn, hurry, rest and are seen through a noisy receiver.
 
 use perigee_core::locations::location::{
     Fix, Latitude, Location, Longitude, Milli, Readings, StoredLocation, judge,
@@ -19,7 +19,7 @@ pub(crate) enum Arrival {
     Import,
 }
 
-/// What a kind of thing is like.
+/// How a kind of vehicle or person moves.
 struct Habit {
     name: &'static str,
     interval_ms: i64,
@@ -149,7 +149,7 @@ fn fix(time: Timestamp, north: f64, east: f64, readings: Readings) -> Option<Loc
     Some(Location { time, latitude, longitude, readings })
 }
 
-/// A reading as a tracker tells it, in steps of its resolution.
+/// A reading as a tracker reports it, in steps of its resolution.
 fn milli(number: f64, step: f64) -> Option<Milli> {
     Milli::from_f64((number / step).round().abs() * step).ok()
 }

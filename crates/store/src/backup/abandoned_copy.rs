@@ -49,7 +49,7 @@ mod tests {
             folder.path().join(name)
         };
         let store = [MAGIC.as_slice(), b"and more"].concat();
-        let gone = [file("copy.db.12.part", &store), file("copy.db.13.part", b"")];
+        let abandoned = [file("copy.db.12.part", &store), file("copy.db.13.part", b"")];
         let other = [
             file("film.7.part", b"somebody else's download"),
             file("copy.db.part", &store),
@@ -60,7 +60,7 @@ mod tests {
         let held = File::open(&under_way).unwrap();
         held.lock().unwrap();
         remove_abandoned_copies(folder.path());
-        assert!(gone.iter().all(|path| !path.exists()), "{gone:?}");
+        assert!(abandoned.iter().all(|path| !path.exists()), "{abandoned:?}");
         assert!(other.iter().all(|path| path.exists()), "{other:?}");
         assert!(under_way.exists(), "it is being made");
     }

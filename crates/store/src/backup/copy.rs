@@ -1,4 +1,4 @@
-//! Copies a SQLite store while it is in use, into one file that is whole or not there.
+//! Copies a SQLite store while it is in use. The target file appears only when the copy is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -36,11 +36,11 @@ pub enum BackupError {
         source: io::Error,
     },
     /// The copy is not a valid store.
-    #[error("{path} is not a sound store: {reason}")]
+    #[error("{path} is not an intact store: {reason}")]
     Unsound {
         /// The file of the copy.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What does not match, for the operator.
         reason: String,
     },
     /// The store or the copy holds damaged rows.
@@ -50,10 +50,10 @@ pub enum BackupError {
         path: PathBuf,
         /// Rows that fail verification.
         damaged: Vec<Damaged>,
-        /// What the operator can do about it.
+        /// The remedy for the operator.
         remedy: &'static str,
     },
-    /// The store to be replaced cannot be taken, or its schema does not fit.
+    /// The store to be replaced is in use, or its schema does not fit.
     #[error(transparent)]
     Store(#[from] OpenError),
     /// SQLite could not copy the pages.
@@ -94,8 +94,8 @@ pub struct BackedUp {
     pub damaged: Vec<Damaged>,
 }
 
-/// Copies a consistent snapshot of the store into a new file, readable by its owner only, and verifies the copy from end
-/// to end. Servers and commands may run meanwhile. `progress` gets pages done and pages in total. Blocks.
+/// Copies a consistent snapshot of the store into a new file, readable by its owner only, and verifies the copy from
+/// end to end. Servers and commands may run meanwhile. `progress` gets pages done and pages in total. Blocks.
 pub fn back_up(
     store: &Path,
     to: &Path,
@@ -110,13 +110,13 @@ pub fn back_up(
     }
     let partial = PartialCopy::beside(to)?;
     copy(store, &partial.path, progress)?;
-    let remedy = "run perigee repair, which sets them aside, or back up with --allow-damaged";
+    let remedy = "run perigee repair, which moves them to quarantine, or back up with --allow-damaged";
     let damaged = check(&partial.path, (store, rows, remedy))?;
     Ok(BackedUp { bytes: partial.finish(to)?, damaged })
 }
 
-/// A file being written, removed unless it is finished. It is locked meanwhile, so that one without a lock is known to
-/// be abandoned by a process that was killed.
+/// A file being written, which is removed unless it is finished. It is locked while it is written: a file without a
+/// lock was abandoned by a process that was killed.
 pub(super) struct PartialCopy {
     pub(super) path: PathBuf,
     _locked: File,
@@ -137,7 +137,7 @@ impl PartialCopy {
         Ok(Self { path, _locked: file })
     }
 
-    /// Syncs the file, then renames it to the target. Gives its size in bytes.
+    /// Syncs the file, then renames it to the target. Returns its size in bytes.
     pub(super) fn finish(self, target: &Path) -> Result<u64, BackupError> {
         let file = File::open(&self.path).map_err(BackupError::file(&self.path))?;
         file.sync_all().map_err(BackupError::file(&self.path))?;
@@ -150,7 +150,7 @@ impl PartialCopy {
 
 impl Drop for PartialCopy {
     fn drop(&mut self) {
-        let _gone_once_it_is_finished = fs::remove_file(&self.path);
+        let _absent_once_it_is_finished = fs::remove_file(&self.path);
     }
 }
 
@@ -193,7 +193,7 @@ pub(super) fn copy(from: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -
     target.close().map_err(|(_, error)| BackupError::copy(error))
 }
 
-/// Verifies a copy from end to end: its pages, and every row against its checksum. Gives the damaged rows, where they
+/// Verifies a copy from end to end: its pages, and every row against its checksum. Returns the damaged rows, if they
 /// are allowed. Errors name the file `shown`.
 pub(super) fn check(
     path: &Path,

@@ -49,7 +49,7 @@ pub fn restore(
     Ok(Restored { bytes, kept, pending_migrations, damaged })
 }
 
-/// Checks that a file is a store that this program can use; gives how many migrations it lacks.
+/// Checks that a file is a store that this program can use; returns how many migrations it lacks.
 fn check_schema(copy_at: &Path) -> Result<usize, BackupError> {
     let unsound = |error: rusqlite::Error| {
         let reason = error.to_string();
@@ -71,8 +71,8 @@ fn check_schema(copy_at: &Path) -> Result<usize, BackupError> {
     Ok(migrate::pending(&connection)?.len())
 }
 
-/// Hard-links the current store to a second name, under which it stays when the first goes to the copy. Its
-/// write-ahead log is moved with it: SQLite would otherwise apply it to the copy.
+/// Hard-links the current store to a second name, which remains when the copy takes the first name. The write-ahead
+/// log of the store is renamed too: SQLite would otherwise apply it to the copy.
 fn keep_old(store: &Path, now: Timestamp) -> Result<PathBuf, BackupError> {
     let at = now.to_string().replace([':', '.'], "-");
     let beside = |of: &Path, ending: &str| {

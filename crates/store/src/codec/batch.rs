@@ -1,7 +1,8 @@
 //! A batch: the locations of one commit as bytes, in the order of arrival. The location log appends batches.
 //!
-//! A version, then for each device its id, the count of its locations, and these as differences from the one before; at
-//! the end a checksum. Log numbers are not written: they count up from that of the first location.
+//! Format: a version; for each device its id, the count of its locations, and the locations, each as the difference
+//! from the one before; at the end a checksum. Log numbers are not written: they count up from the number of the
+//! first location.
 
 use bytes::Bytes;
 use perigee_core::id::DeviceId;
@@ -17,7 +18,7 @@ const VERSION: u8 = 1;
 const LATE: u8 = 1;
 const SUSPECT: u8 = 2;
 
-/// A location with packed readings: enough to sort, compare and judge it.
+/// A location with packed readings: enough to sort, compare and evaluate it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// When the fix was taken.
@@ -42,7 +43,7 @@ impl Point {
         (self.time, self.number)
     }
 
-    /// Whether the sender gave the same in every field; equal readings have equal bytes.
+    /// Whether all submitted fields are equal; equal readings have equal bytes.
     pub fn is_same(&self, other: &Self) -> bool {
         self.time == other.time
             && self.latitude == other.latitude
@@ -50,13 +51,13 @@ impl Point {
             && self.readings == other.readings
     }
 
-    /// Whether it is the other one, by what counts for it.
+    /// Whether both are duplicates, by the duplicate rule of this one.
     pub fn is_same_by(&self, other: &Self, duplicate_rule: DuplicateRule) -> bool {
         match duplicate_rule {
             DuplicateRule::Content => self.is_same(other),
             DuplicateRule::Fix => {
-                let place = |point: &Self| (point.latitude, point.longitude);
-                self.time == other.time && DuplicateRule::is_near(place(self), place(other))
+                let position = |point: &Self| (point.latitude, point.longitude);
+                self.time == other.time && DuplicateRule::is_near(position(self), position(other))
             }
         }
     }
@@ -152,13 +153,13 @@ pub(crate) struct PointRef<'b> {
 }
 
 impl PointRef<'_> {
-    /// Whether the sender gave the same in every field; equal readings have equal bytes.
+    /// Whether all submitted fields are equal; equal readings have equal bytes.
     pub(crate) fn is_same(&self, other: &Point) -> bool {
         (self.time, self.latitude, self.longitude) == (other.time, other.latitude, other.longitude)
             && self.readings == other.readings
     }
 
-    /// Whether it is the other one, by what counts for the other.
+    /// Whether both are duplicates, by the duplicate rule of the other.
     pub(crate) fn is_same_by(&self, other: &Point, duplicate_rule: DuplicateRule) -> bool {
         match duplicate_rule {
             DuplicateRule::Content => self.is_same(other),
@@ -296,11 +297,11 @@ mod tests {
     #[test]
     fn damage_is_noticed() {
         let (_, bytes) = sample();
-        for place in 0..bytes.len() {
+        for offset in 0..bytes.len() {
             let mut damaged = bytes.clone();
-            damaged[place] ^= 0x10;
-            assert!(unpack(&damaged).is_err(), "byte {place}");
-            assert!(unpack(&bytes[..place]).is_err(), "cut at {place}");
+            damaged[offset] ^= 0x10;
+            assert!(unpack(&damaged).is_err(), "byte {offset}");
+            assert!(unpack(&bytes[..offset]).is_err(), "cut at {offset}");
         }
     }
 }

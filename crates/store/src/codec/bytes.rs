@@ -1,4 +1,4 @@
-//! Varints, texts and bits, which all formats are made of. The reader accepts only what the writer makes.
+//! Varints, texts and bits, the elements of all formats. The reader accepts only bytes that the writer can produce.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ pub enum CodecError {
     /// They end too early.
     #[error("packed bytes end too early")]
     Short,
-    /// They go on after the end.
-    #[error("packed bytes go on after the end")]
+    /// They continue after the end.
+    #[error("packed bytes continue after the end")]
     Long,
-    /// They contain something that is never written.
+    /// They contain a value that is never written.
     #[error("packed bytes are not canonical")]
     Malformed,
     /// Their checksum is wrong: they were damaged.
@@ -96,7 +96,7 @@ impl Writer {
     }
 }
 
-/// Reads values back, and refuses what the writer would not have written.
+/// Reads values back, and refuses bytes that the writer would not have written.
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// A reader of what lies between the version and the CRC-32 at the end, both of which must be right.
+    /// A reader of the bytes between the version and the CRC-32 at the end, both of which must be correct.
     pub(super) fn checked(bytes: &'a [u8], version: u8) -> Result<Self, CodecError> {
         let (content, checksum) = bytes.split_last_chunk::<4>().ok_or(CodecError::Short)?;
         if crc32fast::hash(content) != u32::from_le_bytes(*checksum) {
@@ -136,11 +136,11 @@ impl<'a> Reader<'a> {
 
     pub(super) fn unsigned(&mut self) -> Result<u64, CodecError> {
         let mut number = 0_u64;
-        for place in 0..VARINT_MAX {
+        for index in 0..VARINT_MAX {
             let byte = self.byte()?;
             let bits = u64::from(byte & 0x7f);
-            let shifted = bits << (7 * place);
-            if shifted >> (7 * place) != bits || (byte == 0 && place > 0) {
+            let shifted = bits << (7 * index);
+            if shifted >> (7 * index) != bits || (byte == 0 && index > 0) {
                 return Err(CodecError::Malformed);
             }
             number |= shifted;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         Ok((folded >> 1).cast_signed() ^ -(folded & 1).cast_signed())
     }
 
-    /// A count of items of at least a byte each; so damaged bytes cannot cause a large allocation.
+    /// Reads a count of items that take at least a byte each, so that damaged bytes cannot cause a large allocation.
     pub(super) fn length(&mut self) -> Result<usize, CodecError> {
         let length = usize::try_from(self.unsigned()?).map_err(|_too_large| CodecError::Malformed)?;
         if length > self.0.len() { Err(CodecError::Short) } else { Ok(length) }
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
     pub(super) fn bits(&mut self) -> Result<Vec<bool>, CodecError> {
         let count = usize::try_from(self.unsigned()?).map_err(|_too_large| CodecError::Malformed)?;
         let bytes = self.raw(count.div_ceil(8))?;
-        let bit = |place: usize| bytes.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1);
+        let bit = |index: usize| bytes.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1);
         if (count..bytes.len() * 8).any(bit) {
             return Err(CodecError::Malformed);
         }

@@ -1,8 +1,9 @@
 //! A device batch: the locations of one device and one commit as bytes, in the order of arrival. PostgreSQL's location
 //! log appends device batches.
 //!
-//! A version, the count of locations, the log number of the first, then the locations as differences from the one
-//! before; at the end a checksum. Numbers count up by one; a flag says where some are left out.
+//! Format: a version, the count of locations, the log number of the first one, the locations, each as the difference
+//! from the one before, and a checksum. Log numbers count up by one; a flag marks a location before which numbers are
+//! left out.
 
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{Latitude, Longitude, Trust};
@@ -14,7 +15,7 @@ use super::bytes::{CodecError, Reader, Writer};
 const VERSION: u8 = 1;
 const LATE: u8 = 1;
 const SUSPECT: u8 = 2;
-/// The difference of the log numbers follows, because it is not one.
+/// Log numbers are left out before this location; how many follows the flags.
 const GAP: u8 = 4;
 /// The fewest bytes of a location: three differences, flags, and the length of its readings.
 const POINT_MIN: usize = 5;
@@ -148,11 +149,11 @@ mod tests {
     fn damage_is_noticed() {
         let bytes = pack_device_batch(&sample());
         assert_eq!(unpack(&bytes), Ok(sample()));
-        for place in 0..bytes.len() {
+        for offset in 0..bytes.len() {
             let mut damaged = bytes.clone();
-            damaged[place] ^= 0x10;
-            assert!(unpack(&damaged).is_err(), "byte {place}");
-            assert!(unpack(&bytes[..place]).is_err(), "cut at {place}");
+            damaged[offset] ^= 0x10;
+            assert!(unpack(&damaged).is_err(), "byte {offset}");
+            assert!(unpack(&bytes[..offset]).is_err(), "cut at {offset}");
         }
     }
 

@@ -8,9 +8,9 @@ use super::bytes::{CodecError, Reader, Writer};
 
 /// A reading as it is stored; its default stands for one that was not sent.
 pub(super) trait Packed: Default {
-    /// Whether it is also a number, which chunks store in a column of numbers.
+    /// Whether the value is a number, which chunks store in a column of numbers.
     const IS_NUMBER: bool = false;
-    /// Whether it is so small that packed readings have it in their bitmap.
+    /// Whether packed readings store the value in their bitmap.
     const IS_FLAG: bool = false;
 
     fn is_present(&self) -> bool;
@@ -20,7 +20,7 @@ pub(super) trait Packed: Default {
 
     fn read(input: &mut Reader<'_>) -> Result<Self, CodecError>;
 
-    /// The value as a number, of a kind that is one.
+    /// The value as a number; `None` if there is no value, or if the kind is not a number.
     fn to_number(&self) -> Option<i64> {
         None
     }

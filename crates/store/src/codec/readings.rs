@@ -109,7 +109,7 @@ pub(crate) fn pack_all_readings<'r>(all: impl ExactSizeIterator<Item = &'r Readi
     begins.zip(&ends).map(|(begin, end)| packed.slice(begin..*end)).collect()
 }
 
-/// Appends packed readings to `packed`; `fields` is a buffer that is used again for each.
+/// Appends packed readings to `packed`. `fields` is a buffer that each call overwrites.
 fn pack_into(readings: &Readings, fields: &mut Writer, packed: &mut Writer) {
     fields.clear();
     let mut body = Packer { map: 0, fields };
@@ -124,7 +124,8 @@ pub(crate) fn may_carry_alerts(bytes: &[u8]) -> Result<bool, CodecError> {
     Ok(Unpacker::open(bytes)?.map & ALERTS != 0)
 }
 
-/// Does the same as [`visit_numbers`] for packed readings, if they are all numbers; else gives false and visits none.
+/// Does the same as [`visit_numbers`] for packed readings, if they are all numbers; otherwise returns false and visits
+/// none.
 pub(super) fn visit_packed_numbers(bytes: &[u8], mut visit: impl FnMut(u8, i64)) -> Result<bool, CodecError> {
     let mut body = Unpacker::open(bytes)?;
     if body.map & NOT_NUMBERS != 0 {

@@ -25,7 +25,7 @@ impl ToSql for Value {
                 text.as_str().to_sql(wanted, out)
             }
             (Self::Bytes(bytes), &Type::BYTEA) => bytes.as_slice().to_sql(wanted, out),
-            (value, wanted) => Err(format!("{} given where {wanted} is wanted", value.kind()).into()),
+            (value, wanted) => Err(format!("{} given where {wanted} is expected", value.kind()).into()),
         }
     }
 

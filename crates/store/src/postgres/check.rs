@@ -7,7 +7,8 @@ use crate::error::OpenError;
 /// The oldest supported version, as `server_version_num`.
 const OLDEST_VERSION: i64 = 130_000;
 
-/// Commits that are on disk before they are confirmed, and on that of a synchronous standby if there is one.
+/// Values of `synchronous_commit` with which a commit is confirmed only when it is on disk, here and on a synchronous
+/// standby.
 const SAFE_COMMITS: [&str; 2] = ["on", "remote_apply"];
 /// Values of `synchronous_commit` that need the operator's permission.
 pub const UNSAFE_COMMITS: [&str; 3] = ["remote_write", "local", "off"];
@@ -49,8 +50,8 @@ const DANGEROUS_SETTINGS: &[DangerousSetting] = &[
     },
 ];
 
-/// Refuses a server that could lose acknowledged data, unless the operator allows this value of `synchronous_commit`. The
-/// values are those in effect for this connection, wherever they were set.
+/// Refuses a server that could lose acknowledged data, unless the operator allows this value of `synchronous_commit`.
+/// The values are those in effect for this connection, wherever they were set.
 pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), OpenError> {
     let mut columns = String::from(
         "CAST(current_setting('server_version_num') AS BIGINT), current_setting('server_version')",
@@ -75,8 +76,8 @@ pub(crate) async fn check(client: &Client, allowed: &[String]) -> Result<(), Ope
     Ok(())
 }
 
-/// Limits how long a statement may run or wait, and how long a dead node may hold its locks. Limits that the operator has
-/// set are left alone.
+/// Limits how long a statement may run or wait, and how long a dead node may hold its locks. Limits that the operator
+/// has set are not changed.
 const LIMITS: &str = "(VALUES ('lock_timeout', '10s'),
                               ('statement_timeout', '60s'),
                               ('idle_in_transaction_session_timeout', '10s')) AS wanted (name, value)
@@ -91,7 +92,7 @@ pub(crate) async fn set_limits(client: &Client) -> Result<(), tokio_postgres::Er
     client.batch_execute(&sql).await
 }
 
-/// Statements that set the same for one transaction, for connections that others may use after it.
+/// Statements that set the same limits for one transaction, for connections that are shared through a pooler.
 pub(crate) async fn local_limits(client: &Client) -> Result<String, tokio_postgres::Error> {
     let sql = format!("SELECT name || ' = ' || quote_literal(value) FROM {LIMITS}");
     let mut limits = "SET LOCAL client_min_messages = warning".to_owned();

@@ -31,8 +31,9 @@ impl Connection {
         Ok(Self { client: ClientWrapper::new(client, reading), warned })
     }
 
-    /// Commits, and says whether the server sent a warning meanwhile. It does so when it stops waiting for a synchronous
-    /// standby: the transaction is then committed on the primary, and unknown on the standby.
+    /// Commits, and returns whether the server sent a warning meanwhile. It sends one when it stops waiting for a
+    /// synchronous standby: the transaction is then committed on the primary, and its state on the standby is
+    /// unknown.
     pub(crate) async fn commit(&self) -> Result<Committed, tokio_postgres::Error> {
         self.warned.store(false, Ordering::SeqCst);
         self.client.batch_execute("COMMIT").await?;

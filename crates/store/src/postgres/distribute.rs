@@ -1,7 +1,7 @@
 //! Distributing the tables by account over the servers of a Citus cluster.
 //!
-//! Every table with an account is distributed by it, so that what belongs to an account is on one server and a reference never
-//! leaves it. What is looked up without the account is whole on every server.
+//! Every table with an account column is distributed by it, so that the data of an account is on one server and
+//! references stay within that server. Tables that are read without an account exist completely on every server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,12 @@ use tokio_postgres::{Client, Error, Transaction};
 use super::migrate::LOCK;
 use crate::error::{OpenError, describe};
 
-/// Small tables that every server has whole: what finds the account of something.
+/// Small tables that exist completely on every server: they map keys to accounts.
 pub const REFERENCE_TABLES: &[&str] =
     &["identifier_claim", "link", "session", "share_directory", "user_directory"];
 
-/// Tables that stay on the coordinator, to which all nodes connect: they belong to no account, or to none for certain.
+/// Tables that stay on the coordinator, to which all nodes connect: their rows belong to no account, or their account
+/// may be unknown.
 pub const LOCAL_TABLES: &[&str] =
     &["quarantine", "readiness", "schema_migration", "service_key", "signing_key", "store_clock"];
 
@@ -23,8 +24,8 @@ fn distributed_by(table: &str) -> &'static str {
     if table == "account" { "id" } else { "account_id" }
 }
 
-/// What a cluster cannot keep: triggers, and references from a table that every server has whole to one that is distributed.
-/// The store deletes what they would delete.
+/// Objects that a cluster does not support: triggers, and references from a replicated table to a distributed one. The
+/// store deletes the rows that they would delete.
 const DROPPED: &[&str] = &[
     "DROP TRIGGER IF EXISTS device_forget_location_log ON device",
     "ALTER TABLE user_directory DROP CONSTRAINT IF EXISTS user_directory_account_id_fkey",
@@ -36,26 +37,28 @@ const DROPPED: &[&str] = &[
 /// Tables whose layout was changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distributed {
-    /// Tables that every server has whole now.
+    /// Tables that now exist completely on every server.
     pub reference: Vec<String>,
     /// Tables that are distributed by account now.
     pub distributed: Vec<String>,
 }
+
+const IS_DISTRIBUTED: &str =
+    "SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('device'))";
 
 /// Whether the tables of this schema are distributed.
 pub(crate) async fn is_distributed(client: &Client) -> Result<bool, Error> {
     if !exists(client, "SELECT to_regclass('pg_dist_partition') IS NOT NULL").await? {
         return Ok(false);
     }
-    let sql = "SELECT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('device'))";
-    exists(client, sql).await
+    exists(client, IS_DISTRIBUTED).await
 }
 
 async fn exists(client: &Client, sql: &str) -> Result<bool, Error> {
     client.query_typed_one(sql, &[]).await?.try_get(0)
 }
 
-/// Distributes every table that is not yet, all in one transaction. Refuses a database without Citus.
+/// Distributes every table that is not distributed yet, all in one transaction. Refuses a database without Citus.
 pub(crate) async fn distribute(client: &mut Client) -> Result<Distributed, OpenError> {
     let has_citus = "SELECT COUNT(DISTINCT proname) = 2 FROM pg_proc \
                      WHERE proname IN ('create_distributed_table', 'create_reference_table') \
@@ -75,10 +78,13 @@ fn failed(error: &Error) -> OpenError {
 
 async fn in_transaction(tx: &Transaction<'_>) -> Result<Distributed, Error> {
     tx.batch_execute(LOCK).await?;
-    // A reference to a table that every server has whole is checked on all of them, which must not run side by side.
+    // A reference to a reference table is checked on all servers, which must not happen in parallel.
     tx.batch_execute("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'").await?;
-    for sql in DROPPED {
-        tx.batch_execute(sql).await?;
+    // They were dropped when the tables were distributed; Citus refuses any statement about triggers since then.
+    if !tx.query_typed_one(IS_DISTRIBUTED, &[]).await?.try_get::<_, bool>(0)? {
+        for sql in DROPPED {
+            tx.batch_execute(sql).await?;
+        }
     }
     let mut done = Distributed::default();
     for table in in_order(tx).await? {
@@ -97,7 +103,7 @@ async fn in_transaction(tx: &Transaction<'_>) -> Result<Distributed, Error> {
     Ok(done)
 }
 
-/// The tables that are not distributed yet, each after those that it refers to; tables that every server has come first.
+/// The tables that are not distributed yet, each after the tables that it refers to; reference tables come first.
 async fn in_order(tx: &Transaction<'_>) -> Result<Vec<String>, Error> {
     let sql = "SELECT CAST(c.relname AS TEXT), CAST(f.relname AS TEXT) FROM pg_class c \
                LEFT JOIN pg_constraint r ON r.conrelid = c.oid AND r.contype = 'f' \

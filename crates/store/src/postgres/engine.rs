@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use perigee_core::error::StoreError;
+use perigee_core::store::Additions;
 use perigee_core::time::Clock;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -40,10 +41,16 @@ fn writers(connections: usize) -> usize {
     (connections - connections / 4).max(1)
 }
 
-/// How many of them may do anything but store locations: changes that wait for an account's lock must not keep locations of
-/// others waiting.
+/// How many of the writers may do other work than storing locations: changes that wait for the lock of an account
+/// must not delay locations of other accounts.
 fn changes(writers: usize) -> usize {
     (writers * 2 / 3).max(1)
+}
+
+/// What follows a commit on this node.
+struct Committed {
+    after_commit: Vec<AfterCommit>,
+    additions: Additions,
 }
 
 /// An open PostgreSQL database.
@@ -84,7 +91,7 @@ impl Postgres {
             Sending::Whole { limits: local_limits(&client).await.map_err(failed)?, types: RwLock::default() }
         };
         let is_distributed = distribute::is_distributed(&client).await.map_err(failed)?;
-        // Less than a request may take, so that it gets an error that says so.
+        // Less than the time limit of a request, so that the request gets the error about the lock.
         let lock_wait = LOCK_WAIT_MAX.min(options.answer_within * 2 / 3);
         let shared = Shared {
             translations: Translations::default(),
@@ -95,9 +102,10 @@ impl Postgres {
             lock_wait,
         };
         let context = TxContext {
-            log: Arc::new(PostgresLog::new()),
+            log: Arc::new(PostgresLog::new(options.connections, is_distributed)),
+            memory: None,
             damage: Arc::default(),
-            outbox_signals: Arc::default(),
+            commit_signals: Arc::default(),
             log_watches: Arc::default(),
             ids: Arc::default(),
         };
@@ -157,7 +165,7 @@ impl Postgres {
         };
         let run = async {
             let opening = job.take_opening();
-            // What begins with statements of its own stores locations.
+            // Only transactions that store locations have opening statements.
             let change = match &opening {
                 Some(_) => None,
                 None => Arc::clone(&self.changes).acquire_owned().await.ok(),
@@ -173,22 +181,23 @@ impl Postgres {
             return Err(StoreError::Unavailable(cause.into()));
         };
         let (made, tx, permit) = ran?;
-        let after_commit = tx.take_after_commit();
+        let committed = Committed { after_commit: tx.take_after_commit(), additions: tx.additions() };
         if let Some(session) = tx.into_postgres() {
-            self.commit(session, after_commit, permit, begun + commit_limit).await?;
+            self.commit(session, committed, permit, begun + commit_limit).await?;
         }
         Ok(made)
     }
 
-    /// Commits before the deadline; after it, the outcome is unknown to the caller. The connection is not reused until its
-    /// commit ends, also when the caller has given up.
+    /// Commits before the deadline; after it, the outcome is unknown to the caller. The connection is not reused until
+    /// its commit ends, also when the caller has given up.
     async fn commit(
         &self,
         session: Session,
-        after_commit: Vec<AfterCommit>,
+        Committed { after_commit, additions }: Committed,
         permit: (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>),
         deadline: Instant,
     ) -> Result<(), DbError> {
+        let context = self.context.clone();
         let commit = self.runtime.spawn(async move {
             let committed = session.commit().await;
             drop(permit);
@@ -196,6 +205,7 @@ impl Postgres {
                 for work in after_commit {
                     work();
                 }
+                context.signal(additions);
             }
             committed
         });
@@ -215,9 +225,9 @@ impl Postgres {
         job.run(&self.begin(Some(SNAPSHOT), None).await?).await
     }
 
-    /// The same on the replica, if there is one that has everything that was committed before.
+    /// Like [`Self::read_snapshot`], on the replica if it has everything that was committed before.
     pub(crate) async fn read_history(&self, job: Job) -> Result<JobResult, StoreError> {
-        if let Some(replica) = self.replica.as_ref().filter(|replica| replica.is_expected()) {
+        if let Some(replica) = self.replica.as_ref().filter(|replica| replica.should_try()) {
             let primary = self.begin(None, None).await?;
             let sql = "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT) AS position";
             let position = primary.query_one(sql, &[]).await?.text("position")?;
@@ -232,8 +242,8 @@ impl Postgres {
         self.read_snapshot(job).await
     }
 
-    /// Begins a transaction. After a restart of the server the pool is full of dead connections that are not yet detected;
-    /// nothing of the job has run at this point, so they are skipped.
+    /// Begins a transaction. After a restart of the server the pool is full of dead connections that are not yet
+    /// detected; nothing of the job has run at this point, so they are skipped.
     async fn begin(&self, begin: Option<&str>, opening: Option<&dyn Opening>) -> Result<Tx, DbError> {
         let mut spare = self.pool.max_size();
         loop {

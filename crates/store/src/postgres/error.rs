@@ -37,7 +37,7 @@ pub(crate) async fn unique_indexes(
 /// The error of a statement.
 pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndexes) -> DbError {
     let Some(refusal) = error.as_db_error() else {
-        // Without an answer from the server it is either the connection or a value that did not fit.
+        // Without an answer from the server, the cause is either the connection or a value that did not fit.
         let connection =
             error.is_closed() || error.source().is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
         let cause = describe(error);
@@ -45,8 +45,9 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     };
     let code = refusal.code();
     if *code == SqlState::UNIQUE_VIOLATION {
-        let index = refusal.constraint().unwrap_or_default();
-        return DbError::UniqueViolation { on: columns_of(index, indexes) };
+        // Citus passes on the message of the server of the shard, but not the name of the constraint.
+        let index = refusal.constraint().or_else(|| refusal.message().split('"').nth(1));
+        return DbError::UniqueViolation { on: columns_of(index.unwrap_or_default(), indexes) };
     }
     if *code == SqlState::FOREIGN_KEY_VIOLATION {
         return DbError::ForeignKeyViolation;
@@ -64,7 +65,8 @@ pub(crate) fn from_postgres(error: &tokio_postgres::Error, indexes: &UniqueIndex
     }
 }
 
-/// The columns of a unique index. Citus names the index of a shard like that of the table, with the shard's number after it.
+/// The columns of a unique index. Citus names the index of a shard like that of the table, with the shard's number
+/// after it.
 fn columns_of(index: &str, indexes: &UniqueIndexes) -> String {
     let of_table = || {
         let (table, shard) = index.rsplit_once('_')?;
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_is_told_from_defects() {
+    fn temporary_errors_are_distinguished_from_defects() {
         for code in [
             "40001", "40P01", "55P03", "57P01", "57014", "53100", "53300", "08006", "25006", "58030", "XX001",
         ] {

@@ -23,8 +23,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The shared connections of a store.
 ///
-/// This and [`Object`] hide the types of the pool: the compiler proves for each job of each store method that what it
-/// holds can move between threads, and looked into the pool, the connections and TLS each time.
+/// This and [`Object`] hide the types of the pool. Otherwise the compiler would prove for each job of each store method
+/// that the pool, the connections and TLS can move between threads.
 pub(crate) struct Pool(Box<dyn AnyPool>);
 
 impl std::fmt::Debug for Pool {
@@ -44,7 +44,7 @@ impl Pool {
         self.0.max_size()
     }
 
-    /// Gives out no more connections.
+    /// Hands out no more connections.
     pub(crate) fn close(&self) {
         self.0.close();
     }
@@ -100,7 +100,7 @@ pub(crate) fn build(
     build_with(address, connections, Some(allowed))
 }
 
-/// The same for a server that stores nothing by itself, whose settings cannot lose anything.
+/// Like [`build`], for a standby: it commits nothing itself, so its settings cannot lose data.
 pub(crate) fn build_unchecked(address: &PostgresAddress, connections: usize) -> Result<Pool, OpenError> {
     build_with(address, connections, None)
 }
@@ -128,15 +128,15 @@ fn build_with(
     Ok(Pool(Box::new(pool)))
 }
 
-/// Opens connections on the runtime that opened the store, whichever runtime needs one: there, reading from them does not
-/// queue behind requests.
+/// Opens connections on the runtime that opened the store, whichever runtime needs one: there, reading from them does
+/// not queue behind requests.
 pub(crate) struct Connections {
     name: String,
     config: Config,
     tls: MakeRustlsConnect,
-    /// Values of `synchronous_commit` that the operator allows although they can lose data; `None` if nothing is stored.
+    /// Values of `synchronous_commit` that the operator allows although they can lose data; `None` for a standby.
     allowed: Option<Vec<String>>,
-    /// Whether limits are set for the connection, which is our own; else each transaction sets them.
+    /// Whether limits are set once for the connection. Behind a pooler, each transaction sets them.
     sets_limits: bool,
     runtime: Handle,
 }

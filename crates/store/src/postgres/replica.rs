@@ -1,7 +1,8 @@
 //! A streaming standby that histories are read from, when it has everything that was committed before.
 //!
-//! Whoever reads asks the primary up to where its log is written. The standby is used once it has replayed up to there, so
-//! that a reader sees everything that any node has acknowledged. If that takes longer than the bound, the primary is read.
+//! A reader asks the primary for the position of its log. The standby is used once it has replayed up to this position,
+//! so that a reader sees everything that any node has acknowledged. If that takes longer than the limit, the primary is
+//! read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,13 +17,13 @@ use super::session::{Session, Shared};
 use crate::error::{DbError, OpenError};
 use crate::url::PostgresAddress;
 
-/// How long a standby that was away or behind is not asked again.
-const REST: Duration = Duration::from_secs(1);
-/// The first pause between two looks at how far the standby is, and the longest.
+/// How long histories are read from the primary before an unreachable or lagging standby is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// The first and the longest pause between two checks of the standby's position.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
-/// A server that was promoted has no position of the primary any more.
+/// False on a server that was promoted: its position no longer says what it has of the primary.
 const HAS_REPLAYED: &str =
     "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST(CAST($1 AS TEXT) AS pg_lsn)";
 
@@ -33,12 +34,12 @@ pub(crate) struct Replica {
     shared: Arc<Shared>,
     /// How long a reader waits until the standby has everything.
     lag: Duration,
-    /// Until when it is not used.
-    rests: Mutex<Option<Instant>>,
+    /// The time until which it is not used.
+    paused_until: Mutex<Option<Instant>>,
 }
 
 impl Replica {
-    /// A replica that need not be there yet. It shares how statements are sent with the primary.
+    /// A replica, which need not be reachable yet. Statements are sent to it in the same way as to the primary.
     pub(crate) fn new(
         address: &PostgresAddress,
         (connections, lag): (usize, Duration),
@@ -47,25 +48,26 @@ impl Replica {
         let mut address = address.clone();
         address.config.target_session_attrs(TargetSessionAttrs::Any);
         let pool = pool::build_unchecked(&address, connections)?;
-        Ok(Self { pool, shared, lag, rests: Mutex::default() })
+        Ok(Self { pool, shared, lag, paused_until: Mutex::default() })
     }
 
-    /// Whether it is worth asking.
-    pub(crate) fn is_expected(&self) -> bool {
-        let rests = *self.rests.lock().unwrap_or_else(PoisonError::into_inner);
-        rests.is_none_or(|until| until <= Instant::now())
+    /// Whether a read should try the standby.
+    pub(crate) fn should_try(&self) -> bool {
+        let paused_until = *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner);
+        paused_until.is_none_or(|until| until <= Instant::now())
     }
 
-    /// A snapshot of the standby that has everything up to this position of the primary; none if it cannot be had in time.
+    /// A snapshot of the standby with everything up to this position of the primary; `None` if that takes too long.
     pub(crate) async fn begin(&self, position: &str) -> Option<Session> {
         let failure = match timeout(self.lag, self.begin_after(position)).await {
             Ok(Ok(session)) => return Some(session),
             Ok(Err(error)) => error.to_string(),
             Err(_elapsed) => format!("it is more than {} ms behind", self.lag.as_millis()),
         };
-        let until = Instant::now() + REST;
-        *self.rests.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
-        tracing::debug!(failure, rest_s = REST.as_secs(), "the primary is read until the replica has rested");
+        let until = Instant::now() + RETRY_AFTER;
+        *self.paused_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+        let retry_after_s = RETRY_AFTER.as_secs();
+        tracing::debug!(failure, retry_after_s, "the primary is read until the replica is tried again");
         None
     }
 
@@ -79,7 +81,7 @@ impl Replica {
         Ok(Session::begin(client, Arc::clone(&self.shared), Some(SNAPSHOT), None).await?.0)
     }
 
-    /// Gives out no more connections.
+    /// Hands out no more connections.
     pub(crate) fn close(&self) {
         self.pool.close();
     }

@@ -25,12 +25,13 @@ use crate::row::Row;
 use crate::value::Value;
 
 const NOW: &str = "SELECT CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)";
-/// Begins a job that reads where every job needs a transaction.
+/// Begins a read job on connections where every job needs a transaction.
 const READ: &str = "BEGIN ISOLATION LEVEL READ COMMITTED, READ ONLY";
-/// Statements whose types are remembered at most. They are few and fixed; the limit bounds the memory of generated ones.
+/// Statements whose parameter types are cached at most. Statements are few and fixed; the limit bounds the memory of
+/// generated ones.
 const TYPES_MAX: usize = 2048;
 
-/// What all sessions of a database share.
+/// State that all sessions of a database share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) translations: Translations,
@@ -50,8 +51,9 @@ pub(crate) struct Shared {
 pub(crate) enum Sending {
     /// Prepared once for each connection.
     Prepared,
-    /// Whole each time, and always in a transaction that begins with these limits: a pooler gives each transaction another
-    /// connection to the server, so that nothing can be left on it.
+    /// Sent completely each time, and always in a transaction that begins by setting these limits: a pooler gives
+    /// each transaction another connection to the server, so nothing prepared or set on a connection can be relied
+    /// on.
     Whole { limits: String, types: ParameterTypes },
 }
 
@@ -61,17 +63,17 @@ pub(crate) type ParameterTypes = RwLock<HashMap<Box<str>, Arc<[Type]>>>;
 /// A statement that can be run.
 #[derive(Clone, Debug)]
 enum Prepared {
-    /// On this connection.
-    Here(Statement),
-    /// Sent whole, with parameters of these types.
-    Nowhere(Arc<[Type]>),
+    /// Prepared on this connection.
+    OnConnection(Statement),
+    /// Sent completely each time, with parameters of these types.
+    Whole(Arc<[Type]>),
 }
 
 impl Prepared {
     fn parameters(&self) -> &[Type] {
         match self {
-            Self::Here(statement) => statement.params(),
-            Self::Nowhere(types) => types,
+            Self::OnConnection(statement) => statement.params(),
+            Self::Whole(types) => types,
         }
     }
 }
@@ -101,7 +103,7 @@ struct Deferred {
 pub(crate) struct Session {
     client: Object,
     shared: Arc<Shared>,
-    /// Whether a transaction is to be rolled back.
+    /// Whether a transaction is open, which is rolled back on drop.
     open: AtomicBool,
     may_write: bool,
     deferred: Mutex<Vec<Deferred>>,
@@ -113,9 +115,9 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// A session, its time, and what its opening statements answered, if there are any.
+/// A session, its time, and the answers of its opening statements, if there are any.
 type Begun = (Session, Timestamp, Result<Option<Opened>, DbError>);
-/// The same without the session.
+/// The parts of [`Begun`] without the session.
 type BegunParts = Result<(Timestamp, Result<Option<Opened>, DbError>), DbError>;
 
 impl Session {
@@ -161,7 +163,8 @@ impl Session {
         Ok((now?, opened))
     }
 
-    /// The same in two round trips: the types of parameters can only be asked for within the transaction.
+    /// Like [`Self::begin_prepared`], in two round trips: parameter types can only be requested within the
+    /// transaction.
     async fn begin_whole(&self, begin: &str, limits: &str, opening: Option<&dyn Opening>) -> BegunParts {
         self.open.store(true, Ordering::Relaxed);
         let started = self.client.batch_execute(&format!("{begin}; {limits}")).await;
@@ -169,7 +172,7 @@ impl Session {
         if let Some(opening) = opening {
             opening.prepare(self).await?;
         }
-        let clock = Prepared::Nowhere(Arc::default());
+        let clock = Prepared::Whole(Arc::default());
         let (now, opened) = join(self.read_clock(Some(&clock)), self.open_with(opening)).await;
         Ok((now?, opened))
     }
@@ -196,7 +199,7 @@ impl Session {
         self.shared.is_distributed
     }
 
-    /// Sends a statement with the commit, ahead of it and in the same round trip. What it answers is not used.
+    /// Sends a statement in the same round trip as the commit, before it. The answer is not used.
     pub(crate) fn defer(&self, statement: Native, params: Vec<Param>) {
         let mut deferred = self.deferred.lock().unwrap_or_else(PoisonError::into_inner);
         deferred.push(Deferred { statement, params });
@@ -238,7 +241,7 @@ impl Session {
         self.open.store(false, Ordering::Relaxed);
         let ((), committed) = join(writing.as_mut(), self.client.commit()).await;
         if let Some(Err((sql, error))) = writing.take_output() {
-            // The server has answered the commit with a rollback, unless it has gone away.
+            // The server has answered the commit with a rollback, unless it has disconnected.
             return Err(commit_failure(&error, &self.shared.indexes).with_statement(sql));
         }
         match committed {
@@ -305,7 +308,7 @@ impl Session {
         let statement = self.prepare_text(&translated).await?;
         let wanted = statement.parameters().len();
         if wanted != params.len() {
-            return Err(DbError::internal(format!("{wanted} parameters wanted, {} given", params.len())));
+            return Err(DbError::internal(format!("{wanted} parameters expected, {} given", params.len())));
         }
         Ok((translated, statement))
     }
@@ -313,12 +316,13 @@ impl Session {
     async fn prepare_text(&self, text: &str) -> Result<Prepared, DbError> {
         let Sending::Whole { types, .. } = &self.shared.sending else {
             let statement = self.client.prepare_cached(text).await;
-            return statement.map(Prepared::Here).map_err(|error| self.failure(&error));
+            return statement.map(Prepared::OnConnection).map_err(|error| self.failure(&error));
         };
         if let Some(known) = types.read().unwrap_or_else(PoisonError::into_inner).get(text) {
-            return Ok(Prepared::Nowhere(Arc::clone(known)));
+            return Ok(Prepared::Whole(Arc::clone(known)));
         }
-        // Within the transaction it is prepared, described and, when it is dropped, closed on the same server connection.
+        // Within the transaction it is prepared, described and, when it is dropped, closed on the same server
+        // connection.
         let statement = self.client.prepare(text).await.map_err(|error| self.failure(&error))?;
         let found: Arc<[Type]> = statement.params().into();
         drop(statement);
@@ -326,7 +330,7 @@ impl Session {
         if types.len() < TYPES_MAX {
             types.insert(text.into(), Arc::clone(&found));
         }
-        Ok(Prepared::Nowhere(found))
+        Ok(Prepared::Whole(found))
     }
 
     async fn send_query(
@@ -336,8 +340,8 @@ impl Session {
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<Vec<tokio_postgres::Row>, tokio_postgres::Error> {
         match statement {
-            Prepared::Here(statement) => self.client.query(statement, params).await,
-            Prepared::Nowhere(types) => self.client.query_typed(text, &typed(params, types)).await,
+            Prepared::OnConnection(statement) => self.client.query(statement, params).await,
+            Prepared::Whole(types) => self.client.query_typed(text, &typed(params, types)).await,
         }
     }
 
@@ -348,8 +352,8 @@ impl Session {
         params: &[&(dyn ToSql + Sync)],
     ) -> Result<u64, tokio_postgres::Error> {
         match statement {
-            Prepared::Here(statement) => self.client.execute(statement, params).await,
-            Prepared::Nowhere(types) => self.client.execute_typed(text, &typed(params, types)).await,
+            Prepared::OnConnection(statement) => self.client.execute(statement, params).await,
+            Prepared::Whole(types) => self.client.execute_typed(text, &typed(params, types)).await,
         }
     }
 

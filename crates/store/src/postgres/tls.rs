@@ -1,4 +1,4 @@
-//! TLS to the server, with the certificate verified if the address asks for it.
+//! TLS to the server, with the certificate verified if the URL requires it.
 
 use perigee_tls::{Trust, client_config};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -6,8 +6,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::error::OpenError;
 use crate::url::PostgresAddress;
 
-/// The TLS settings for this server. `sslmode=prefer` accepts unencrypted connections too, so verifying the certificate
-/// would only lock out honest servers with self-signed ones.
+/// The TLS settings for this server. `sslmode=prefer` accepts unencrypted connections too, so verifying certificates
+/// would protect nothing and only exclude servers with self-signed ones.
 pub(crate) fn connector(address: &PostgresAddress) -> Result<MakeRustlsConnect, OpenError> {
     let trust = match &address.root_cert {
         _ if !address.verify => Trust::Anyone,

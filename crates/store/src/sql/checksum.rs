@@ -1,8 +1,8 @@
 //! Checksums of rows, to detect damage.
 //!
 //! A checksum is the CRC-32 of the columns that are written together, plus the sum of the integer columns that other
-//! statements update alone. Such a statement adjusts the checksum by the difference, without reading the row, and a
-//! flipped bit in any of the columns still changes the checksum. NULL counts as 0.
+//! statements update separately. Such a statement adjusts the checksum by the difference, without reading the row, and
+//! a flipped bit in any of the columns still changes the checksum. NULL counts as 0.
 
 use perigee_core::store::Result;
 

@@ -44,8 +44,8 @@ impl Stopwatch {
     }
 }
 
-/// Reads the store's clock, records its steps, and gives the time by which age is measured before deleting. It is never
-/// later than the clock.
+/// Reads the store's clock, records its steps, and returns the time by which age is measured before deleting. It is
+/// never later than the clock.
 pub(crate) async fn trusted_now(database: &Database) -> Result<Timestamp> {
     let (elapsed, reading) = database.stopwatch().elapsed();
     let known = database.read(|tx| async move { Ok((find(tx, "").await?, tx.now())) }.boxed()).await?;
@@ -61,8 +61,8 @@ pub(crate) async fn trusted_now(database: &Database) -> Result<Timestamp> {
     Ok(watch.believed)
 }
 
+/// Saves a reading of the clock, and moves times back if the clock was set back.
 async fn note(tx: &Tx, elapsed: Duration) -> Result<(ClockWatch, ClockStep)> {
-    tx.keep_device_cache_valid();
     let lock = tx.row_lock(RowLock::Update);
     let mut watch = match find(tx, lock).await? {
         Some(watch) => watch,
@@ -98,10 +98,12 @@ async fn newest_event(tx: &Tx) -> Result<Option<Timestamp>> {
     Ok(tx.query_one(sql, &[]).await?.opt_timestamp("at")?.map(|at| at.min(tx.now())))
 }
 
-/// Leases, due times, and instants from which something waits: table, column, and a condition on the rows. A test reads
-/// the schema and fails if a column of times is neither here nor named there as one that nothing waits for.
+/// Leases, due times, and instants from which something waits: table, column, and a condition on the rows. A test
+/// reads the schema and fails if a column of times is neither here nor listed in the test as one for which nothing
+/// waits.
 const WAITS: &[(&str, &str, &str)] = &[
     ("rule_follower", "leased_until", ""),
+    ("timeline_follower", "leased_until", ""),
     ("device_watch", "due", ""),
     ("webhook", "held_until", ""),
     ("webhook_delivery", "next_at", "AND state = 'waiting'"),
@@ -121,11 +123,11 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("device_live", "last_seen", ""),
 ];
 
-/// Moves every one of these that is in the future back by as much as the clock was set back. A due time from before the
-/// clock was ahead then comes early, which costs one attempt; none comes late.
+/// Moves each of these times that is in the future back by as much as the clock was set back. A due time that was
+/// written before the clock was ahead then comes early, which costs one attempt; none comes late.
 async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
     for (table, column, and) in WAITS {
-        // The checksum of a state covers when the device was last heard; it is computed again later.
+        // The checksum of a state covers the time of the last contact; it is computed again later.
         let checksum = if *table == "device_live" { ", checksum = NULL" } else { "" };
         let sql = format!("UPDATE {table} SET {column} = {column} - ?2{checksum} WHERE {column} > ?1 {and}");
         tx.execute(&sql, params![tx.now(), by_ms]).await?;
@@ -134,8 +136,10 @@ async fn shorten_waits(tx: &Tx, by_ms: i64) -> Result<()> {
         let sql = "UPDATE device_live SET pack_due = pack_due - ?2 WHERE pack_due > ?1";
         tx.execute(sql, params![tx.now(), by_ms]).await?;
     }
-    let (log, now) = (Arc::clone(tx.log()), tx.now());
-    tx.after_commit(move || log.clock_set_back(now, by_ms));
+    if let Some(memory) = tx.memory().cloned() {
+        let now = tx.now();
+        tx.after_commit(move || memory.clock_set_back(now, by_ms));
+    }
     Ok(())
 }
 

@@ -17,7 +17,7 @@ where
     row.str(column)?.parse().map_err(|cause: T::Err| unreadable(column, cause))
 }
 
-/// Parses the text in this column; `None` when it is null.
+/// Parses the text in this column; `None` if it is null.
 pub(crate) fn opt_parsed<T>(row: &Row, column: &str) -> Result<Option<T>>
 where
     T: FromStr,

@@ -5,7 +5,7 @@ use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, 
 use super::query::Query;
 
 /// Restricts a query to the requested page and one item more; `number` is the column that orders items of one time.
-pub(crate) fn cut_out(query: &mut Query, request: &HistoryRequest, number: &str) {
+pub(crate) fn restrict(query: &mut Query, request: &HistoryRequest, number: &str) {
     let (mut from, mut to) = (request.range.from, request.range.to);
     let beyond = match request.order {
         Order::Ascending => ">",

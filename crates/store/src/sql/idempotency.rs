@@ -1,4 +1,4 @@
-//! Idempotency keys: earlier requests, and what they created.
+//! Idempotency keys: earlier requests, and the resources that they created.
 
 use perigee_core::error::StoreError;
 use perigee_core::id::AccountId;
@@ -11,7 +11,7 @@ use super::column;
 use crate::params;
 use crate::tx::Tx;
 
-/// What the same request created before, within the retention of keys. The account must be locked.
+/// The ID that the same request created before, within the retention of keys. The account must be locked.
 pub(crate) async fn find<T: DeserializeOwned>(
     tx: &Tx,
     account: AccountId,

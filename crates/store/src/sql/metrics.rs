@@ -12,12 +12,26 @@ use crate::row::Row;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
+const POSTGRES_SIZE: &str = "SELECT pg_database_size(current_database()) AS bytes";
+
+/// Free pages are not counted: SQLite uses them before its file grows.
+const SQLITE_SIZE: &str = "SELECT (page_count - freelist_count) * page_size AS bytes \
+    FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
+
+async fn size(tx: &Tx) -> Result<u64> {
+    let sql = match tx.engine() {
+        Engine::Sqlite => SQLITE_SIZE,
+        Engine::Postgres => POSTGRES_SIZE,
+    };
+    Ok(tx.query_one(sql, &[]).await?.int("bytes")?)
+}
+
 async fn read(tx: &Tx) -> Result<StoreMetrics> {
     let (engine, bytes) = match tx.engine() {
         Engine::Sqlite => {
             ("sqlite", "SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()")
         }
-        Engine::Postgres => ("postgresql", "SELECT pg_database_size(current_database()) AS bytes"),
+        Engine::Postgres => ("postgresql", POSTGRES_SIZE),
     };
     let counts = tx
         .query_one(
@@ -28,7 +42,7 @@ async fn read(tx: &Tx) -> Result<StoreMetrics> {
         )
         .await?;
     let mut messages = Vec::new();
-    for channel in [Channel::Email, Channel::Sms] {
+    for channel in Channel::all() {
         let row = tx
             .query_one(
                 "SELECT COUNT(*) AS waiting, MIN(queued_at) AS oldest FROM notification
@@ -36,7 +50,7 @@ async fn read(tx: &Tx) -> Result<StoreMetrics> {
                 params![channel.name()],
             )
             .await?;
-        messages.push((channel, backlog(&row)?));
+        messages.push((*channel, backlog(&row)?));
     }
     let deliveries = tx
         .query_one(
@@ -62,7 +76,7 @@ fn backlog(row: &Row) -> Result<Backlog> {
     Ok(Backlog { waiting: row.int("waiting")?, oldest: row.opt_timestamp("oldest")? })
 }
 
-/// The receipt time of the oldest location that the rule engine has not judged. Reads one row of each account's log.
+/// The receipt time of the oldest location that the rule engine has not evaluated. Reads one row of each account's log.
 async fn oldest_unevaluated(tx: &Tx) -> Result<Option<Timestamp>> {
     let sql = "SELECT MIN(first.received_at) AS oldest FROM (
              SELECT (SELECT l.received_at FROM location_log l
@@ -84,6 +98,10 @@ impl Metrics for Database {
             async move { Ok(DamageMetrics { passed_over, set_aside: quarantine::count(tx).await? }) }.boxed()
         })
         .await
+    }
+
+    async fn database_size(&self) -> Result<u64> {
+        self.read(|tx| size(tx).boxed()).await
     }
 
     fn pending_writes(&self) -> PendingWrites {

@@ -31,6 +31,7 @@ pub(crate) mod scope;
 pub(crate) mod search;
 mod shares;
 mod table_lock;
+pub(crate) mod timeline;
 mod upkeep;
 mod webhooks;
 

@@ -1,24 +1,24 @@
-//! Undoing a flipped bit: a row that does not match its checksum has its content back if exactly one flip makes it match.
+//! Undoing a flipped bit: if the flip of exactly one bit makes a row match its checksum, the row had that content.
 
 use perigee_core::store::Result;
 
 use crate::{Row, Value};
 
-/// Bytes of a row that are searched; each bit of them costs one checksum.
+/// Maximum number of bytes of a row that are searched; each bit of them costs one checksum.
 const SEARCHED_MAX: usize = 16 * 1024;
-/// The widths in bits at which SQLite stores integers, whose sign a flip of the highest bit changes.
+/// The widths in bits in which SQLite stores integers. A flip of the highest stored bit changes the sign.
 const STORED_WIDTHS: [u32; 5] = [8, 16, 24, 32, 48];
 
 /// A column and the content that it had.
 pub(crate) struct Undone {
     pub(crate) column: String,
     pub(crate) value: Value,
-    /// The whole row with it.
+    /// The whole row with this value.
     pub(crate) row: Row,
 }
 
-/// Finds the flip of one bit that makes a row match its checksum. `None` if there is none, or several: then it is not known
-/// what the row was.
+/// Finds the flip of one bit that makes a row match its checksum. `None` if there is none, or if there are several:
+/// then the original content is unknown.
 pub(crate) fn undo(row: &Row, of_row: fn(&Row) -> Result<i64>) -> Option<Undone> {
     let kept = row.i64("checksum").ok()?;
     let columns: Vec<(String, Value)> =
@@ -42,7 +42,7 @@ pub(crate) fn undo(row: &Row, of_row: fn(&Row) -> Result<i64>) -> Option<Undone>
             found = Some(Undone { column: column.clone(), value: flipped, row: candidate });
         }
     }
-    // Or the checksum itself was hit.
+    // Or a bit of the checksum itself was flipped.
     let expected = of_row(row).ok().map(Value::Int);
     if let Some(value) = expected.filter(|expected| flipped_integers(kept).contains(expected)) {
         let position = columns.iter().position(|(column, _)| column == "checksum")?;
@@ -96,11 +96,11 @@ fn flipped_bytes(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// A byte that is no UTF-8 was read as U+FFFD: it may have been any character of ASCII.
+/// A byte that is not UTF-8 was read as U+FFFD: it may have been any character of ASCII.
 fn replaced(text: &str) -> Vec<String> {
-    let mut places = text.match_indices(char::REPLACEMENT_CHARACTER);
-    let (Some((place, found)), None) = (places.next(), places.next()) else { return Vec::new() };
-    let with = |byte: u8| format!("{}{}{}", &text[..place], char::from(byte), &text[place + found.len()..]);
+    let mut matches = text.match_indices(char::REPLACEMENT_CHARACTER);
+    let (Some((offset, found)), None) = (matches.next(), matches.next()) else { return Vec::new() };
+    let with = |byte: u8| format!("{}{}{}", &text[..offset], char::from(byte), &text[offset + found.len()..]);
     (1..128).map(with).collect()
 }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_have_been_several_columns_is_left() {
+    fn ambiguous_columns_are_left() {
         let sound = row(params!["star", [].as_slice(), 1, 1_i64 << 20, 1_i64 << 21]);
         let damaged = sound.with_value(3, Value::Int((1 << 20) | (1 << 5)));
         assert!(undo(&damaged, of_row).is_none_or(|undone| undone.row == sound));

@@ -11,7 +11,6 @@ const FILLER_BYTES: usize = 4_096;
 
 /// Writes a row, then deletes the previous one, so that there must be room for both.
 pub(super) async fn write(tx: &Tx) -> Result<()> {
-    tx.keep_device_cache_valid();
     let sql = "INSERT INTO readiness (at, filler) VALUES (?1, ?2) RETURNING id";
     let id = tx.query_one(sql, params![tx.now(), vec![0_u8; FILLER_BYTES]]).await?.i64("id")?;
     tx.execute("DELETE FROM readiness WHERE id < ?1", params![id]).await?;
@@ -22,7 +21,7 @@ pub(super) async fn write(tx: &Tx) -> Result<()> {
 pub(super) async fn read(tx: &Tx) -> Result<()> {
     let written = tx.query_one("SELECT COUNT(*) AS count FROM readiness", &[]).await?.i64("count")?;
     if written == 0 {
-        return Err(DbError::unavailable("a row that was written is not there").into());
+        return Err(DbError::unavailable("a row that was just written cannot be read").into());
     }
     for table in
         ["account", "account_user", "device", "device_live", "last_location", "alert", "location_chunk"]

@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 use crate::damage::{Damaged, Table};
 use crate::{Row, Tx, Value, params};
 
-/// Keeps a copy of a damaged row, with its packed bytes or its columns, unless there is the same one already.
+/// Keeps a copy of a damaged row, with its packed bytes or its columns, unless the table has the same copy already.
 pub(crate) async fn keep(tx: &Tx, row: &Damaged, data: Vec<u8>) -> Result<()> {
     let sql = "SELECT COUNT(*) AS count FROM quarantine WHERE source = ?1 AND account_id = ?2 AND data = ?3";
     let same = tx.query_one(sql, params![row.table.name(), row.account, data.as_slice()]).await?;
@@ -64,8 +64,8 @@ fn hexadecimal(bytes: &[u8]) -> String {
 /// Moves a row of SQLite's log into quarantine.
 pub(crate) async fn quarantine_log_row(tx: &Tx, row: &Damaged, last_number: i64) -> Result<()> {
     let sql = "DELETE FROM location_log WHERE last_number = ?1 RETURNING points";
-    if let Some(gone) = tx.query_opt(sql, params![last_number]).await? {
-        keep(tx, row, gone.bytes("points")?).await?;
+    if let Some(deleted) = tx.query_opt(sql, params![last_number]).await? {
+        keep(tx, row, deleted.bytes("points")?).await?;
         tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
@@ -79,8 +79,8 @@ pub(crate) async fn quarantine_device_batch(
     last_number: i64,
 ) -> Result<()> {
     let sql = "DELETE FROM location_log WHERE account_id = ?1 AND last_number = ?2 RETURNING points";
-    if let Some(gone) = tx.query_opt(sql, params![account, last_number]).await? {
-        keep(tx, row, gone.bytes("points")?).await?;
+    if let Some(deleted) = tx.query_opt(sql, params![account, last_number]).await? {
+        keep(tx, row, deleted.bytes("points")?).await?;
         tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
@@ -96,15 +96,15 @@ pub(crate) async fn quarantine_chunk(
     let sql = "DELETE FROM location_chunk \
                WHERE account_id = ?1 AND device_id = ?2 AND last_time = ?3 AND last_number = ?4 \
                RETURNING first_time, first_number, last_time, last_number, count, points";
-    if let Some(gone) = tx.query_opt(sql, params![account, device, last_time, last_number]).await? {
-        let row = damaged_chunk(&gone, account, device, reason)?;
-        keep(tx, &row, gone.bytes("points")?).await?;
+    if let Some(deleted) = tx.query_opt(sql, params![account, device, last_time, last_number]).await? {
+        let row = damaged_chunk(&deleted, account, device, reason)?;
+        keep(tx, &row, deleted.bytes("points")?).await?;
         tracing::error!(row = %row, "moved into the table quarantine");
     }
     Ok(())
 }
 
-/// What the columns of an unreadable chunk say about it.
+/// The columns of an unreadable chunk.
 pub(crate) fn damaged_chunk(
     row: &Row,
     account: AccountId,

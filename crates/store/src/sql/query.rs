@@ -41,6 +41,11 @@ impl Query {
         Ok(tx.query(&self.text, &self.values).await?)
     }
 
+    /// Runs it; returns how many rows it changed.
+    pub(crate) async fn execute(&self, tx: &Tx) -> Result<u64> {
+        Ok(tx.execute(&self.text, &self.values).await?)
+    }
+
     /// The row of the result, if there is one.
     pub(crate) async fn row(&self, tx: &Tx) -> Result<Option<Row>> {
         Ok(tx.query_opt(&self.text, &self.values).await?)
@@ -102,17 +107,14 @@ pub(crate) async fn for_texts(tx: &Tx, query: &Query, tail: &str, texts: &[Strin
 
 /// `count` placeholders after the first `before`.
 fn placeholders(before: usize, count: usize) -> String {
-    let names: Vec<String> = (before + 1..=before + count).map(|place| format!("?{place}")).collect();
+    let names: Vec<String> = (before + 1..=before + count).map(|number| format!("?{number}")).collect();
     names.join(", ")
 }
 
-/// The definition of `waiting (id)`, which comes after WITH RECURSIVE: the accounts with rows that meet the condition. Each is
-/// found by one seek in an index that begins with the account (a loose index scan), however many rows it has. Citus has no
-/// recursion over shards and reads them all.
-pub(crate) fn waiting_accounts(tx: &Tx, table: &str, condition: &str) -> String {
-    if tx.is_distributed() {
-        return format!("waiting (id) AS (SELECT DISTINCT account_id FROM {table} WHERE {condition})");
-    }
+/// The definition of `waiting (id)`, which comes after WITH RECURSIVE: the accounts with rows that meet the
+/// condition. Each account is found by one seek in an index that begins with the account (a loose index scan),
+/// however many rows it has. Citus does not support recursion over shards.
+pub(crate) fn waiting_accounts(table: &str, condition: &str) -> String {
     format!(
         "waiting (id) AS ( \
             SELECT MIN(account_id) FROM {table} WHERE {condition} \

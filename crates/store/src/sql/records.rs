@@ -20,18 +20,18 @@ struct Records {
     are_older: &'static str,
     /// `?2` is the bound, `?3` the instant.
     delete: &'static str,
-    /// The bound of an instant: itself if an index finds rows by their time, otherwise the lowest id made at it.
+    /// The bound of an instant: itself if an index finds rows by their time, otherwise the lowest id of that instant.
     bound: fn(Timestamp) -> i64,
 }
 
-/// Their ids increase even if the clock was set back, and may be ahead of it by as much.
+/// Found by their time: ids of audit entries increase even if the clock was set back, and may then be ahead of it.
 const AUDITS: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM audit r WHERE r.account_id = a.id AND r.at < ?1)",
     delete: "DELETE FROM audit WHERE account_id = ?1 AND at < ?3 AND id IN ( \
         SELECT id FROM audit WHERE account_id = ?1 AND at < ?2 ORDER BY at LIMIT ?4 {free})",
     bound: Timestamp::as_millis,
 };
-/// Ids of these follow the clock, so that the primary key finds the oldest rows; the time in the row decides.
+/// Ids of alerts follow the clock, so that the primary key finds the oldest rows; the time in the row decides.
 const ALERTS: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM alert r WHERE r.account_id = a.id AND r.id < ?1)",
     delete: "DELETE FROM alert WHERE account_id = ?1 AND id IN ( \
@@ -63,7 +63,7 @@ const UNUSED_MESSAGES: Records = Records {
     bound: message_id,
 };
 
-/// As for [`AUDITS`].
+/// Found by their time, for the same reason as [`AUDITS`].
 const FILES: Records = Records {
     are_older: "EXISTS (SELECT 1 FROM device_file r WHERE r.account_id = a.id AND r.received_at < ?1)",
     delete: "DELETE FROM device_file WHERE account_id = ?1 AND received_at < ?3 AND id IN ( \
@@ -97,11 +97,11 @@ pub(super) async fn delete_old(
 /// Deletes records from before this instant, if there is one, in the accounts that may have any.
 async fn delete_before(database: &Database, records: Records, cut: Option<Timestamp>) -> Result<u64> {
     let Some(cut) = cut else { return Ok(0) };
-    let mut gone = 0;
+    let mut deleted = 0;
     for account in accounts::ids_where(database, records.are_older, (records.bound)(cut)).await? {
-        gone += in_slices(database, account, records.delete, cut, records.bound).await?;
+        deleted += in_slices(database, account, records.delete, cut, records.bound).await?;
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
 /// Ids of occurrences are generated like those of alerts.
@@ -120,12 +120,12 @@ async fn in_slices(
     cut: Timestamp,
     bound: fn(Timestamp) -> i64,
 ) -> Result<u64> {
-    let mut gone = 0;
+    let mut deleted = 0;
     loop {
         let some = database.write_background(move |tx| slice(tx, account, sql, cut, bound).boxed()).await?;
-        gone += some;
+        deleted += some;
         if some < u64::from(ROWS_PER_JOB) {
-            return Ok(gone);
+            return Ok(deleted);
         }
     }
 }
@@ -137,7 +137,6 @@ async fn slice(
     cut: Timestamp,
     bound: fn(Timestamp) -> i64,
 ) -> Result<u64> {
-    tx.keep_device_cache_valid();
     // Locked rows are left for the next run.
     let free = tx.row_lock(RowLock::SkipLocked);
     Ok(tx.execute(&sql.replace("{free}", free), params![account, bound(cut), cut, ROWS_PER_JOB]).await?)

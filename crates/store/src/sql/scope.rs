@@ -75,8 +75,8 @@ pub(crate) async fn require_groups(tx: &Tx, scope: Scope, groups: &[GroupId]) ->
 
 /// Fails unless all of these devices exist and are visible.
 pub(crate) async fn require_devices(tx: &Tx, scope: Scope, devices: &[DeviceId]) -> Result<()> {
-    let in_sight = visible_devices(tx, scope, devices.iter().copied().collect()).await?;
-    match devices.iter().find(|device| !in_sight.contains(device)) {
+    let visible = visible_devices(tx, scope, devices.iter().copied().collect()).await?;
+    match devices.iter().find(|device| !visible.contains(device)) {
         Some(missing) => Err(StoreError::UnknownReference { kind: Kind::Device, id: missing.to_string() }),
         None => Ok(()),
     }

@@ -21,7 +21,7 @@ pub(crate) fn tags_text(tags: &Tags) -> Result<String> {
     serde_json::to_string(tags).map_err(|cause| StoreError::Internal(cause.into()))
 }
 
-/// What the stored form contains after `{` or `,` if this tag is among the tags.
+/// The text that the stored form has after `{` or `,` if this tag is among the tags.
 ///
 /// Inside a JSON string a quotation mark is escaped, so `{"` and `,"` occur only where a key begins.
 pub(crate) fn tag_text((key, value): &(String, String)) -> String {

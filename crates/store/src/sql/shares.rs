@@ -1,7 +1,5 @@
 //! Share links: created, listed, revoked, opened and counted.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
@@ -13,8 +11,9 @@ use perigee_core::store::{Result, SharedView, Shares, ViewReport};
 
 use super::devices::read;
 use super::query::Query;
+use crate::forward::forward;
 use crate::sql::{access::audit, accounts, column, idempotency, ids, locations, scope};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, secret, views, last_viewed, \
                        created_by, creation";
@@ -178,45 +177,16 @@ async fn add_views(tx: &Tx, mut reports: Vec<ViewReport>) -> Result<()> {
     Ok(())
 }
 
-#[async_trait]
-impl Shares for Database {
-    async fn create_share(
-        &self,
-        actor: &Actor,
-        new: NewShare,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Share>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, new, once).boxed()).await
-    }
-
-    async fn list_shares(&self, scope: Scope, page: PageRequest) -> Result<Page<Share>> {
-        self.read(move |tx| list(tx, scope, page).boxed()).await
-    }
-
-    async fn delete_share(&self, actor: &Actor, id: ShareId) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id).boxed()).await
-    }
-
-    async fn find_created_share(&self, scope: Scope, once: &IdempotencyKey) -> Result<Option<Share>> {
-        let once = once.clone();
-        self.read(move |tx| async move { idempotency::find(tx, scope.account, Some(&once)).await }.boxed())
-            .await
-    }
-
-    async fn find_open_share(&self, secret: &str) -> Result<Option<Share>> {
-        let secret = secret.to_owned();
-        self.read(move |tx| find_open(tx, secret).boxed()).await
-    }
-
-    async fn open_share(&self, secret: &str, page: PageRequest) -> Result<Option<SharedView>> {
-        let secret = secret.to_owned();
-        self.read(move |tx| open(tx, secret, page).boxed()).await
-    }
-
-    async fn add_share_views(&self, reports: &[ViewReport]) -> Result<()> {
-        let reports = reports.to_vec();
-        self.write(move |tx| add_views(tx, reports).boxed()).await
+forward! {
+    impl Shares for Database {
+        write create_share(&self, &actor: Actor, new: NewShare, once: Option<IdempotencyKey>)
+            -> Created<Share> = create;
+        read list_shares(&self, scope: Scope, page: PageRequest) -> Page<Share> = list;
+        write delete_share(&self, &actor: Actor, id: ShareId) -> () = delete;
+        read find_created_share(&self, scope: Scope, &once: IdempotencyKey)
+            -> Option<Share> = idempotency::find(scope.account, Some(&once));
+        read find_open_share(&self, &secret: str) -> Option<Share> = find_open;
+        read open_share(&self, &secret: str, page: PageRequest) -> Option<SharedView> = open;
+        write add_share_views(&self, &reports: [ViewReport]) -> () = add_views;
     }
 }

@@ -1,4 +1,4 @@
-//! The `Upkeep` trait: probes, expiry and retention of small tables.
+//! The store's `Maintenance` trait: probes, the clock, missing checksums, and the deletion of expired rows.
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
@@ -27,9 +27,8 @@ const EXPIRING: [Expiring; 5] = [
 
 type Expiring = (&'static str, &'static str, &'static str, i64);
 
-/// Deletes some expired rows of one table. Gives how many.
+/// Deletes some expired rows of one table. Returns how many.
 async fn delete_some(tx: &Tx, now: Timestamp, (table, key, column, kept_ms): Expiring) -> Result<u64> {
-    tx.keep_device_cache_valid();
     tx.lock_upkeep().await?;
     let sql = format!(
         "DELETE FROM {table} WHERE {column} <= ?1 \
@@ -58,20 +57,21 @@ impl Maintenance for Database {
         fill_checksums(self).await
     }
 
-    async fn forget_expired(&self) -> Result<u64> {
+    async fn delete_expired(&self) -> Result<u64> {
         large_groups::finish_changes(self).await?;
         let now = clock::trusted_now(self).await?;
-        let mut gone = self.write_background(move |tx| signing_keys::delete_expired(tx, now).boxed()).await?;
+        let mut deleted =
+            self.write_background(move |tx| signing_keys::delete_expired(tx, now).boxed()).await?;
         for table in EXPIRING {
             loop {
                 let some = self.write_background(move |tx| delete_some(tx, now, table).boxed()).await?;
-                gone += some;
+                deleted += some;
                 if some < u64::from(ROWS_PER_JOB) {
                     break;
                 }
             }
         }
-        Ok(gone + outbox::delete_repetitions(self, now).await?)
+        Ok(deleted + outbox::delete_repetitions(self, now).await?)
     }
 
     async fn delete_old_records(&self, retention: RecordRetention) -> Result<DeletedRecords> {

@@ -1,4 +1,5 @@
-//! Checkpoints: a thread moves committed pages from the write-ahead log into the database file while the writer goes on.
+//! Checkpoints: a thread moves committed pages from the write-ahead log into the database file while the writer
+//! continues.
 
 use std::ffi::c_int;
 use std::path::Path;
@@ -39,14 +40,14 @@ pub(crate) fn start(
     let moved = Arc::new(AtomicI32::new(0));
     let checkpointer = Checkpointer { connection: open_writer(path)?, moved: Arc::clone(&moved), counters };
     // Capacity 1: while a checkpoint is due, a second request adds nothing.
-    let (due, dues) = sync_channel(1);
+    let (request, requests) = sync_channel(1);
     writer.wal_hook(Some(move |_wal: &mut Wal, pages: c_int| {
         if outstanding(pages, moved.load(Ordering::Relaxed)) >= CHECKPOINT_AT_PAGES {
-            let _ = due.try_send(pages);
+            let _ = request.try_send(pages);
         }
         Ok(())
     }))?;
-    let work = move || checkpointer.run(ownership.as_ref(), &dues);
+    let work = move || checkpointer.run(ownership.as_ref(), &requests);
     Ok(std::thread::Builder::new().name("sqlite-checkpoint".into()).spawn(work)?)
 }
 
@@ -63,8 +64,8 @@ struct Checkpointer {
 }
 
 impl Checkpointer {
-    fn run(&self, owned: Option<&Ownership>, dues: &Receiver<c_int>) {
-        while let Ok(pages) = dues.recv() {
+    fn run(&self, owned: Option<&Ownership>, requests: &Receiver<c_int>) {
+        while let Ok(pages) = requests.recv() {
             self.checkpoint(CheckpointMode::PASSIVE, Duration::ZERO);
             if pages >= RESTART_AT_PAGES {
                 self.restart_log();
@@ -78,7 +79,8 @@ impl Checkpointer {
         }
     }
 
-    /// Restarts the log. Passive checkpoints move most of the pages first, so that writers are blocked only for the rest.
+    /// Restarts the log. Passive checkpoints move most of the pages first, so that writers are blocked only for the
+    /// rest.
     fn restart_log(&self) {
         for _ in 0..PASSIVE_ATTEMPTS_MAX {
             if self
@@ -91,7 +93,7 @@ impl Checkpointer {
         self.checkpoint(CheckpointMode::RESTART, RESTART_BUSY_TIMEOUT);
     }
 
-    /// Runs a checkpoint, and gives how many pages were outstanding when it began.
+    /// Runs a checkpoint, and returns how many pages were outstanding when it began.
     fn checkpoint(&self, mode: CheckpointMode, busy_timeout: Duration) -> Option<c_int> {
         let before = self.moved.load(Ordering::Relaxed);
         let outcome = self

@@ -36,8 +36,8 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Sleeps 0.5 ms at a time until a lock is free. SQLite's own handler backs off up to a tenth of a second, for locks that
-/// a checkpoint in another thread holds for a few milliseconds.
+/// Sleeps 0.5 ms at a time until a lock is free. SQLite's own handler backs off up to a tenth of a second, for locks
+/// that a checkpoint in another thread holds for a few milliseconds.
 #[expect(clippy::disallowed_methods, reason = "SQLite does not signal when the lock is free")]
 fn wait_for_lock(times: i32) -> bool {
     const SLEEP: Duration = Duration::from_micros(500);

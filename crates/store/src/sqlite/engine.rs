@@ -44,7 +44,7 @@ impl Sqlite {
         let mut connection = open_writer(&path).map_err(OpenError::other)?;
         let checkpointer = checkpoint::start(&path, ownership, &mut connection, Arc::clone(&counters))
             .map_err(OpenError::other)?;
-        let session = Session::new(connection);
+        let session = Session::writer(connection).map_err(OpenError::other)?;
         let memory = Arc::new(LocationMemory::new(Arc::clone(&clock)));
         let context = memory.context();
         if options.role == Role::Serve {

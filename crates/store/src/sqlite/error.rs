@@ -1,4 +1,4 @@
-//! Maps SQLite's error codes, and aborts the process after those that leave unknown what is on disk.
+//! Maps SQLite's error codes, and aborts the process after errors that leave the content of the disk unknown.
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
@@ -43,7 +43,8 @@ pub(crate) fn is_fatal(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
 }
 
-/// Aborts the process when a commit or checkpoint failed in a way after which only a restart can tell what is stored.
+/// Aborts the process when a commit or checkpoint failed in a way after which only a restart can determine what is
+/// stored.
 pub(crate) fn abort_if_fatal(error: &rusqlite::Error, attempted: &'static str) {
     if is_fatal(error) {
         tracing::error!(%error, attempted, "a write to disk failed; aborting so that no lost data is acknowledged");

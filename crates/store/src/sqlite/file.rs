@@ -1,8 +1,8 @@
 //! The database file and its locks: readable by its user only, owned by one server.
 //!
-//! The lock is a `flock` on the inode of the database itself, so that it holds after the lock file was deleted and through
-//! a hard link. It does not interact with SQLite's record locks. The lock file beside the database is locked too: older
-//! versions lock nothing else, and it covers the moment in which `restore` gives the name to another inode.
+//! The lock is a `flock` on the inode of the database itself, so that it holds after the lock file was deleted and
+//! through a hard link. It does not interact with SQLite's record locks. The lock file beside the database is locked
+//! too: older versions lock nothing else, and it covers the moment in which `restore` gives the name to another inode.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -30,7 +30,7 @@ pub(crate) struct Ownership {
     _database: File,
 }
 
-/// Whom an ownership excludes.
+/// Which other owners an ownership excludes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Against {
     /// Every other owner: an exclusive lock.
@@ -42,7 +42,7 @@ pub(crate) enum Against {
 /// Why the ownership of a database was not taken.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// Another process owns it; with its id, where the system tells.
+    /// Another process owns it; with its id, where the system reports it.
     Owned(Option<u32>),
     /// A file could not be opened or locked.
     Failed(OpenError),
@@ -71,7 +71,8 @@ impl Ownership {
     pub(crate) fn take(database: &Path, against: Against) -> Result<Self, Refused> {
         let mut name = database.as_os_str().to_owned();
         name.push(".lock");
-        // The lock file first: if it is locked, the database is not opened, so that no record locks are dropped by closing.
+        // The lock file first: if it is locked, the database is not opened, so that no record locks are dropped by
+        // closing.
         let lock_file = lock(Path::new(&name), against)?;
         let database = lock(database, against)?;
         Ok(Self { _lock_file: lock_file, _database: database })

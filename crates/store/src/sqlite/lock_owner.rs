@@ -2,8 +2,8 @@
 
 use std::fs::File;
 
-/// The id of a process that holds a `flock` lock of this file. `None` where the system does not tell, or when the process
-/// is in another container.
+/// The id of a process that holds a `flock` lock of this file. `None` where the system does not report it, or when the
+/// process is in another container.
 #[cfg(target_os = "linux")]
 pub(super) fn lock_owner(file: &File) -> Option<u32> {
     use std::os::unix::fs::MetadataExt as _;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 /// The nice value of the thread, which gives it a third of the usual weight. With much less, submitters that wait for
-/// compaction would starve beside other computing threads.
+/// compaction would starve while other threads use the processor.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
 
@@ -20,7 +20,7 @@ impl LowPriorityThread {
     /// Starts the thread, which ends after [`Self::close`].
     pub(super) fn start() -> io::Result<(Self, JoinHandle<()>)> {
         let (sender, works) = channel();
-        let thread = std::thread::Builder::new().name("sqlite-aside".into()).spawn(move || run(&works))?;
+        let thread = std::thread::Builder::new().name("sqlite-lowprio".into()).spawn(move || run(&works))?;
         Ok((Self(Arc::new(Mutex::new(Some(sender)))), thread))
     }
 
@@ -30,14 +30,14 @@ impl LowPriorityThread {
         sender.as_ref().is_some_and(|sender| sender.send(work).is_ok())
     }
 
-    /// Refuses further work; what is queued is still done.
+    /// Refuses further work. Queued work is still done.
     pub(super) fn close(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }
 
 fn run(works: &Receiver<Work>) {
-    // On Linux the priority is per thread. Failure is harmless: packing then competes with everything else.
+    // On Linux the priority is per thread. Failure is harmless: the thread then runs with normal priority.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, NICE) {
         tracing::warn!(%error, "cannot lower the priority of the packing thread");

@@ -10,7 +10,7 @@ use super::connection::open_writer;
 use crate::error::OpenError;
 use crate::migration::{self, Applied, Migration, SQLITE};
 
-/// How long a migration of somebody else is waited for: one that rebuilds a large table takes longer than any statement.
+/// How long to wait for a migration by another process: rebuilding a large table takes longer than any statement.
 const OTHERS_TIMEOUT: Duration = Duration::from_mins(1);
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_migration (

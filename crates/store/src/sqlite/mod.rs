@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod connection;
+mod device_writes;
 mod engine;
 mod error;
 mod file;

@@ -27,7 +27,7 @@ pub(crate) struct Readers {
     clock: Arc<dyn Clock>,
     context: TxContext,
     permits: Arc<Semaphore>,
-    /// The runtime whose blocking threads run the reads, whichever thread asks.
+    /// The runtime whose blocking threads run the reads, whichever thread calls.
     runtime: Handle,
     idle: Arc<Mutex<Vec<Session>>>,
     low_priority: LowPriorityThread,
@@ -76,8 +76,8 @@ impl Readers {
         let readers = self.clone();
         // The caller may have been cancelled.
         let accepted = self.low_priority.run(Box::new(move || drop(reply.send(readers.run(job)))));
-        let gone = || StoreError::Unavailable("the database is closed".into());
-        if accepted { answer.await.unwrap_or_else(|_gone| Err(gone())) } else { Err(gone()) }
+        let closed = || StoreError::Unavailable("the database is closed".into());
+        if accepted { answer.await.unwrap_or_else(|_dropped| Err(closed())) } else { Err(closed()) }
     }
 
     fn run(&self, job: Job) -> Result<JobResult, StoreError> {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
 
+use super::device_writes::DeviceWrites;
 use super::error::from_sqlite;
 use crate::error::DbError;
 use crate::row::Row;
@@ -14,16 +15,31 @@ use crate::value::Value;
 /// A connection shared with the jobs that run on it. The mutex is never contended, because jobs on a connection run one
 /// after the other; it makes the futures of domain SQL `Send`, which PostgreSQL needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Session(Arc<Mutex<Connection>>);
+pub(crate) struct Session {
+    connection: Arc<Mutex<Connection>>,
+    /// Only on the connection of the writer.
+    device_writes: Option<Arc<DeviceWrites>>,
+}
 
 impl Session {
     pub(crate) fn new(connection: Connection) -> Self {
-        Self(Arc::new(Mutex::new(connection)))
+        Self { connection: Arc::new(Mutex::new(connection)), device_writes: None }
+    }
+
+    /// A session that detects changes of the columns from which the device cache is read.
+    pub(crate) fn writer(mut connection: Connection) -> rusqlite::Result<Self> {
+        let device_writes = Some(Arc::new(DeviceWrites::of(&mut connection)?));
+        Ok(Self { device_writes, ..Self::new(connection) })
+    }
+
+    /// Whether a statement has changed such a column since the last call.
+    pub(crate) fn take_device_writes(&self) -> bool {
+        self.device_writes.as_ref().is_some_and(|writes| writes.take())
     }
 
     /// The connection itself, which is usable also after a job panicked.
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs a transaction statement, such as `BEGIN`.
@@ -38,7 +54,7 @@ impl Session {
 
     pub(crate) fn query(&self, sql: &str, params: &[Value]) -> Result<Vec<Row>, DbError> {
         let connection = self.connection();
-        let mut statement = prepare(&connection, sql, params)?;
+        let mut statement = self.prepare(&connection, sql, params)?;
         let columns: Arc<[Box<str>]> = statement.column_names().map(Box::from).collect();
         let mut rows = statement.raw_query();
         let mut result = Vec::new();
@@ -53,25 +69,32 @@ impl Session {
 
     pub(crate) fn execute(&self, sql: &str, params: &[Value]) -> Result<u64, DbError> {
         let connection = self.connection();
-        let changed = prepare(&connection, sql, params)?.raw_execute().map_err(from_sqlite)?;
+        let changed = self.prepare(&connection, sql, params)?.raw_execute().map_err(from_sqlite)?;
         u64::try_from(changed).map_err(DbError::internal)
     }
-}
 
-fn prepare<'c>(
-    connection: &'c Connection,
-    sql: &str,
-    params: &[Value],
-) -> Result<CachedStatement<'c>, DbError> {
-    let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
-    let wanted = statement.parameter_count();
-    if wanted != params.len() {
-        return Err(DbError::internal(format!("{wanted} parameters wanted, {} given", params.len())));
+    fn prepare<'c>(
+        &self,
+        connection: &'c Connection,
+        sql: &str,
+        params: &[Value],
+    ) -> Result<CachedStatement<'c>, DbError> {
+        if let Some(writes) = &self.device_writes {
+            writes.preparing();
+        }
+        let mut statement = connection.prepare_cached(sql).map_err(from_sqlite)?;
+        if let Some(writes) = self.device_writes.as_ref().filter(|_| !statement.readonly()) {
+            writes.running(sql);
+        }
+        let wanted = statement.parameter_count();
+        if wanted != params.len() {
+            return Err(DbError::internal(format!("{wanted} parameters expected, {} given", params.len())));
+        }
+        for (position, value) in params.iter().enumerate() {
+            statement.raw_bind_parameter(position + 1, value).map_err(from_sqlite)?;
+        }
+        Ok(statement)
     }
-    for (position, value) in params.iter().enumerate() {
-        statement.raw_bind_parameter(position + 1, value).map_err(from_sqlite)?;
-    }
-    Ok(statement)
 }
 
 impl ToSql for Value {

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
 use perigee_core::error::StoreError;
+use perigee_core::store::Additions;
 use perigee_core::time::Clock;
 use tokio::sync::oneshot;
 
@@ -53,7 +54,7 @@ impl Writer {
     pub(crate) async fn write(&self, job: Job) -> Result<JobResult, StoreError> {
         let (reply, answer) = oneshot::channel();
         self.submit(WaitingJob { job: Some(job), result: None, reply })?;
-        answer.await.unwrap_or_else(|_gone| Err(unavailable("the writer has stopped")))
+        answer.await.unwrap_or_else(|_dropped| Err(unavailable("the writer has stopped")))
     }
 
     fn submit(&self, job: WaitingJob) -> Result<(), StoreError> {
@@ -86,7 +87,7 @@ struct WaitingJob {
 }
 
 impl WaitingJob {
-    /// Runs the job and says whether its changes are to be committed.
+    /// Runs the job, and returns whether its changes are to be committed.
     fn run(&mut self, tx: &Tx) -> bool {
         self.result = self.job.take().map(|job| job.run_now(tx));
         matches!(self.result, Some(Ok(_)))
@@ -98,7 +99,7 @@ impl WaitingJob {
             Some(error) => Err(error),
             None => self.result.unwrap_or_else(|| Err(unavailable("the job did not run"))),
         };
-        // The caller may have been cancelled; what is committed stays committed.
+        // The caller may have been cancelled; the transaction stays committed.
         let _ = self.reply.send(result);
     }
 }
@@ -152,26 +153,27 @@ impl Thread {
         }
     }
 
-    /// Runs every job of the group in one transaction, and gives how many of them were committed.
+    /// Runs every job of the group in one transaction, and returns how many of them were committed.
     fn commit(&mut self, group: &mut [WaitingJob]) -> rusqlite::Result<usize> {
-        let mut after_commit = Vec::new();
-        let mut keeps_device_cache_valid = true;
+        let (mut after_commit, mut additions) = (Vec::new(), Additions::default());
+        let mut is_cache_stale = false;
         let outcome = self.session.control("BEGIN IMMEDIATE").and_then(|()| {
             self.notice_other_processes()?;
-            let kept = self.run_jobs(group, &mut after_commit, &mut keeps_device_cache_valid)?;
+            let kept = self.run_jobs(group, (&mut after_commit, &mut additions), &mut is_cache_stale)?;
             self.session
                 .control(if kept > 0 { "COMMIT" } else { "ROLLBACK" })
                 .inspect_err(|error| abort_if_fatal(error, "commit"))?;
             Ok(kept)
         });
-        // Again after the commit: a reader may have cached the state before it meanwhile.
-        if !keeps_device_cache_valid || outcome.is_err() {
+        // Invalidated again after the commit: meanwhile a reader may have cached the state from before the commit.
+        if is_cache_stale || outcome.is_err() {
             self.memory.device_cache_mut().invalidate();
         }
         if outcome.is_ok() {
             for work in after_commit {
                 work();
             }
+            self.context.signal(additions);
         }
         if self.memory.device_states().is_over_capacity() {
             self.memory.device_states_mut().evict_saved();
@@ -199,16 +201,16 @@ impl Thread {
     fn run_jobs(
         &self,
         group: &mut [WaitingJob],
-        after_commit: &mut Vec<AfterCommit>,
-        keeps_device_cache_valid: &mut bool,
+        (after_commit, additions): (&mut Vec<AfterCommit>, &mut Additions),
+        is_cache_stale: &mut bool,
     ) -> rusqlite::Result<usize> {
         let mut kept = 0;
         for job in group {
             self.session.control("SAVEPOINT job")?;
             let tx = Tx::sqlite(self.session.clone(), self.clock.now(), self.context.clone());
             let keep = job.run(&tx);
-            if !tx.keeps_device_cache_valid() || !keep {
-                *keeps_device_cache_valid = false;
+            if self.session.take_device_writes() || !keep {
+                *is_cache_stale = true;
                 self.memory.device_cache_mut().invalidate();
             }
             // Errors such as a full disk make SQLite roll back the whole transaction, including other jobs.
@@ -220,6 +222,7 @@ impl Thread {
             }
             if keep {
                 after_commit.append(&mut tx.take_after_commit());
+                *additions |= tx.additions();
                 kept += 1;
             } else {
                 self.session.control("ROLLBACK TO job")?;

@@ -37,7 +37,7 @@ fn cursor_of(row: &Row) -> Result<Cursor> {
     Ok([row.i64("account_id")?, row.i64("device_id")?, row.i64("last_time")?, row.i64("last_number")?])
 }
 
-/// What is wrong with a chunk, if anything; `before` is the end of the previous one.
+/// The problem of a chunk, if there is one; `before` is the end of the previous one.
 fn find_fault(row: &Row, before: Cursor) -> Result<Option<String>> {
     let points = match unpack_chunk(row.bytes_ref("points")?) {
         Ok(points) => points,

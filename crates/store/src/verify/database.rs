@@ -9,7 +9,7 @@ use crate::{Engine, Tx};
 /// Findings of SQLite's integrity check that are reported.
 const FINDINGS_MAX: u32 = 100;
 
-/// What the database finds wrong with itself, and notes for the operator about checks that it does not make.
+/// Problems that the database itself reports, and notes for the operator about checks that it does not make.
 pub(super) async fn check(tx: &Tx) -> Result<(Vec<Damaged>, Vec<String>)> {
     match tx.engine() {
         Engine::Sqlite => Ok((on_sqlite(tx).await?, Vec::new())),
@@ -27,7 +27,8 @@ async fn on_sqlite(tx: &Tx) -> Result<Vec<Damaged>> {
     }
     for row in tx.query("PRAGMA foreign_key_check", &[]).await? {
         let (table, parent) = (row.text("table")?, row.text("parent")?);
-        damaged.push(of_database(format!("a row of {table} refers to a row of {parent} that is not there")));
+        damaged
+            .push(of_database(format!("a row of {table} refers to a row of {parent} that does not exist")));
     }
     let sql = "SELECT m.name AS name, string_agg('is_utf8(\"' || c.name || '\")', ' AND ') AS texts \
                FROM sqlite_schema m JOIN pragma_table_info(m.name) c \

@@ -1,5 +1,5 @@
-//! Repairing a store: unreadable rows move into quarantine, derived rows are recomputed, and rows that are readable but do
-//! not match their checksum are kept as they are and reported.
+//! Repairing a store: unreadable rows move into quarantine, derived rows are recomputed, and rows that are readable but
+//! do not match their checksum are kept as they are and reported.
 
 use futures_util::FutureExt as _;
 use perigee_core::store::Result;
@@ -12,6 +12,7 @@ use super::run::verify;
 use crate::damage::{Damaged, Table};
 use crate::database::{Database, Engine};
 use crate::sql::fill_checksums::fill_checksums;
+use crate::sql::locations::exclude_changes;
 use crate::sql::quarantine;
 use crate::tx::Tx;
 
@@ -25,8 +26,8 @@ pub struct Repaired {
     pub after: Report,
 }
 
-/// Repairs the store. On SQLite it must be opened with [`crate::Role::Serve`], so that no server runs; `since` is an instant
-/// before that, because opening already quarantines damaged rows of the log.
+/// Repairs the store. On SQLite it must be opened with [`crate::Role::Serve`], so that no server runs. `since` is a
+/// time before the store was opened, because opening already quarantines damaged rows of the log.
 pub async fn repair(
     database: &Database,
     since: Timestamp,
@@ -38,7 +39,7 @@ pub async fn repair(
         database.write(|tx| reindex(tx).boxed()).await?;
     }
     for damaged in before.damaged.into_iter().filter(|damaged| damaged.table != Table::Other) {
-        let _guard = database.log().exclude_changes().await;
+        let _guard = exclude_changes(database).await;
         database.write(move |tx| async move { repair_row(tx, damaged).await }.boxed()).await?;
     }
     fill_checksums(database).await?;

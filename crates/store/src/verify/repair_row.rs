@@ -11,7 +11,7 @@ use crate::sql::quarantine::{as_json, keep, quarantine_chunk, quarantine_device_
 use crate::sql::{alerts, devices};
 use crate::{Engine, Tx, Value, params};
 
-/// A range that no time is in.
+/// A time range that contains no time.
 const EMPTY_RANGE: TimeRange = TimeRange { from: Timestamp::from_millis(1), to: Timestamp::from_millis(0) };
 
 /// Repairs a damaged row, after copying it into quarantine.
@@ -29,7 +29,7 @@ pub(super) async fn repair_row(tx: &Tx, damaged: Damaged) -> Result<()> {
         }
         (Table::LastLocation, Some(device)) => repair_last(tx, &damaged, account, device).await,
         (Table::DeviceState, Some(device)) => {
-            // Locking it rebuilds it, unless it was rebuilt since or only its count is wrong.
+            // `lock` rebuilds a state that is still damaged; `recount` corrects its count.
             state_row::lock(tx, account, device).await?;
             state_row::recount(tx, account, device).await
         }
@@ -75,7 +75,7 @@ async fn repair_log(tx: &Tx, damaged: &Damaged, account: AccountId) -> Result<()
         Engine::Sqlite => quarantine_log_row(tx, damaged, last).await,
         Engine::Postgres => {
             quarantine_device_batch(tx, damaged, account, last).await?;
-            // It is no longer counted as unpacked.
+            // The quarantined locations must not be counted as unpacked.
             let sql = "UPDATE device_live SET unpacked = (SELECT COALESCE(SUM(l.count), 0) FROM location_log l \
                            WHERE l.account_id = ?1 AND l.device_id = ?2 AND l.last_number > device_live.packed_to) \
                        WHERE account_id = ?1 AND device_id = ?2";

@@ -13,13 +13,13 @@ pub struct Progress {
     pub all: u64,
 }
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
     /// Rows that were checked.
     pub rows: u64,
-    /// Rows of them without a checksum, written by an older version.
+    /// Checked rows without a checksum, written by an older version.
     pub without_checksum: u64,
     /// Rows that cannot be read or whose checksum does not match.
     pub damaged: Vec<Damaged>,

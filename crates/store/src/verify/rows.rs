@@ -14,7 +14,8 @@ use crate::{Engine, Row, Tx, Value, params};
 /// Rows that one statement reads.
 const ROWS: i64 = 500;
 
-fn begin(rows: &[Row], id: &str) -> Result<Batch> {
+/// The batch of these rows, whose key is the account and the column `id`, with nothing checked yet.
+fn start_batch(rows: &[Row], id: &str) -> Result<Batch> {
     let last = match rows.last() {
         Some(row) => Some([row.i64("account_id")?, row.i64(id)?, 0, 0]),
         None => None,
@@ -33,7 +34,7 @@ pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result
          WHERE (account_id, device_id) > (?1, ?2) ORDER BY account_id, device_id LIMIT ?3"
     );
     let rows = tx.query(&sql, params![account, device, ROWS]).await?;
-    let mut batch = begin(&rows, "device_id")?;
+    let mut batch = start_batch(&rows, "device_id")?;
     for row in &rows {
         let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
         batch
@@ -43,8 +44,8 @@ pub(super) async fn check_last(tx: &Tx, [account, device, ..]: Cursor) -> Result
     Ok(batch)
 }
 
-/// Checks the states of devices after this cursor, and on PostgreSQL how many locations they say are in no chunk. That is
-/// counted by the same statement, because a server may run.
+/// Checks the states of devices after this cursor. On PostgreSQL, their count of locations that are in no chunk is
+/// checked too: the same statement counts them, because a running server may change them between two statements.
 pub(super) async fn check_states(tx: &Tx, [account, device, ..]: Cursor) -> Result<Batch> {
     let count = match tx.engine() {
         Engine::Sqlite => "0 AS unpacked, 0 AS counted",
@@ -59,7 +60,7 @@ pub(super) async fn check_states(tx: &Tx, [account, device, ..]: Cursor) -> Resu
          WHERE (account_id, device_id) > (?1, ?2) ORDER BY account_id, device_id LIMIT ?3"
     );
     let rows = tx.query(&sql, params![account, device, ROWS]).await?;
-    let mut batch = begin(&rows, "device_id")?;
+    let mut batch = start_batch(&rows, "device_id")?;
     for row in &rows {
         let (account, device) = (AccountId::from_i64(row.i64("account_id")?), row.i64("device_id")?);
         let device = DeviceId::from_i64(device);
@@ -115,7 +116,7 @@ pub(super) async fn check_checkpoints(tx: &Tx, [account, device, at, _]: Cursor)
 pub(super) async fn check_alerts(tx: &Tx, [account, id, ..]: Cursor) -> Result<Batch> {
     let sql = "SELECT * FROM alert WHERE (account_id, id) > (?1, ?2) ORDER BY account_id, id LIMIT ?3";
     let rows = tx.query(sql, params![account, id, ROWS]).await?;
-    let mut batch = begin(&rows, "id")?;
+    let mut batch = start_batch(&rows, "id")?;
     for row in &rows {
         if let Some(reason) = alerts::checksum::fault(row) {
             let account = AccountId::from_i64(row.i64("account_id")?);
@@ -129,7 +130,7 @@ pub(super) async fn check_alerts(tx: &Tx, [account, id, ..]: Cursor) -> Result<B
 pub(super) async fn check_devices(tx: &Tx, [account, id, ..]: Cursor) -> Result<Batch> {
     let sql = "SELECT * FROM device WHERE (account_id, id) > (?1, ?2) ORDER BY account_id, id LIMIT ?3";
     let rows = tx.query(sql, params![account, id, ROWS]).await?;
-    let mut batch = begin(&rows, "id")?;
+    let mut batch = start_batch(&rows, "id")?;
     for row in &rows {
         if let Some(reason) = devices::checksum::fault(row) {
             let (account, id) = (AccountId::from_i64(row.i64("account_id")?), row.i64("id")?);

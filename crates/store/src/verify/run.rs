@@ -22,7 +22,7 @@ const PACKED: [(&str, Step); 2] = [
     ("location_log", |tx, after| log::check(tx, after, true).boxed()),
     ("location_chunk", |tx, after| chunk::check(tx, after).boxed()),
 ];
-/// The same for a schema version without checksums.
+/// Like [`PACKED`], for a schema version without checksums.
 const PACKED_OLD: [(&str, Step); 2] =
     [("location_log", |tx, after| log::check(tx, after, false).boxed()), PACKED[1]];
 const ROWS: [(&str, Step); 6] = [
@@ -80,7 +80,7 @@ async fn run(
                 Err(error) if source.is_damage(&error) => {
                     report
                         .damaged
-                        .push(of_database(format!("{table} cannot be read on: {}", describe(&error))));
+                        .push(of_database(format!("cannot read the rest of {table}: {}", describe(&error))));
                     break;
                 }
                 Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! What is verified: an open database, or a SQLite file that no other process uses.
+//! The target of a verification: an open database, or a SQLite file that no other process uses.
 
 use std::path::Path;
 use std::sync::Arc;

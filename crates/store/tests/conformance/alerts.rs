@@ -58,13 +58,13 @@ pub(crate) async fn the_same_alert_is_stored_once(on: Fixture) {
     let first = on.store.store_alerts(&tenant.actor(), device, batch.clone()).await.unwrap();
     let outcomes: Vec<Outcome> = first.iter().map(|(outcome, _)| *outcome).collect();
     assert_eq!(outcomes, [Accepted, Accepted, Duplicate, Accepted, Accepted]);
-    assert_eq!(first[2].1, first[0].1, "the same but for what does not tell alerts apart");
+    assert_eq!(first[2].1, first[0].1, "the same but for what does not distinguish alerts");
     let again = on.store.store_alerts(&tenant.actor(), device, batch).await.unwrap();
     let expect: Vec<_> = first.iter().map(|(_, id)| (Duplicate, *id)).collect();
     assert_eq!(again, expect);
     let kinds = on.events(&tenant).await;
     assert_eq!(kinds.iter().filter(|event| event.kind == EventKind::AlertCreated).count(), 4);
-    let many: Vec<Alert> = (0..321).map(|place| alert(on.now().plus_seconds(place), "IdleTime")).collect();
+    let many: Vec<Alert> = (0..321).map(|index| alert(on.now().plus_seconds(index), "IdleTime")).collect();
     let made = on.store.store_alerts(&tenant.actor(), device, many.clone()).await.unwrap();
     assert!(made.iter().all(|(outcome, _)| *outcome == Accepted));
     let again = on.store.store_alerts(&tenant.actor(), device, many).await.unwrap();
@@ -75,11 +75,11 @@ pub(crate) async fn alerts_are_listed_by_name_both_ways(on: Fixture) {
     let (tenant, stranger) = (on.tenant("acme").await, on.tenant("other").await);
     let device = on.add(&tenant, named("one")).await.id;
     let outside = on.add(&tenant, named("two")).await.id;
-    let name = |place: i64| if place % 2 == 0 { "Route" } else { "RPM" };
+    let name = |index: i64| if index % 2 == 0 { "Route" } else { "RPM" };
     let all: Vec<Alert> = (0..12)
-        .map(|place| Alert {
-            text: Some(place.to_string()),
-            ..alert(on.now().plus_seconds(place / 4), name(place))
+        .map(|index| Alert {
+            text: Some(index.to_string()),
+            ..alert(on.now().plus_seconds(index / 4), name(index))
         })
         .collect();
     on.store.store_alerts(&tenant.actor(), device, all.clone()).await.unwrap();

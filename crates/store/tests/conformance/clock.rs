@@ -83,7 +83,7 @@ pub(crate) async fn messages_do_not_wait_out_a_step_back(on: Fixture) {
     let device = on.limited(&tenant, perigee_core::accounts::limits::Limits::default()).await;
     step(&on, HOUR_S).await;
     on.raise(&tenant, device, "RPM").await;
-    for channel in [Channel::Email, Channel::Sms] {
+    for channel in [Channel::EMAIL, Channel::SMS] {
         let held = on.reserve_all(channel).await;
         assert_eq!(held.len(), 1, "{channel:?}");
         on.settle_all(&held, &SendOutcome::RetryLater { reason: "busy".into(), wait: None }).await;
@@ -92,9 +92,9 @@ pub(crate) async fn messages_do_not_wait_out_a_step_back(on: Fixture) {
         let next = on.store.next_due(channel).await.unwrap().expect("something waits");
         next.as_millis() - on.now().as_millis()
     };
-    let (email, sms) = (wait_ms(Channel::Email).await, wait_ms(Channel::Sms).await);
+    let (email, sms) = (wait_ms(Channel::EMAIL).await, wait_ms(Channel::SMS).await);
     step(&on, -HOUR_S).await;
-    assert_eq!((wait_ms(Channel::Email).await, wait_ms(Channel::Sms).await), (email, sms));
+    assert_eq!((wait_ms(Channel::EMAIL).await, wait_ms(Channel::SMS).await), (email, sms));
 }
 
 pub(crate) async fn reports_do_not_wait_out_a_step_back(on: Fixture) {
@@ -129,7 +129,7 @@ pub(crate) async fn few_locations_are_packed_after_a_step_back(on: Fixture) {
     step(&on, HOUR_S).await;
     on.store.store_locations(&tenant.actor(), device, vec![fix(on.now(), 1.0)]).await.unwrap();
     step(&on, -HOUR_S).await;
-    // What is packed every second: at once on SQLite, after an hour on PostgreSQL.
+    // Locations are packed every second: at once on SQLite, after an hour on PostgreSQL.
     let few = CompactionBudget { devices: 100, everything: false };
     let at_once = on.store.compact(few).await.unwrap().locations;
     on.clock().advance_seconds(HOUR_S + 1);
@@ -145,7 +145,7 @@ async fn fill(on: &Fixture) -> Tenant {
     let device = on.limited(&tenant, perigee_core::accounts::limits::Limits::default()).await;
     on.store.store_locations(&tenant.actor(), device, vec![fix(on.now(), 1.0)]).await.unwrap();
     on.raise(&tenant, device, "RPM").await;
-    for channel in [Channel::Email, Channel::Sms] {
+    for channel in [Channel::EMAIL, Channel::SMS] {
         let held = on.reserve_all(channel).await;
         on.settle_all(&held, &SendOutcome::Sent { reference: None }).await;
     }
@@ -163,13 +163,13 @@ async fn fill(on: &Fixture) -> Tenant {
 /// How much goes of each kind, with the age at which each goes.
 async fn delete_old(on: &Fixture) -> [u64; 6] {
     [
-        // On PostgreSQL locations that are retired are gone from the log too.
+        // On PostgreSQL locations that are retired are deleted from the log too.
         on.store.trim_location_log(3 * DAY_MS).await.unwrap(),
         on.store.delete_expired_locations().await.unwrap(),
         on.store.trim_events(3 * DAY_MS).await.unwrap(),
         on.store.trim_deliveries(7 * DAY_MS).await.unwrap(),
         on.store.trim_notifications(7 * DAY_MS).await.unwrap(),
-        on.store.forget_expired().await.unwrap(),
+        on.store.delete_expired().await.unwrap(),
     ]
 }
 
@@ -181,14 +181,14 @@ pub(crate) async fn a_clock_ahead_deletes_nothing(mut on: Fixture) {
     on.restart().await;
     assert_eq!(delete_old(&on).await, [0; 6]);
     on.clock().advance_seconds(HOUR_S);
-    let gone = delete_old(&on).await;
-    assert_eq!(gone[..5], [0; 5], "an hour has passed, no more");
+    let deleted = delete_old(&on).await;
+    assert_eq!(deleted[..5], [0; 5], "an hour has passed, no more");
     step(&on, -30 * DAY_S).await;
     assert_eq!(on.store.list_location_feed(tenant.scope(), 0, 10).await.unwrap().items.len(), 1);
     assert!(!on.events(&tenant).await.is_empty());
     // Time that passes deletes.
     on.clock().advance_seconds(30 * DAY_S);
-    assert!(delete_old(&on).await[..5].iter().all(|gone| *gone > 0));
+    assert!(delete_old(&on).await[..5].iter().all(|deleted| *deleted > 0));
 }
 
 pub(crate) async fn a_boot_days_ahead_deletes_nothing(mut on: Fixture) {

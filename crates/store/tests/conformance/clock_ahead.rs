@@ -15,9 +15,9 @@ use perigee_core::locations::location::DuplicateRule;
 use perigee_core::notifications::notification::NotificationFilter;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    AccountGateways as _, Commands as _, Credentials as _, DeviceFiles as _, Feeds as _, Gateways as _,
-    Maintenance as _, Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Routing as _,
-    TEST_MESSAGES_AN_HOUR,
+    AccountGateways as _, Commands as _, Credentials as _, DeviceFiles as _, GatewayHealth as _,
+    Maintenance as _, Notifications as _, PASSWORD_MAILS_AN_HOUR, PollSettlement, Polls as _,
+    RawMessages as _, Reporters as _, Routing as _, TEST_MESSAGES_AN_HOUR,
 };
 
 use crate::fixture::{Fixture, Tenant};
@@ -61,7 +61,7 @@ async fn give(on: &Fixture, tenant: &Tenant, tracker: &Reporter) -> Command {
     on.store.create_command(&tenant.actor(), tracker.device, new, None).await.unwrap().into_inner()
 }
 
-/// Sends password mails and test messages until both are refused; gives how many of each.
+/// Sends password mails and test messages until both are refused; returns how many of each.
 async fn send_all(on: &Fixture, tenant: &Tenant, tracker: &Reporter) -> (i64, i64) {
     let (mut mails, mut tests) = (0, 0);
     let origin = Origin::service();

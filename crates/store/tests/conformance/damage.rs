@@ -1,4 +1,4 @@
-//! Bits that flipped in the store: noticed, told, passed over and mended.
+//! Bits that flipped in the store: noticed, reported, skipped and mended.
 
 use perigee_core::devices::device::DeviceRef;
 use perigee_core::events::event::{EventFilter, EventKind};
@@ -10,7 +10,7 @@ use perigee_core::store::{
     Locations as _, Maintenance as _, Metrics as _,
 };
 use perigee_store::testing::Flip;
-use perigee_store::{Report, Table, repair, verify};
+use perigee_store::{Engine, Report, Table, repair, verify};
 
 use crate::fixture::{Fixture, Tenant};
 use crate::sample::{EVERYTHING, alert, fix, group_of, named, until};
@@ -72,7 +72,7 @@ pub(crate) async fn a_sound_store_is_found_sound_after_every_change(mut on: Fixt
     assert!(report.rows >= 5, "{}", report.rows);
 }
 
-pub(crate) async fn every_flipped_bit_is_found_told_and_mended(mut on: Fixture) {
+pub(crate) async fn every_flipped_bit_is_found_reported_and_mended(mut on: Fixture) {
     let tenant = on.tenant("acme").await;
     let other = on.tenant("other").await;
     let (one, bystander) = (device(&on, &tenant, "one").await, device(&on, &other, "two").await);
@@ -109,19 +109,19 @@ pub(crate) async fn every_flipped_bit_is_found_told_and_mended(mut on: Fixture) 
         assert!(!found.is_sound(), "{table:?}.{column}");
         for damaged in &found.damaged {
             assert_eq!((damaged.table, damaged.account), (table, Some(tenant.account.id)), "{damaged}");
-            let is_told = damaged.device == Some(one) || damaged.device.is_none();
-            assert!(is_told && !damaged.reason.is_empty(), "{damaged}");
+            let is_reported = damaged.device == Some(one) || damaged.device.is_none();
+            assert!(is_reported && !damaged.reason.is_empty(), "{damaged}");
         }
         let since = on.now();
         let repaired = repair(&on.store, since, &mut |_progress| {}).await.unwrap();
         assert!(repaired.after.is_sound(), "{table:?}.{column}: {:?}", repaired.after.damaged);
-        let told = repaired.set_aside.iter().filter(|damaged| damaged.table == table).count();
-        assert!(told >= found.damaged.len(), "{:?}", repaired.set_aside);
+        let reported = repaired.set_aside.iter().filter(|damaged| damaged.table == table).count();
+        assert!(reported >= found.damaged.len(), "{:?}", repaired.set_aside);
         on.clock().advance_seconds(1);
     }
     assert_eq!(history(&on, &other, bystander).await, whole, "others lose nothing");
     let last = on.store.find_last_location(tenant.scope(), one).await.unwrap();
-    assert!(last.is_some(), "the last location is found anew in the history");
+    assert!(last.is_some(), "the last location is found again in the history");
     assert!(on.store.find_device(tenant.scope(), &DeviceRef::Id(one)).await.unwrap().is_some());
 }
 
@@ -133,7 +133,7 @@ pub(crate) async fn histories_go_on_past_a_damaged_chunk(on: Fixture) {
     assert_eq!(history(&on, &tenant, one).await, 10, "what is not in the chunk");
     assert_eq!(history(&on, &tenant, two).await, 1_010);
     assert_eq!(on.store.damage_metrics().await.unwrap(), DamageMetrics { passed_over: 1, set_aside: 0 });
-    // What falls among the damaged ones is taken, and packed: the chunk is set aside for that.
+    // A location between the damaged ones is accepted and packed: the chunk is quarantined for that.
     send(&on, &tenant, one, &[fix(on.now().plus_seconds(-1_500), 3.0)]).await;
     on.store.compact(ALL).await.unwrap();
     assert_eq!(history(&on, &tenant, one).await, 11);
@@ -214,12 +214,13 @@ pub(crate) async fn checksums_of_older_rows_are_filled_in(mut on: Fixture) {
     let tenant = on.tenant("acme").await;
     device(&on, &tenant, "one").await;
     on.restart().await;
-    on.scratch()
-        .run(
-            "UPDATE device SET checksum = NULL; UPDATE alert SET checksum = NULL; \
-              UPDATE last_location SET checksum = NULL; UPDATE device_live SET checksum = NULL",
-        )
-        .await;
+    let last = match on.store.engine() {
+        Engine::Sqlite => "UPDATE last_location SET checksum = NULL",
+        Engine::Postgres => "UPDATE device_live SET last_checksum = NULL",
+    };
+    let others = "UPDATE device SET checksum = NULL; UPDATE alert SET checksum = NULL; \
+                  UPDATE device_live SET checksum = NULL";
+    on.scratch().run(&format!("{others}; {last}")).await;
     assert_eq!(checked(&on).await.without_checksum, 4);
     assert_eq!(on.store.fill_checksums().await.unwrap(), 4);
     let report = checked(&on).await;

@@ -1,4 +1,4 @@
-//! A fresh store, and the things most cases begin with.
+//! A fresh store, and the objects most cases begin with.
 
 use perigee_core::access::actor::{Actor, Origin, Scope, Via};
 use perigee_core::access::audit::{AuditEntry, AuditFilter};
@@ -20,7 +20,7 @@ use perigee_store::{Database, Engine, Value, params};
 pub(crate) struct Fixture {
     pub(crate) store: Database,
     scratch: Scratch,
-    /// Gives every row that a case writes itself another id.
+    /// Makes the ids of rows that a case writes directly.
     ids: IdSource,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Tenant {
 }
 
 impl Tenant {
-    /// The owner, changing things in a console session.
+    /// The owner, making changes in a console session.
     pub(crate) fn actor(&self) -> Actor {
         let origin = Origin {
             via: Via::Session,
@@ -43,12 +43,12 @@ impl Tenant {
         Actor::for_operator(self.account.id, origin)
     }
 
-    /// All of the account.
+    /// The scope of the whole account.
     pub(crate) fn scope(&self) -> Scope {
         Scope::for_operator(self.account.id)
     }
 
-    /// A request of the owner that may be sent twice.
+    /// An idempotency key of the owner.
     pub(crate) fn once(&self, endpoint: &str, key: &str, body: u8) -> IdempotencyKey {
         IdempotencyKey {
             user: self.owner.id,
@@ -65,19 +65,19 @@ impl Fixture {
         Self { store: scratch.open().await, scratch, ids: IdSource::default() }
     }
 
-    /// Ends the store and begins again with what it kept.
+    /// Closes the store and opens it again.
     pub(crate) async fn restart(&mut self) {
         self.store.close().await;
         self.store = self.scratch.open().await;
     }
 
-    /// Begins again with what the store kept when it ended without notice.
+    /// Abandons the store, as a crash would, and opens it again.
     pub(crate) async fn crash(&mut self) {
         self.store.abandon().await;
         self.store = self.scratch.open().await;
     }
 
-    /// Another node on the same store; SQLite has one alone.
+    /// Another node on the same store. SQLite has only one, which is returned.
     pub(crate) async fn other_node(&self) -> Database {
         match self.store.engine() {
             Engine::Sqlite => self.store.clone(),
@@ -85,7 +85,7 @@ impl Fixture {
         }
     }
 
-    /// Where the store is, to damage it.
+    /// The storage of the store, to damage it.
     pub(crate) fn scratch(&self) -> &Scratch {
         &self.scratch
     }
@@ -122,6 +122,8 @@ impl Fixture {
             params![account, id, expires, now],
         )
         .await;
+        let sql = "UPDATE account SET held_licenses = held_licenses + 1 WHERE id = ?1";
+        self.sql(sql, params![account]).await;
         id
     }
 
@@ -141,7 +143,7 @@ impl Fixture {
         id
     }
 
-    /// Runs a statement past the store's rules.
+    /// Runs a statement directly, past the checks of the store.
     pub(crate) async fn sql(&self, sql: &'static str, values: &[Value]) {
         let values = values.to_vec();
         let run = self.store.write(move |tx| Box::pin(async move { Ok(tx.execute(sql, &values).await?) }));
@@ -161,7 +163,7 @@ impl Fixture {
     }
 }
 
-/// An account called so, whose owner is `owner@<name>.example`.
+/// An account with this name, whose owner is `owner@<name>.example`.
 pub(crate) fn new_account(name: &str) -> NewAccount {
     NewAccount {
         settings: AccountSettings {
@@ -169,6 +171,7 @@ pub(crate) fn new_account(name: &str) -> NewAccount {
             time_zone: zone("Europe/Madrid"),
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
+            emergency_procedure: None,
         },
         licenses: 10,
         owner_email: format!("owner@{name}.example").parse().expect("an address"),

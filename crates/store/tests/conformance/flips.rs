@@ -8,10 +8,11 @@ use perigee_core::id::{AlertId, DeviceId};
 use perigee_core::locations::location::{
     Attribute, CompactionBudget, LastFilter, Latitude, Longitude, Outcome, StoredLocation,
 };
+use perigee_core::notifications::notification::Channel;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    Alerts as _, Devices as _, Gateways as _, LocationMaintenance as _, Locations as _, Maintenance as _,
-    Metrics as _,
+    Alerts as _, Devices as _, LocationMaintenance as _, Locations as _, Maintenance as _, Metrics as _,
+    Reporters as _,
 };
 use perigee_store::testing::Flip;
 use perigee_store::{Engine, Report, Table, repair, verify};
@@ -112,7 +113,7 @@ pub(crate) async fn a_flipped_bit_in_the_state_of_a_device_costs_nothing(mut on:
         assert!(repaired.after.is_sound(), "{column} {flip:?}: {:?}", repaired.after.damaged);
         assert_eq!(history(&on, &tenant, one).await, whole, "{column} {flip:?}");
         on.clock().advance_seconds(1);
-        // What is packed again is there once, and what comes is stored.
+        // Repacked locations exist once, and new ones are stored.
         on.store.compact(ALL).await.unwrap();
         send(&on, &tenant, one, 0..1).await;
         assert_eq!(history(&on, &tenant, one).await.len(), whole.len() + 1, "{column} {flip:?}");
@@ -204,7 +205,8 @@ pub(crate) async fn a_flipped_bit_in_a_last_location_is_repaired_from_the_histor
     }
 }
 
-/// What a reader, `verify` and `repair` make of a damaged row: `read` gives it as readers see it. It is undone if it is in
+/// Checks how readers, `verify` and `repair` treat a damaged row: `read` returns it as readers see it. It is undone if
+/// it is in
 /// `is_undone`; else it may stay, but then it stays reported.
 async fn undone_or_reported<T, F>(
     on: &Fixture,
@@ -248,7 +250,7 @@ async fn found_alert(on: &Fixture, tenant: &Tenant, id: AlertId) -> StoredAlert 
     on.store.find_alert(tenant.scope(), id).await.unwrap().unwrap()
 }
 
-fn told(on: &Fixture) -> Alert {
+fn full_alert(on: &Fixture) -> Alert {
     let position = Latitude::from_degrees(1.5).ok().zip(Longitude::from_degrees(2.5).ok());
     let attributes = [("button".to_owned(), Attribute::Text("left".into()))].into();
     Alert { text: Some("Help, Grüße".into()), position, attributes, ..alert(on.now(), "SOSButton") }
@@ -257,7 +259,7 @@ fn told(on: &Fixture) -> Alert {
 pub(crate) async fn a_flipped_bit_in_an_alert_is_undone_or_stays_reported(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let one = on.add(&tenant, named("one")).await.id;
-    let raised = on.store.store_alerts(&tenant.actor(), one, vec![told(&on)]).await.unwrap();
+    let raised = on.store.store_alerts(&tenant.actor(), one, vec![full_alert(&on)]).await.unwrap();
     on.store.acknowledge_alert(&tenant.actor(), raised[0].1, None).await.unwrap();
     on.clock().advance_seconds(5);
     on.store.end_alert(&tenant.actor(), raised[0].1).await.unwrap();
@@ -281,7 +283,7 @@ pub(crate) async fn a_flipped_bit_in_an_alert_is_undone_or_stays_reported(on: Fi
 
 async fn found(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Device {
     let mut device = on.store.find_device(tenant.scope(), &DeviceRef::Id(device)).await.unwrap().unwrap();
-    // The account's day goes on while the test runs.
+    // The account's day continues while the test runs.
     device.counters.resets_at = device.creation;
     device
 }
@@ -296,8 +298,7 @@ pub(crate) async fn a_flipped_bit_in_a_device_is_undone_or_stays_reported(on: Fi
     settings.model = Some("GT-1".into());
     settings.expected_interval_s = Some(60);
     settings.retention_days = Some(400);
-    settings.limits.daily_emails = Some(5);
-    settings.limits.daily_sms = Some(6);
+    settings.limits.daily = [(Channel::EMAIL, 5), (Channel::SMS, 6)].into();
     let one = on.add(&tenant, settings).await.id;
     let texts = [
         "identifier",
@@ -309,9 +310,10 @@ pub(crate) async fn a_flipped_bit_in_a_device_is_undone_or_stays_reported(on: Fi
         "icon",
         "model",
         "decoding",
+        "daily_limits",
         "search",
     ];
-    let numbers = ["expected_interval_s", "retention_days", "daily_emails", "daily_sms", "critical_reserve"];
+    let numbers = ["expected_interval_s", "retention_days", "critical_reserve"];
     let mut flips: Vec<(&'static str, Flip)> = texts.map(|column| (column, Flip::Text)).to_vec();
     flips.push(("expiration_date", Flip::Text));
     flips.extend(numbers.map(|column| (column, Flip::Bit(2))));
@@ -332,6 +334,6 @@ pub(crate) async fn a_new_checksum_would_hide_damage(on: Fixture) {
     on.scratch().flip("device", "name", Flip::Text, "id > 0").await;
     on.scratch().run("UPDATE device SET checksum = NULL").await;
     on.store.fill_checksums().await.unwrap();
-    assert!(checked(&on).await.is_sound(), "nothing tells it any longer");
+    assert!(checked(&on).await.is_sound(), "nothing shows it any longer");
     assert_ne!(found(&on, &tenant, one).await, sound, "the tests above would catch it");
 }

@@ -30,7 +30,7 @@ fn subjects(events: &[Event]) -> Vec<&str> {
     events.iter().map(|event| &*event.subject).collect()
 }
 
-pub(crate) async fn events_come_in_order_and_in_sight(on: Fixture) {
+pub(crate) async fn events_come_in_order_and_only_visible_ones(on: Fixture) {
     let (alfa, beta) = (on.tenant("alfa").await, on.tenant("beta").await);
     let (inside, outside) = (on.device(&alfa, None).await, on.device(&alfa, None).await);
     let group = on.group(&alfa, &[inside]).await;
@@ -277,9 +277,9 @@ pub(crate) async fn events_are_trimmed_behind_their_readers(on: Fixture) {
     on.clock().advance_seconds(1);
     on.store.store_locations(&tenant.actor(), device, vec![fix(on.now(), 1.0)]).await.unwrap();
     let fresh = on.add(&tenant, named("fresh")).await.id.to_string();
-    let gone = u64::try_from(old.len()).unwrap();
+    let deleted = u64::try_from(old.len()).unwrap();
     let of_other = u64::try_from(on.events(&other).await.len()).unwrap();
-    assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), gone + of_other);
+    assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), deleted + of_other);
     assert_eq!(on.store.trim_events(HOUR_MS).await.unwrap(), 0);
 
     let read_on = async |after| on.store.list_events(tenant.scope(), after, 100).await;

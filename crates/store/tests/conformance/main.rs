@@ -1,4 +1,4 @@
-//! What every store must do, run against each engine: `sqlite::area::case` and `postgres::area::case`.
+//! Conformance tests of the store, run against each engine: `sqlite::area::case` and `postgres::area::case`.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a case that cannot go on has failed")]
 
@@ -7,6 +7,7 @@ mod accounts;
 mod alerts;
 mod clock;
 mod clock_ahead;
+mod commits;
 mod damage;
 mod devices;
 mod fixture;
@@ -21,19 +22,21 @@ mod races;
 mod rule_engine;
 mod sample;
 mod shares;
+mod timeline_edits;
+mod timelines;
 mod webhooks;
 
 /// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module,
 /// which may be in a folder: `[folder] area`.
 macro_rules! conformance {
-    ($($([$room:ident])? $area:ident { $($case:ident),+ $(,)? })+) => {
-        conformance!(@engine sqlite Sqlite $($([$room])? $area { $($case)+ })+);
-        conformance!(@engine postgres Postgres $($([$room])? $area { $($case)+ })+);
+    ($($([$folder:ident])? $area:ident { $($case:ident),+ $(,)? })+) => {
+        conformance!(@engine sqlite Sqlite $($([$folder])? $area { $($case)+ })+);
+        conformance!(@engine postgres Postgres $($([$folder])? $area { $($case)+ })+);
     };
-    (@engine $engine:ident $variant:ident $($([$room:ident])? $area:ident { $($case:ident)+ })+) => {
+    (@engine $engine:ident $variant:ident $($([$folder:ident])? $area:ident { $($case:ident)+ })+) => {
         mod $engine {$(
             mod $area {
-                use crate::$($room::)?$area as cases;
+                use crate::$($folder::)?$area as cases;
 
                 $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $case() {
@@ -92,11 +95,17 @@ conformance! {
         feeds_are_fetched_after_a_corrected_clock,
         a_silent_device_is_noticed_after_a_corrected_clock,
     }
+    commits {
+        changes_and_locations_wake_readers_of_the_account,
+        messages_wake_the_workers_of_their_queue,
+        a_tracker_that_answers_wakes_readers,
+        what_is_not_committed_wakes_nobody,
+    }
     [access] calls {
         calls_add_up_by_hour,
     }
     metrics {
-        the_store_tells_what_it_holds_and_what_waits,
+        the_store_reports_what_it_holds_and_what_waits,
         accounts_are_searched_in_pages,
     }
     [access] users {
@@ -117,11 +126,12 @@ conformance! {
         logins_are_found_by_address_and_id,
         a_user_has_one_api_key,
         sessions_last_until_they_end,
+        sessions_say_from_where_users_signed_in,
         second_factors_are_begun_confirmed_and_removed,
         a_time_step_is_used_once,
         the_first_signing_key_stays,
         a_rotated_key_verifies_until_its_tokens_end,
-        what_is_over_is_forgotten,
+        expired_credentials_are_deleted,
     }
     [access] passwords {
         a_new_password_ends_sessions_and_links,
@@ -131,7 +141,7 @@ conformance! {
         replacing_a_user_can_set_the_password,
     }
     logs {
-        events_come_in_order_and_in_sight,
+        events_come_in_order_and_only_visible_ones,
         audits_come_newest_first_in_pages,
         audits_are_filtered,
         a_change_names_what_was_changed,
@@ -158,15 +168,22 @@ conformance! {
         a_request_sent_twice_makes_one_device,
         a_users_devices_are_bounded,
         devices_are_listed_in_pages_and_filtered,
-        what_is_out_of_sight_is_not_found,
+        invisible_devices_are_not_found,
         a_groups_user_keeps_devices_in_the_group,
         replacing_counts_revisions,
         counters_are_of_the_accounts_day,
         a_deleted_device_leaves_nothing_behind,
         a_users_scope_cannot_be_deleted,
     }
+    [devices] new_devices {
+        many_devices_are_created_as_single_ones,
+        all_devices_are_created_or_none,
+        a_call_sent_twice_creates_devices_once,
+        many_devices_obey_who_creates_them,
+        calls_at_once_create_each_device_once,
+    }
     [devices] reporting_interval {
-        a_rhythm_is_learned_by_each_device,
+        an_interval_is_learned_by_each_device,
         alerts_and_what_is_refused_are_heard_too,
     }
     [notifications] email {
@@ -198,21 +215,24 @@ conformance! {
         each_expiry_is_announced_once,
         an_expiry_is_announced_when_it_is_near,
         a_change_of_the_notice_holds_for_all_devices,
-        an_expiry_replaced_before_it_was_announced_is_told,
+        an_expiry_replaced_before_it_was_announced_is_announced,
     }
     [accounts] licenses {
         the_last_licence_is_the_last,
         a_refused_change_changes_nothing,
-        a_want_of_licences_is_told_once_a_day,
+        a_want_of_licences_is_announced_once_a_day,
         clients_at_once_never_exceed_the_licences,
         the_race_is_seen_without_the_lock,
+        a_wrong_count_is_corrected_when_licences_are_set,
+        licences_that_lapse_in_a_race_are_counted_once,
+        a_lapse_that_a_submission_saw_frees_the_licence_at_once,
     }
     groups {
         a_group_is_kept_as_given,
         membership_is_one_relation_seen_from_both_sides,
         a_request_sent_twice_makes_one_group,
         unknown_devices_and_groups_are_refused,
-        groups_are_listed_in_pages_and_in_sight,
+        groups_are_listed_in_pages_and_only_visible_ones,
         replacing_counts_revisions,
         a_deleted_group_leaves_its_devices,
         many_devices_come_and_go_at_once,
@@ -221,11 +241,12 @@ conformance! {
         a_large_change_is_made_in_slices,
         a_large_change_that_fails_leaves_nothing,
         a_large_group_is_made_once,
-        what_a_dead_node_began_is_finished,
-        what_was_never_shown_goes_in_the_end,
+        a_change_of_a_dead_node_is_finished,
+        members_that_were_never_shown_are_deleted,
     }
     locations {
         a_location_is_kept_as_given,
+        a_device_may_be_named_by_its_identifier,
         the_same_location_is_stored_once,
         history_is_listed_both_ways_in_pages,
         the_last_location_is_the_newest_to_be_trusted,
@@ -233,7 +254,7 @@ conformance! {
         a_doubt_that_was_settled_stays_so_when_what_settled_it_is_erased,
         an_expired_device_is_heard_but_not_stored,
         every_location_has_an_event,
-        what_is_out_of_sight_takes_nothing,
+        invisible_devices_accept_no_locations,
         a_large_batch_is_stored_whole,
     }
     [locations] feed {
@@ -242,16 +263,19 @@ conformance! {
         all_last_locations_are_listed,
         a_range_is_deleted,
     }
+    [locations] trails {
+        trails_equal_the_history_of_each_device,
+    }
     [locations] compaction {
         packed_locations_read_as_before,
-        what_is_packed_is_a_duplicate,
+        a_packed_location_is_a_duplicate,
         the_log_is_trimmed_behind_the_feed,
         few_locations_are_packed_after_a_while,
         packed_ranges_are_deleted_and_retired,
     }
     damage {
         a_sound_store_is_found_sound_after_every_change,
-        every_flipped_bit_is_found_told_and_mended,
+        every_flipped_bit_is_found_reported_and_mended,
         histories_go_on_past_a_damaged_chunk,
         the_log_is_read_past_a_damaged_row,
         a_store_opens_without_a_damaged_row,
@@ -279,18 +303,19 @@ conformance! {
     }
     [notifications] outbox {
         an_alert_is_sent_and_counted,
-        a_limit_stops_and_is_told_once,
+        a_limit_stops_and_is_announced_once,
         the_last_messages_are_for_critical_alerts,
-        what_was_not_taken_is_given_back,
-        what_may_have_been_taken_stays_counted,
+        unsent_messages_are_uncounted,
+        messages_that_may_have_been_sent_stay_counted,
         a_lost_attempt_is_unclear,
         a_renewed_attempt_is_not_lost,
-        what_is_gone_is_not_told_as_something_else,
+        notifications_of_deleted_alerts_are_not_sent,
         a_dead_letter_can_be_sent_again,
         a_message_is_given_up_in_time,
     }
     [notifications] outbox_race {
         workers_at_once_never_exceed_a_limit,
+        workers_at_once_never_exceed_the_cap_of_a_preset,
         the_race_is_seen_when_the_limit_is_counted_too_late,
         no_message_is_reserved_twice,
     }
@@ -299,22 +324,22 @@ conformance! {
         a_clock_going_back_reopens_no_day,
         a_clock_that_was_ahead_holds_nothing_back,
         a_change_of_zone_gives_no_second_day,
-        the_same_alert_is_told_ever_more_rarely,
+        the_same_alert_is_notified_ever_more_rarely,
         no_account_waits_for_anothers_storm,
-        what_waits_for_later_is_passed_over,
-        what_was_kept_for_long_enough_goes,
+        messages_due_later_are_skipped,
+        old_messages_are_deleted,
     }
     [notifications] overview {
-        what_is_wanted_is_kept_by_revision,
-        each_period_is_told_once,
-        nodes_at_once_tell_a_period_once,
+        settings_are_stored_by_revision,
+        each_period_is_reported_once,
+        nodes_at_once_report_a_period_once,
         a_change_is_obeyed_at_once,
-        what_happened_is_counted_by_device,
+        events_are_counted_by_device,
     }
     [notifications] routing {
-        the_most_specific_place_decides,
-        what_is_set_is_kept_by_revision,
-        people_are_told_what_they_want_when_they_want,
+        the_most_specific_level_decides,
+        routings_are_stored_by_revision,
+        people_are_notified_of_what_they_want_when_they_want,
         accounts_and_operators_switch_channels_off,
         sms_are_capped_by_segments,
         alerts_are_routed_to_webhooks,
@@ -325,7 +350,7 @@ conformance! {
     [gateways] feeds {
         steps_in_any_order_are_one_alert,
         a_late_cancellation_divides_two_emergencies,
-        a_later_fix_of_an_emergency_is_the_place_of_its_alert,
+        a_later_fix_of_an_emergency_is_the_position_of_its_alert,
         reports_of_gateways_add_up,
         accounts_take_turns_at_polls,
         a_feed_that_is_not_fetched_is_late,
@@ -343,11 +368,25 @@ conformance! {
         an_sos_of_an_expired_device_notifies_its_people,
         strangers_cannot_flood_people_with_sos,
     }
+    [gateways] message_devices {
+        a_message_of_several_devices_is_found_by_each,
+        devices_of_a_message_are_deleted_with_it,
+        reprocessing_adds_devices_to_a_message,
+    }
+    [gateways] sos_outbox {
+        an_sos_is_announced_once_after_a_crash,
+        an_sos_is_recorded_with_its_message_or_not_at_all,
+        an_sos_of_an_expired_or_deleted_device_is_recorded,
+        an_unreadable_sos_keeps_no_other_back,
+    }
     [gateways] claims {
         the_only_account_needs_no_proof,
         a_claim_counts_once_it_is_proven,
         a_proof_fails_when_the_tracker_is_in_use,
         operators_decide_about_contested_identifiers,
+        the_network_of_a_proof_is_kept,
+        an_identifier_has_one_open_finding_of_networks,
+        findings_of_networks_are_listed_first,
     }
     [gateways] account_gateways {
         a_gateway_is_found_by_its_secret,
@@ -366,39 +405,62 @@ conformance! {
         the_first_account_claims_a_name,
         a_message_is_stored_with_its_locations,
         messages_of_devices_that_store_nothing_are_kept,
-        messages_are_listed_in_sight,
+        only_visible_messages_are_listed,
         old_messages_are_deleted,
         messages_that_stored_nothing_new_are_deleted_first,
         room_of_raw_messages_is_counted,
         unknown_devices_are_remembered_until_they_are_claimed,
-        what_a_device_told_is_kept_beside_its_settings,
+        reported_facts_are_stored_beside_the_settings,
     }
     rule_engine {
         a_round_is_kept_once,
         a_round_is_kept_whole_or_not_at_all,
         a_round_by_old_rules_is_refused,
-        the_log_waits_for_the_judge,
-        a_deleted_device_leaves_nothing_to_judge,
+        the_log_waits_for_the_rule_engine,
+        a_deleted_device_leaves_nothing_to_evaluate,
         checkpoints_are_kept_and_thinned,
         a_round_prolongs_the_lease_of_its_node_alone,
-        how_far_histories_were_judged_is_kept,
+        how_far_histories_were_evaluated_is_kept,
     }
     [locations] skimming {
         the_log_is_skimmed_in_parts_of_any_size,
-        what_was_erased_is_not_judged,
+        deleted_locations_are_not_evaluated,
+    }
+    timelines {
+        any_order_of_arrival_gives_the_same_segments,
+        segments_tile_and_are_selected_by_period,
+        totals_are_those_of_the_clipped_segments,
+        late_locations_change_a_trip_and_not_its_id,
+        events_of_trips_are_stored_once,
+        a_round_of_timelines_is_saved_once,
+        a_device_that_is_marked_meanwhile_stays_pending,
+        a_long_history_is_derived_in_parts,
+        labels_survive_a_new_derivation,
+        trips_are_listed_in_scope_and_followed_by_change,
+        the_log_waits_for_timelines,
+        timelines_end_with_their_locations,
+        queueing_histories_goes_on_where_it_ended,
+    }
+    timeline_edits {
+        edits_survive_late_locations_and_restarts,
+        edits_are_made_once_and_seen_in_scope,
+        removed_trips_are_listed_in_order,
+        settings_of_each_level_derive_again,
+        the_most_specific_settings_apply,
+        a_device_that_joins_a_group_is_derived_again,
     }
     shares {
         a_link_shows_a_device_between_two_instants,
         a_link_shows_a_groups_devices,
         a_link_hides_where_things_were_before_it_began,
         openings_are_counted_apart_from_opening,
-        links_are_listed_and_taken_back_in_sight,
+        only_visible_links_are_listed_and_revoked,
         a_request_sent_twice_makes_one_link,
         a_link_goes_with_what_it_shows,
     }
     [notifications] recipients {
         contact_groups_are_kept_and_not_deleted_while_named,
-        users_and_contact_groups_are_told_once_each,
+        users_and_contact_groups_are_notified_once_each,
         a_watch_list_reaches_who_sees_the_device,
         an_alert_nobody_acknowledges_goes_on_step_by_step,
         acknowledging_and_ending_stop_an_escalation,
@@ -411,13 +473,13 @@ conformance! {
     webhooks {
         a_webhook_is_kept_as_given,
         events_carry_what_they_are_about_and_say_how_far_they_go,
-        a_place_in_the_log_moves_with_what_it_brought,
+        a_cursor_in_the_log_moves_with_what_it_brought,
         a_delivery_is_lent_to_one_worker_at_a_time,
-        a_receiver_that_is_gone_switches_its_webhook_off,
+        a_receiver_that_answers_410_switches_its_webhook_off,
     }
 }
 
-/// One engine has a single writer, so only the other could show numbers out of order.
+/// SQLite has a single writer, so only PostgreSQL could show numbers out of order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_never_shows_an_event_before_a_lower_number_is_settled() {
     logs::no_number_is_passed_while_a_lower_one_is_open(

@@ -49,7 +49,7 @@ async fn take(on: &Fixture, tenant: &Tenant) -> RoundStart {
     on.store.lease_account(tenant.account.id, NODE).await.unwrap().expect("nobody else has it")
 }
 
-/// What the rule says of the device's locations so far, judged as if all were new.
+/// The episodes of the rule over the device's locations so far, evaluated as if all were new.
 async fn judged(on: &Fixture, tenant: &Tenant, device: DeviceId, rule: &Rule) -> Evaluation {
     let history = on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap().items;
     let times: Vec<Timestamp> = history.iter().map(|stored: &StoredLocation| stored.location.time).collect();
@@ -133,7 +133,7 @@ pub(crate) async fn a_round_is_kept_whole_or_not_at_all(on: Fixture) {
     let evaluation = judged(&on, &tenant, device, &rule).await;
     let good = round(round_start, feed.next, &rule, device, evaluation);
     let mut broken = good.clone();
-    // What no store can keep breaks the transaction off after some of it was done.
+    // A value that no store accepts aborts the transaction after some of its statements.
     broken.devices[0].carried.push(alert(on.now(), "\0"));
     assert!(on.store.finish_round(broken, NODE).await.is_err());
     assert_eq!(alerts(&on, &tenant, device).await, []);
@@ -152,7 +152,7 @@ pub(crate) async fn a_round_by_old_rules_is_refused(on: Fixture) {
     assert_eq!(alerts(&on, &tenant, device).await, []);
 }
 
-pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
+pub(crate) async fn the_log_waits_for_the_rule_engine(on: Fixture) {
     const HOUR_MS: i64 = 3_600_000;
     let (tenant, rule, device) = begin(&on).await;
     let round_start = take(&on, &tenant).await;
@@ -171,7 +171,7 @@ pub(crate) async fn the_log_waits_for_the_judge(on: Fixture) {
     assert_eq!(on.store.trim_location_log(HOUR_MS).await.unwrap(), 1, "it does not wait for ever");
 }
 
-pub(crate) async fn a_deleted_device_leaves_nothing_to_judge(on: Fixture) {
+pub(crate) async fn a_deleted_device_leaves_nothing_to_evaluate(on: Fixture) {
     let (tenant, rule, device) = begin(&on).await;
     let round_start = take(&on, &tenant).await;
     let evaluation = judged(&on, &tenant, device, &rule).await;
@@ -231,7 +231,7 @@ pub(crate) async fn a_round_prolongs_the_lease_of_its_node_alone(on: Fixture) {
     assert!(on.store.finish_round(slow, NODE).await.unwrap());
     on.clock().advance_seconds(9);
     assert!(on.store.lease_account(id, OTHER).await.unwrap().is_none(), "it has just made a round");
-    // One that is so slow that another goes on: whoever is first has made the round, and neither undoes the other's.
+    // One that is so slow that another continues: whoever is first has made the round, and neither undoes the other's.
     let mine = take(&on, &tenant).await;
     on.clock().advance_seconds(11);
     let others = on.store.lease_account(id, OTHER).await.unwrap().expect("the lease is over");
@@ -243,7 +243,7 @@ pub(crate) async fn a_round_prolongs_the_lease_of_its_node_alone(on: Fixture) {
     assert_eq!(alerts(&on, &tenant, device).await.len(), 3, "of each round its own, and the rule's once");
 }
 
-pub(crate) async fn how_far_histories_were_judged_is_kept(on: Fixture) {
+pub(crate) async fn how_far_histories_were_evaluated_is_kept(on: Fixture) {
     let (tenant, rule, first) = begin(&on).await;
     let second = on.add(&tenant, named("two")).await.id;
     let evaluation = judged(&on, &tenant, first, &rule).await;
@@ -253,12 +253,12 @@ pub(crate) async fn how_far_histories_were_judged_is_kept(on: Fixture) {
     both.sort_unstable();
     assert_eq!(on.store.list_device_ids(tenant.account.id, None, 1).await.unwrap(), both[..1]);
     assert_eq!(on.store.list_device_ids(tenant.account.id, Some(both[0]), 10).await.unwrap(), both[1..]);
-    let place = Some(CatchUp { after: both[0], end: 7 });
-    let half = Round { catch_up: place, ..round(round_start, 0, &rule, first, evaluation.clone()) };
+    let catch_up = Some(CatchUp { after: both[0], end: 7 });
+    let half = Round { catch_up, ..round(round_start, 0, &rule, first, evaluation.clone()) };
     assert!(on.store.finish_round(half, NODE).await.unwrap());
     on.clock().advance_seconds(11);
     let next = on.store.lease_account(tenant.account.id, OTHER).await.unwrap().expect("the lease is over");
-    assert_eq!((next.catch_up, next.cursor), (place, 0), "another node goes on from there");
+    assert_eq!((next.catch_up, next.cursor), (catch_up, 0), "another node goes on from there");
     assert!(on.store.finish_round(round(next, 7, &rule, first, evaluation), OTHER).await.unwrap());
     let done = on.store.lease_account(tenant.account.id, OTHER).await.unwrap().expect("its own");
     assert_eq!((done.catch_up, done.cursor), (None, 7));

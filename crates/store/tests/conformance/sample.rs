@@ -14,28 +14,28 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::locations::location::{
     DuplicateRule, HistoryRequest, Latitude, Location, Longitude, Order, Readings, TimeRange,
 };
-use perigee_core::store::{Devices as _, Gateways as _, Groups as _};
+use perigee_core::store::{Devices as _, Groups as _, RawMessages as _};
 use perigee_core::time::Timestamp;
 
 use crate::fixture::{Fixture, Tenant};
 
-/// A device called so, with nothing else set.
+/// A device with this name and nothing else set.
 pub(crate) fn named(name: &str) -> DeviceSettings {
     DeviceSettings { name: name.into(), ..DeviceSettings::default() }
 }
 
-/// A device called so that is active through this date.
+/// A device with this name that is active through this date.
 pub(crate) fn until(name: &str, date: &str) -> DeviceSettings {
     let expiration_date = Some(date.parse().expect("a date"));
     DeviceSettings { limits: Limits { expiration_date, ..Limits::default() }, ..named(name) }
 }
 
-/// A group called so of these devices.
+/// A group with this name and these devices.
 pub(crate) fn group_of(name: &str, devices: &[DeviceId]) -> GroupSettings {
     GroupSettings { name: name.into(), description: None, devices: devices.to_vec() }
 }
 
-/// A location at this time and place, with nothing else.
+/// A location at this time and position, with nothing else.
 pub(crate) fn fix(time: Timestamp, degrees: f64) -> Location {
     Location {
         time,
@@ -75,7 +75,6 @@ pub(crate) fn message(bytes: &[u8]) -> NewMessage {
 pub(crate) const EVERYTHING: HistoryRequest =
     HistoryRequest { range: TimeRange::ALL, order: Order::Ascending, after: None, limit: 20_000 };
 
-/// The instant written so.
 pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().expect("an instant")
 }
@@ -91,10 +90,11 @@ impl Tenant {
             reported_model: None,
             decoding: perigee_core::gateways::decoding::Decoding::new(),
             proposed_zone_minutes: None,
+            proof: None,
         }
     }
 
-    /// The owner, seeing no more than this.
+    /// The owner, limited to this reach.
     pub(crate) fn within(&self, reach: Reach) -> Actor {
         self.actor().limited_to(reach)
     }
@@ -145,7 +145,7 @@ impl Fixture {
         found.expect("groups are read").expect("the group exists")
     }
 
-    /// Sets this of the device as it is now.
+    /// Replaces the settings of a device at its current revision.
     pub(crate) async fn set(
         &self,
         tenant: &Tenant,
@@ -156,8 +156,8 @@ impl Fixture {
         self.store.replace_device(&tenant.actor(), device, seen, settings).await
     }
 
-    /// The kinds of the account's events about this, in their order.
-    pub(crate) async fn story(&self, tenant: &Tenant, subject: impl ToString) -> Vec<EventKind> {
+    /// The kinds of the account's events about this subject, in order.
+    pub(crate) async fn event_kinds(&self, tenant: &Tenant, subject: impl ToString) -> Vec<EventKind> {
         let subject = subject.to_string();
         let events = self.events(tenant).await;
         events.iter().filter(|event| event.subject == subject).map(|event| event.kind).collect()

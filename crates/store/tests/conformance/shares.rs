@@ -1,4 +1,4 @@
-//! Share links: open between two instants, counted, and gone with what they show.
+//! Share links: open between two instants, counted, and deleted with what they show.
 
 use perigee_core::access::actor::Reach;
 use perigee_core::error::{Kind, StoreError};
@@ -91,8 +91,8 @@ pub(crate) async fn openings_are_counted_apart_from_opening(on: Fixture) {
     assert_eq!(listed().await, (0, None), "to look writes nothing");
     let report =
         |views, last_viewed| ViewReport { account: made.account, share: made.id, views, last_viewed };
-    let gone = ViewReport { share: ShareId::from_i64(1), ..report(1, on.now()) };
-    on.store.add_share_views(&[report(2, on.now()), gone]).await.unwrap();
+    let deleted = ViewReport { share: ShareId::from_i64(1), ..report(1, on.now()) };
+    on.store.add_share_views(&[report(2, on.now()), deleted]).await.unwrap();
     on.store.add_share_views(&[report(3, on.now().plus_seconds(-5))]).await.unwrap();
     assert_eq!(listed().await, (5, Some(on.now())));
 }
@@ -121,7 +121,7 @@ pub(crate) async fn a_link_shows_a_groups_devices(on: Fixture) {
     assert_eq!((second.devices.items.len(), second.devices.next), (1, None));
 }
 
-pub(crate) async fn links_are_listed_and_taken_back_in_sight(on: Fixture) {
+pub(crate) async fn only_visible_links_are_listed_and_revoked(on: Fixture) {
     let (tenant, stranger) = (on.tenant("acme").await, on.tenant("other").await);
     let inside = on.add(&tenant, named("inside")).await.id;
     let outside = on.add(&tenant, named("outside")).await.id;

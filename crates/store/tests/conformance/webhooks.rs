@@ -1,4 +1,4 @@
-//! Webhooks: kept as given, fed from the log in step with their place in it, and lent to one worker at a time.
+//! Webhooks: kept as given, fed from the log in step with their cursor, and lent to one worker at a time.
 
 use std::collections::BTreeSet;
 
@@ -161,12 +161,12 @@ pub(crate) async fn events_carry_what_they_are_about_and_say_how_far_they_go(on:
     for (event, (device, stored)) in located.iter().zip(feed) {
         assert_eq!((event.device, &event.object), (Some(device), &EventObject::Location(Box::new(stored))));
     }
-    let has_thing = |kind, found: fn(&EventObject) -> bool| {
+    let has_object = |kind, found: fn(&EventObject) -> bool| {
         all.events.iter().filter(|event| event.kind == kind).all(|event| found(&event.object))
     };
-    assert!(has_thing(EventKind::DeviceCreated, |thing| matches!(thing, EventObject::Device(_))));
-    assert!(has_thing(EventKind::GroupCreated, |thing| matches!(thing, EventObject::Group(_))));
-    assert!(has_thing(EventKind::UserCreated, |thing| matches!(thing, EventObject::User(_))));
+    assert!(has_object(EventKind::DeviceCreated, |object| matches!(object, EventObject::Device(_))));
+    assert!(has_object(EventKind::GroupCreated, |object| matches!(object, EventObject::Group(_))));
+    assert!(has_object(EventKind::UserCreated, |object| matches!(object, EventObject::User(_))));
 
     // In parts of any size, whatever is wanted, nothing is missed and the end is reached.
     let wants = [
@@ -178,10 +178,10 @@ pub(crate) async fn events_carry_what_they_are_about_and_say_how_far_they_go(on:
         EventFilter { devices: BTreeSet::from([DeviceId::from_i64(1)]), ..EventFilter::default() },
     ];
     let counts = [all.events.len(), 3, 2];
-    for (place, filter) in wants.into_iter().enumerate() {
+    for (index, filter) in wants.into_iter().enumerate() {
         let whole = read(filter.clone(), 0, 100).await;
         assert_eq!(whole.next, all.next, "{filter:?}");
-        assert_eq!(whole.events.len(), counts.get(place).copied().unwrap_or(whole.events.len()));
+        assert_eq!(whole.events.len(), counts.get(index).copied().unwrap_or(whole.events.len()));
         for limit in [1, 2, 3] {
             let (mut parts, mut after) = (Vec::new(), 0);
             while after < all.next {
@@ -195,7 +195,7 @@ pub(crate) async fn events_carry_what_they_are_about_and_say_how_far_they_go(on:
     }
 }
 
-pub(crate) async fn a_place_in_the_log_moves_with_what_it_brought(on: Fixture) {
+pub(crate) async fn a_cursor_in_the_log_moves_with_what_it_brought(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let webhook = make(&on, &tenant).await;
     let behind = async || on.store.webhooks_behind().await.unwrap().into_iter().map(|webhook| webhook.id);
@@ -225,15 +225,15 @@ pub(crate) async fn a_place_in_the_log_moves_with_what_it_brought(on: Fixture) {
     assert_eq!(rest.events.len(), 1, "what it has not read is still there");
     on.clock().advance_seconds(49 * 3600);
     trim().await;
-    let gone = on.store.read_events(tenant.scope(), &EventFilter::default(), to, 10).await;
-    assert_fails!(gone, StoreError::CursorExpired);
+    let expired = on.store.read_events(tenant.scope(), &EventFilter::default(), to, 10).await;
+    assert_fails!(expired, StoreError::CursorExpired);
     on.store.record_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
     let found = on.store.find_webhook(tenant.scope(), webhook.id).await.unwrap().unwrap();
     let gap = found.gap.unwrap();
     assert_eq!((gap.from, gap.to, gap.at), (to, found.read_to, on.now()));
     on.store.record_webhook_gap(tenant.account.id, webhook.id).await.unwrap();
     let audits = on.audits(&tenant).await;
-    assert_eq!(audits.iter().filter(|entry| entry.action == "webhook.gap").count(), 1, "told once");
+    assert_eq!(audits.iter().filter(|entry| entry.action == "webhook.gap").count(), 1, "recorded once");
 }
 
 pub(crate) async fn a_delivery_is_lent_to_one_worker_at_a_time(on: Fixture) {
@@ -294,18 +294,18 @@ pub(crate) async fn a_delivery_is_lent_to_one_worker_at_a_time(on: Fixture) {
     assert_eq!(on.store.trim_deliveries(WINDOW_MS).await.unwrap(), 4, "what does not wait is forgotten");
 }
 
-pub(crate) async fn a_receiver_that_is_gone_switches_its_webhook_off(on: Fixture) {
+pub(crate) async fn a_receiver_that_answers_410_switches_its_webhook_off(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let webhook = make(&on, &tenant).await;
     queue(&on, &webhook, &["a", "b"]).await;
     let lent = work(&on, &webhook, vec![], 1).await;
-    let gone = Settlement { status: Some(410), ..settled(&lent[0], AttemptOutcome::Gone) };
-    assert_eq!(work(&on, &webhook, vec![gone], 5).await, [], "nothing more is lent");
+    let answered_410 = Settlement { status: Some(410), ..settled(&lent[0], AttemptOutcome::Gone) };
+    assert_eq!(work(&on, &webhook, vec![answered_410], 5).await, [], "nothing more is lent");
     let off = on.store.find_webhook(tenant.scope(), webhook.id).await.unwrap().unwrap();
     assert!(!off.settings.enabled && off.revision == webhook.revision.next());
     assert!(off.disabled.unwrap().1.contains("410"));
-    let told = on.events(&tenant).await.pop().unwrap();
-    assert_eq!((told.kind, told.subject), (EventKind::WebhookDisabled, webhook.id.to_string()));
+    let announced = on.events(&tenant).await.pop().unwrap();
+    assert_eq!((announced.kind, announced.subject), (EventKind::WebhookDisabled, webhook.id.to_string()));
     assert_eq!(on.audits(&tenant).await[0].action, "webhook.disable");
     assert_eq!(
         (on.store.webhooks_due().await.unwrap(), on.store.webhooks_behind().await.unwrap()),

@@ -1,5 +1,6 @@
-//! What needs a server of our own, because it is set for the whole server or because the server goes away: settings
-//! that a power cut would make costly, a standby that is gone, a server that is not there yet.
+//! Tests that need a server of their own, because it is set for the whole server or because the server goes away:
+//! settings
+//! that a power cut would make costly, a standby that has stopped, a server that is not there yet.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -88,9 +89,9 @@ impl Cluster {
         self.open_with(OpenOptions::serve(), Duration::ZERO).await
     }
 
-    async fn open_with(&self, options: OpenOptions, patience: Duration) -> Result<Database, OpenError> {
+    async fn open_with(&self, options: OpenOptions, timeout: Duration) -> Result<Database, OpenError> {
         let url: DatabaseUrl = self.address().parse().unwrap();
-        Database::open_within(&url, options, Arc::new(MockClock::at(START)), patience).await
+        Database::open_within(&url, options, Arc::new(MockClock::at(START)), timeout).await
     }
 
     /// A connection that is none of the store's.
@@ -130,9 +131,9 @@ fn programs() -> PathBuf {
     let mut installed: Vec<_> = installed.map(|version| version.unwrap().path().join("bin")).collect();
     installed.sort();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let places = named.into_iter().chain(installed.into_iter().rev()).chain(std::env::split_paths(&path));
-    let has_programs = |place: &PathBuf| ["initdb", "pg_ctl"].iter().all(|name| place.join(name).exists());
-    let found = places.into_iter().find(has_programs);
+    let folders = named.into_iter().chain(installed.into_iter().rev()).chain(std::env::split_paths(&path));
+    let has_programs = |folder: &PathBuf| ["initdb", "pg_ctl"].iter().all(|name| folder.join(name).exists());
+    let found = folders.into_iter().find(has_programs);
     found.unwrap_or_else(|| panic!("no PostgreSQL server programs found: name their folder in {PROGRAMS}"))
 }
 
@@ -169,7 +170,7 @@ async fn a_server_that_is_away_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_cannot_pass_is_not_waited_for() {
+async fn permanent_errors_are_not_retried() {
     let cluster = Cluster::new();
     let _running = cluster.start("");
     let url: DatabaseUrl = cluster.address().replace("/postgres", "/nowhere").parse().unwrap();
@@ -186,7 +187,7 @@ async fn write(database: &Database, id: i64) -> Result<u64, StoreError> {
     job.await
 }
 
-/// Ends the wait of every commit for a standby; gives how many there were.
+/// Ends the wait of every commit for a standby; returns how many there were.
 async fn cancel_waits(client: &tokio_postgres::Client) -> usize {
     let sql = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     client.query(sql, &[]).await.unwrap().len()

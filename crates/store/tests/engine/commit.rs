@@ -137,7 +137,7 @@ async fn clones_are_the_same_database(engine: Engine) {
     assert_eq!((bench.count().await, bench.db.engine()), (1, engine));
 }
 
-/// A job that keeps the writer busy until told otherwise, so that others must queue behind it.
+/// A job that keeps the writer busy until it is released, so that others must queue behind it.
 async fn hold(db: &Database) -> (tokio::task::JoinHandle<()>, mpsc::Sender<()>) {
     let (release, released) = mpsc::channel::<()>();
     let (began, has_begun) = tokio::sync::oneshot::channel();
@@ -265,7 +265,7 @@ async fn a_failed_commit_fails_everyone_and_keeps_nothing() {
                 Box::pin(async move {
                     add(tx, id).await?;
                     if id == 4 {
-                        // Put off until the commit, where alone SQLite then finds it.
+                        // A deferred constraint, which SQLite checks only at the commit.
                         tx.execute("PRAGMA defer_foreign_keys = ON", &[]).await?;
                         tx.execute("UPDATE thing SET parent = 99 WHERE id = 4", &[]).await?;
                     }

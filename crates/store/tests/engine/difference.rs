@@ -1,4 +1,4 @@
-//! What the engines do differently on their own and alike through ours.
+//! Differences between the engines that the store hides.
 
 use perigee_core::error::StoreError;
 use perigee_store::{Engine, Value, on_both_engines, params};
@@ -14,10 +14,10 @@ on_both_engines!(
     nul_in_text_is_refused,
     text_in_a_number_column_is_refused,
     like_heeds_case,
-    nulls_sort_where_told,
+    nulls_sort_as_requested,
     text_sorts_by_bytes,
     duplicate_keys_are_named_alike,
-    dangling_references_are_told,
+    dangling_references_are_reported,
     getters_refuse_other_types,
     rows_returned_by_a_change,
 );
@@ -69,7 +69,7 @@ async fn wrong_number_of_parameters(engine: Engine) {
     let bench = bench(engine).await;
     for given in [params![], params![1_i64, 2_i64]] {
         let result = bench.execute("INSERT INTO thing (id) VALUES (?1)", given).await;
-        assert!(internal(result).contains("1 parameters wanted"));
+        assert!(internal(result).contains("1 parameters expected"));
     }
 }
 
@@ -118,7 +118,7 @@ async fn like_heeds_case(engine: Engine) {
     assert_eq!(changed, 1);
 }
 
-async fn nulls_sort_where_told(engine: Engine) {
+async fn nulls_sort_as_requested(engine: Engine) {
     let bench = bench(engine).await;
     bench.execute("INSERT INTO thing (id, num) VALUES (1, NULL), (2, 5), (3, 4)", &[]).await.unwrap();
     for (sql, expect) in [
@@ -171,7 +171,7 @@ async fn duplicate_keys_are_named_alike(engine: Engine) {
     assert_eq!(skipped.unwrap(), 0);
 }
 
-async fn dangling_references_are_told(engine: Engine) {
+async fn dangling_references_are_reported(engine: Engine) {
     let bench = bench(engine).await;
     let outcome = bench
         .db

@@ -1,5 +1,6 @@
-//! Distributing the tables by account, on a stand-in for Citus that refuses what Citus refuses. It does not distribute
-//! anything: what is checked is the layout, and that the store does without the references and triggers that are dropped.
+//! Distributing the tables by account over the servers of a Citus cluster: the layout, and that the store does without
+//! the references and triggers that are dropped. `scripts/test --citus` runs these tests and, on distributed tables, those
+//! of the store and of the API.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +12,13 @@ use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::locations::location::{Latitude, Location, Longitude, Readings};
 use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{
-    Accounts as _, Credentials as _, Devices as _, Events as _, Gateways as _, Locations as _, Outbox as _,
+    Accounts as _, Credentials as _, Devices as _, Events as _, Locations as _, Outbox as _, Reporters as _,
     RuleEngineStore as _, Users as _, WebhookWork as _,
 };
 use perigee_store::testing::{START, Scratch, new_account};
 use perigee_store::{Database, Engine, LOCAL_TABLES, OpenError, REFERENCE_TABLES};
 
 use crate::failover::{device, fix};
-
-const CITUS: &str = include_str!("citus.sql");
 
 async fn texts(database: &Database, sql: &'static str) -> BTreeSet<String> {
     let rows = database.read(move |tx| Box::pin(async move { Ok(tx.query(sql, &[]).await?) })).await.unwrap();
@@ -30,10 +29,10 @@ const WHOLE: &str = "SELECT CAST(logicalrelid AS TEXT) FROM pg_dist_partition WH
 const DISTRIBUTED: &str = "SELECT CAST(logicalrelid AS TEXT) FROM pg_dist_partition WHERE partmethod = 'h'";
 
 #[tokio::test]
-async fn every_table_gets_a_place() {
-    let scratch = Scratch::new(Engine::Postgres).await;
+#[ignore = "needs a Citus cluster: scripts/test --citus"]
+async fn every_table_is_distributed_or_copied() {
+    let scratch = Scratch::on_cluster().await;
     let database = scratch.open().await;
-    scratch.run(CITUS).await;
     let done = Database::distribute(scratch.url()).await.unwrap();
     let whole = texts(&database, WHOLE).await;
     assert_eq!(whole, REFERENCE_TABLES.iter().map(ToString::to_string).collect());
@@ -61,16 +60,16 @@ async fn a_database_without_citus_is_refused() {
 }
 
 #[tokio::test]
-async fn what_breaks_the_rules_is_refused_and_nothing_is_changed() {
+#[ignore = "needs a Citus cluster: scripts/test --citus"]
+async fn violations_are_refused_and_nothing_is_changed() {
     for odd in [
         "CREATE TABLE odd (account_id BIGINT NOT NULL, name TEXT UNIQUE)",
         "CREATE TABLE odd (name TEXT)",
         "CREATE TABLE odd (account_id BIGINT PRIMARY KEY); \
          ALTER TABLE share_directory ADD FOREIGN KEY (account_id) REFERENCES odd",
     ] {
-        let scratch = Scratch::new(Engine::Postgres).await;
+        let scratch = Scratch::on_cluster().await;
         let database = scratch.open().await;
-        scratch.run(CITUS).await;
         scratch.run(odd).await;
         let refused = Database::distribute(scratch.url()).await.unwrap_err();
         assert!(matches!(refused, OpenError::Distribute(_)), "{odd}: {refused}");
@@ -89,10 +88,10 @@ async fn count(database: &Database, table: &str) -> i64 {
 }
 
 #[tokio::test]
-async fn what_references_and_triggers_deleted_is_deleted_without_them() {
-    let scratch = Scratch::new(Engine::Postgres).await;
+#[ignore = "needs a Citus cluster: scripts/test --citus"]
+async fn rows_are_deleted_without_references_and_triggers() {
+    let scratch = Scratch::on_cluster().await;
     scratch.open().await.close().await;
-    scratch.run(CITUS).await;
     Database::distribute(scratch.url()).await.unwrap();
     let database = scratch.open().await;
     let new = new_account(1);
@@ -135,10 +134,10 @@ async fn what_references_and_triggers_deleted_is_deleted_without_them() {
 
 /// Statements that differ where tables are distributed give the same answers.
 #[tokio::test]
+#[ignore = "needs a Citus cluster: scripts/test --citus"]
 async fn work_is_found_in_distributed_tables() {
-    let scratch = Scratch::new(Engine::Postgres).await;
+    let scratch = Scratch::on_cluster().await;
     scratch.open().await.close().await;
-    scratch.run(CITUS).await;
     Database::distribute(scratch.url()).await.unwrap();
     let database = scratch.open().await;
     let (actor, device) = device(&database).await;
@@ -163,6 +162,6 @@ async fn work_is_found_in_distributed_tables() {
     assert!(found.contains(&account[0]), "{found:?}");
     assert_eq!(other.webhooks_behind().await.unwrap().len(), 0);
     assert_eq!(other.webhooks_due().await.unwrap(), []);
-    assert_eq!(other.due_notifications(Channel::Email, 10).await.unwrap().len(), 0);
+    assert_eq!(other.due_notifications(Channel::EMAIL, 10).await.unwrap().len(), 0);
     assert!(other.trim_events(1_000).await.unwrap() > 0, "events of 20 seconds ago");
 }

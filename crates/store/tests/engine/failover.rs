@@ -1,5 +1,5 @@
-//! A primary that is lost while its synchronous standby is there: what was acknowledged is on the standby, and the store
-//! goes on with it, without being opened again.
+//! A primary that is lost while its synchronous standby is there: what was acknowledged is on the standby, and the
+//! store continues with it, without being opened again.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,13 +75,13 @@ fn time(sender: usize, number: usize) -> Timestamp {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_acknowledged_is_kept_and_writing_goes_on() {
+async fn acknowledged_writes_are_kept_and_writing_continues() {
     let primary = Cluster::new();
     let running = primary.start("");
     let standby = primary.standby();
     let _following = standby.start("");
     follow_synchronously(&primary).await;
-    // The standby is named first: it is passed over as long as it refuses writes.
+    // The standby is named first: it is skipped as long as it refuses writes.
     let url = format!("postgres://perigee@{},{}/postgres", standby.host(), primary.host());
     let url: DatabaseUrl = url.parse().unwrap();
     let clock = Arc::new(MockClock::at(START));

@@ -1,9 +1,12 @@
-//! What the engines promise to the SQL written on them, checked on SQLite and on a real PostgreSQL.
+//! Guarantees of the engines that the SQL relies on, checked on SQLite and on a real PostgreSQL.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
+mod channel_rows;
 #[cfg(unix)]
 mod cluster;
+#[cfg(unix)]
+mod cluster_faults;
 mod commit;
 mod difference;
 #[cfg(unix)]

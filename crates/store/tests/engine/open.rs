@@ -45,7 +45,7 @@ async fn a_second_server_is_refused_after_the_lock_file_was_deleted() {
         let named = format!("(process {})", std::process::id());
         assert!(refused.to_string().contains(&named), "{refused}");
     }
-    // The lock of the file is not one of SQLite's: commands go on.
+    // The lock of the file is not one of SQLite's: commands continue.
     make_tables(&scratch, Engine::Sqlite).await;
     let command = open(&scratch, OpenOptions::command()).await.unwrap();
     command.write(|tx| Box::pin(async move { Ok(add(tx, 1).await?) })).await.unwrap();
@@ -107,7 +107,7 @@ async fn files_are_private() {
 }
 
 #[tokio::test]
-async fn what_is_no_database_is_refused() {
+async fn other_files_are_refused() {
     let scratch = Scratch::new(Engine::Sqlite).await;
     std::fs::write(scratch.url().sqlite_path().unwrap(), "this is no database, but long enough to look at")
         .unwrap();

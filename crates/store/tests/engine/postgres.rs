@@ -1,4 +1,4 @@
-//! What only PostgreSQL has: settings that lose data, the server's clock, connections that break.
+//! Tests of PostgreSQL only: settings that lose data, the server's clock, connections that break.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ async fn an_unreachable_server_is_named_without_its_password() {
 }
 
 #[tokio::test]
-async fn the_servers_clock_is_used_unless_told_otherwise() {
+async fn the_servers_clock_is_used_unless_another_is_given() {
     let scratch = Scratch::new(Engine::Postgres).await;
     let options = OpenOptions { use_given_clock: false, ..scratch.options() };
     let db = Database::open(scratch.url(), options, Arc::new(scratch.clock().clone())).await.unwrap();

@@ -37,7 +37,7 @@ async fn snapshots_stand_still(engine: Engine) {
         .read_snapshot(move |tx| {
             Box::pin(async move {
                 let before = count(tx).await?;
-                // A commit in the middle of the job, finished before the job goes on.
+                // A commit in the middle of the job, finished before the job continues.
                 let (done, wait) = std::sync::mpsc::channel();
                 runtime.spawn(async move {
                     let made = writer.write(|tx| Box::pin(async move { Ok(add(tx, 1).await?) })).await;

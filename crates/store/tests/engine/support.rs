@@ -50,19 +50,19 @@ impl Bench {
         self.db.read(move |tx| Box::pin(async move { Ok(tx.query(sql, &values).await?) })).await
     }
 
-    /// How many things there are.
+    /// How many rows there are.
     pub(crate) async fn count(&self) -> i64 {
         let rows = self.query("SELECT COUNT(*) AS n FROM thing", &[]).await.unwrap();
         rows[0].i64("n").unwrap()
     }
 }
 
-/// Adds a thing with this number and nothing else.
+/// Adds a row with this number and nothing else.
 pub(crate) async fn add(tx: &Tx, id: i64) -> Result<u64, DbError> {
     tx.execute("INSERT INTO thing (id) VALUES (?1)", params![id]).await
 }
 
-/// The whole chain of an internal error; panics on any other.
+/// The text of an internal error; panics on any other result.
 pub(crate) fn internal<T: std::fmt::Debug>(result: Result<T, StoreError>) -> String {
     match result {
         Err(StoreError::Internal(cause)) => cause.to_string(),

@@ -27,6 +27,7 @@ impl Actual {
                 time_zone: "UTC".parse().unwrap(),
                 expiry_notice_days: 0,
                 retention_days: None,
+                emergency_procedure: None,
             },
             licenses: 1_000,
             owner_email: "owner@model.example".parse().unwrap(),
@@ -65,7 +66,7 @@ impl Actual {
         self.store.create_device(&self.actor(), settings, None).await.unwrap().into_inner().id
     }
 
-    /// The whole history asked for, read in parts.
+    /// The whole history requested, read in parts.
     pub(crate) async fn history(&self, device: DeviceId, mut request: HistoryRequest) -> Vec<StoredLocation> {
         let mut all = Vec::new();
         loop {

@@ -1,6 +1,6 @@
-//! Chance that can be repeated.
+//! Random numbers that can be repeated from a seed.
 
-/// Numbers from a seed (splitmix64).
+/// A pseudo-random generator (splitmix64).
 pub(crate) struct Chance(u64);
 
 impl Chance {

@@ -1,4 +1,4 @@
-//! What a store must hold, in plain lists.
+//! The expected content of a store, in plain lists.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,6 @@ struct Device {
     last: Option<StoredLocation>,
 }
 
-/// The whole store.
 #[derive(Default)]
 pub(crate) struct Model {
     devices: BTreeMap<DeviceId, Device>,
@@ -80,7 +79,7 @@ impl Model {
         u64::try_from(before - known.points.len()).unwrap()
     }
 
-    /// Forgets what was received before this from the feed.
+    /// Removes what was received before this time from the feed.
     pub(crate) fn trim(&mut self, before: Timestamp) -> u64 {
         let length = self.feed.len();
         self.feed.retain(|(_, stored)| stored.received_at >= before);
@@ -95,7 +94,7 @@ impl Model {
         &self.feed
     }
 
-    /// The whole part of the history that is asked for, whatever the limit.
+    /// The whole part of the history that is requested, whatever the limit.
     pub(crate) fn history(&self, device: DeviceId, request: &HistoryRequest) -> Vec<StoredLocation> {
         let range = request.range.from..=request.range.to;
         let points = self.devices.get(&device).unwrap().points.iter();

@@ -9,7 +9,7 @@ mod steps;
 
 use perigee_store::Engine;
 
-/// Steps on the engine whose commits cost no round trips.
+/// Random steps of a run. SQLite makes more of them, because its commits cost no round trips.
 const SQLITE_STEPS: usize = 1_000;
 const POSTGRES_STEPS: usize = 200;
 
@@ -18,7 +18,7 @@ async fn sqlite_equals_the_model() {
     steps::run(Engine::Sqlite, seed(1), SQLITE_STEPS).await;
 }
 
-/// Another walk: this one once found a doubt that a crash brought back.
+/// Another seed, which once found an unconfirmed jump that a crash brought back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_equals_the_model_after_other_steps() {
     steps::run(Engine::Sqlite, seed(25), SQLITE_STEPS).await;
@@ -29,7 +29,7 @@ async fn postgres_equals_the_model() {
     steps::run(Engine::Postgres, seed(1), POSTGRES_STEPS).await;
 }
 
-/// This one, or that in `PERIGEE_MODEL_SEED` to look at a failure or to run for longer.
+/// The usual seed, or the one in `PERIGEE_MODEL_SEED`, to reproduce a failure or to try other steps.
 fn seed(usual: u64) -> u64 {
     std::env::var("PERIGEE_MODEL_SEED").map_or(usual, |seed| seed.parse().expect("a number"))
 }

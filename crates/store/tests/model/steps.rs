@@ -1,4 +1,4 @@
-//! The random steps.
+//! The random steps, each made on the store and on the model.
 
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{
@@ -25,7 +25,7 @@ struct Run {
     sent: Vec<(DeviceId, Vec<Location>)>,
 }
 
-/// Runs so many steps. What fails names its seed and step by what it prints.
+/// Runs this many steps. Prints the seed and each step, so that a failure can be reproduced.
 pub(crate) async fn run(engine: Engine, seed: u64, steps: usize) {
     let mut run = Run {
         actual: Actual::new(engine).await,
@@ -42,10 +42,10 @@ pub(crate) async fn run(engine: Engine, seed: u64, steps: usize) {
     for step in 0..steps {
         println!("seed {seed}, step {step}");
         run.step().await;
-        run.look().await;
+        run.compare_some().await;
     }
     run.actual.restart().await;
-    run.look_at_all().await;
+    run.compare_all().await;
     let report = perigee_store::verify(&run.actual.store, &mut |_progress| {}).await.unwrap();
     assert!(report.is_sound(), "{:?}", report.damaged);
 }
@@ -68,12 +68,13 @@ impl Run {
             89 => self.actual.restart().await,
             90 => self.actual.crash().await,
             91 => self.replace_device().await,
-            92 => self.look_at_all().await,
+            92 => self.compare_all().await,
             _ => self.pass_time().await,
         }
     }
 
-    /// A running service notes its clock every few seconds, so that no time passes unnoticed before a restart.
+    /// Advances the clock. Like a running service, reads the clock afterwards, so that no time passes unnoticed
+    /// before a restart.
     async fn pass_time(&mut self) {
         self.actual.clock().advance_seconds(self.chance.below_i64(900));
         self.actual.store.watch_clock().await.unwrap();
@@ -92,7 +93,7 @@ impl Run {
         let start = self.actual.now().plus_seconds(-i64::try_from(count).unwrap());
         let batch = (0..count).map(|second| {
             let time = start.plus_seconds(i64::try_from(second).unwrap());
-            place(&mut self.chance, time)
+            sample_location(&mut self.chance, time)
         });
         let batch = batch.collect();
         self.submit(device, batch).await;
@@ -100,7 +101,7 @@ impl Run {
         self.actual.store.watch_clock().await.unwrap();
     }
 
-    /// Few times and few places, so that many are there already and many share a time.
+    /// Few times and few positions, so that many locations are duplicates and many share a time.
     async fn submit_late(&mut self) {
         let device = self.device();
         let count = 1 + self.chance.below(40);
@@ -109,7 +110,7 @@ impl Run {
             let back = 10 * self.chance.below_i64(400);
             let ahead = if self.chance.one_in(50) { 5_000 } else { 0 };
             let whole = Timestamp::from_millis(now.as_millis() / 10_000 * 10_000);
-            place(&mut self.chance, whole.plus_seconds(ahead - back))
+            sample_location(&mut self.chance, whole.plus_seconds(ahead - back))
         });
         let batch = batch.collect();
         self.submit(device, batch).await;
@@ -139,8 +140,8 @@ impl Run {
         let device = self.device();
         let range = self.range();
         let expected = self.model.delete(device, range);
-        let gone = self.actual.store.delete_locations(&self.actual.actor(), device, range).await;
-        assert_eq!(gone.unwrap(), expected);
+        let deleted = self.actual.store.delete_locations(&self.actual.actor(), device, range).await;
+        assert_eq!(deleted.unwrap(), expected);
     }
 
     async fn retire(&mut self) {
@@ -149,8 +150,8 @@ impl Run {
         let one = self.chance.one_in(2).then(|| self.device());
         let devices = one.map_or_else(|| self.devices.clone(), |device| vec![device]);
         let expected: u64 = devices.iter().map(|device| self.model.delete(*device, range)).sum();
-        let gone = self.actual.store.apply_retention(self.actual.account, one, before).await;
-        assert_eq!(gone.unwrap(), expected);
+        let deleted = self.actual.store.apply_retention(self.actual.account, one, before).await;
+        assert_eq!(deleted.unwrap(), expected);
     }
 
     async fn trim(&mut self) {
@@ -161,13 +162,13 @@ impl Run {
     }
 
     async fn replace_device(&mut self) {
-        let place = self.chance.below(self.devices.len());
-        let old = self.devices[place];
+        let index = self.chance.below(self.devices.len());
+        let old = self.devices[index];
         self.actual.store.delete_device(&self.actual.actor(), old, None).await.unwrap();
         self.model.remove_device(old);
         let new = self.actual.add_device().await;
         self.model.add_device(new);
-        self.devices[place] = new;
+        self.devices[index] = new;
     }
 
     fn range(&mut self) -> TimeRange {
@@ -176,14 +177,14 @@ impl Run {
         TimeRange { from, to: from.plus_seconds(self.chance.below_i64(1_500)) }
     }
 
-    /// One read of each kind.
-    async fn look(&mut self) {
+    /// Compares one read of each kind.
+    async fn compare_some(&mut self) {
         let device = self.device();
         let order = if self.chance.one_in(2) { Order::Ascending } else { Order::Descending };
         let range = if self.chance.one_in(20) { TimeRange::ALL } else { self.range() };
         let limit = [7, 100, 1_000, 10_000][self.chance.below(4)];
         if limit > 7 || range != TimeRange::ALL {
-            self.look_at(device, HistoryRequest { range, order, after: None, limit }).await;
+            self.compare_history(device, HistoryRequest { range, order, after: None, limit }).await;
         }
         let last = self.actual.store.find_last_location(self.actual.actor().scope, device).await.unwrap();
         assert_eq!(last.map(bare), self.model.last(device).map(bare));
@@ -197,19 +198,19 @@ impl Run {
         }
     }
 
-    async fn look_at(&self, device: DeviceId, request: HistoryRequest) {
+    async fn compare_history(&self, device: DeviceId, request: HistoryRequest) {
         let actual: Vec<_> = self.actual.history(device, request).await.into_iter().map(bare).collect();
         let expected: Vec<_> = self.model.history(device, &request).into_iter().map(bare).collect();
         let first = actual.iter().zip(&expected).find(|(actual, expected)| actual != expected);
         let counts = (actual.len(), expected.len());
-        assert!(actual == expected, "{request:?} gave {counts:?}, first otherwise: {first:#?}");
+        assert!(actual == expected, "{request:?} gave {counts:?}, first difference: {first:#?}");
     }
 
-    async fn look_at_all(&mut self) {
+    async fn compare_all(&mut self) {
         for device in self.devices.clone() {
             for order in [Order::Ascending, Order::Descending] {
                 let request = HistoryRequest { range: TimeRange::ALL, order, after: None, limit: 10_000 };
-                self.look_at(device, request).await;
+                self.compare_history(device, request).await;
             }
         }
         let scope = self.actual.actor().scope;
@@ -229,10 +230,10 @@ fn bare(stored: StoredLocation) -> StoredLocation {
     StoredLocation { number: 0, ..stored }
 }
 
-/// One of a few places and readings at this time.
-fn place(chance: &mut Chance, time: Timestamp) -> Location {
+/// One of a few positions and readings at this time.
+fn sample_location(chance: &mut Chance, time: Timestamp) -> Location {
     let kind = chance.below(12);
-    // Some lie beside each other, the others where nothing gets to so soon.
+    // Some positions are close together, the others are too far away to be reached in the time.
     let number = f64::from(u32::try_from(kind).unwrap());
     let degrees = if kind < 6 { number / 1_000.0 } else { number };
     let readings = match kind {

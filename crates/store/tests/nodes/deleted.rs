@@ -11,21 +11,21 @@ use crate::support::{Holder, Nodes, fix, follow, lock, waiting_for};
 const TABLES: [&str; 4] = ["location_log", "location_chunk", "last_location", "device_live"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_meanwhile_is_refused() {
+async fn waiting_submissions_are_refused() {
     let nodes = Nodes::new(2).await;
     let [node, other] = &nodes.all[..] else { unreachable!("two nodes") };
     let actor = nodes.account("acme").await;
-    let (gone, stays) = (nodes.device(&actor).await, nodes.device(&actor).await);
+    let (deleted, stays) = (nodes.device(&actor).await, nodes.device(&actor).await);
     let before = vec![fix(nodes.now().plus_seconds(-9))];
-    node.store_locations(&actor, gone, before).await.unwrap();
+    node.store_locations(&actor, deleted, before).await.unwrap();
     let account = actor.scope.account;
-    let delete = ("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account, gone].to_vec());
+    let delete = ("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account, deleted].to_vec());
     let holder = Holder::new(other, vec![lock(account), delete]).await;
     let send = |device| {
         let (node, actor, batch) = (node.clone(), actor.clone(), vec![fix(nodes.now())]);
         tokio::spawn(async move { node.store_locations(&actor, device, batch).await })
     };
-    let (refused, stored) = (send(gone), send(stays));
+    let (refused, stored) = (send(deleted), send(stays));
     let over = || refused.is_finished() && stored.is_finished();
     assert!(waiting_for(other, holder.pid, over).await.is_some());
     holder.let_go().await;
@@ -33,7 +33,7 @@ async fn what_waits_meanwhile_is_refused() {
     assert!(matches!(refused, Err(StoreError::NotFound(Kind::Device))), "{refused:?}");
     assert_eq!(stored.await.unwrap().unwrap(), [Outcome::Accepted]);
     for table in TABLES {
-        assert_eq!(nodes.rows(table, gone).await, 0, "{table}");
+        assert_eq!(nodes.rows(table, deleted).await, 0, "{table}");
     }
     assert_eq!(nodes.rows("location_log", stays).await, 1);
 }

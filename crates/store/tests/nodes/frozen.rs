@@ -38,7 +38,7 @@ async fn freeze(nodes: &Nodes, actor: &Actor, device: DeviceId) -> Holder {
         (ANNOUNCE, Vec::new()),
         (DRAW, Vec::new()),
     ];
-    Holder::new(&nodes.patient().await, statements).await
+    Holder::new(&nodes.that_may_hang().await, statements).await
 }
 
 /// Devices with a location each.
@@ -66,7 +66,7 @@ fn change(node: &Database, actor: &Actor) -> JoinHandle<Result<(), StoreError>> 
     tokio::spawn(async move { node.create_device(&actor, settings, None).await.map(drop) })
 }
 
-/// Waits until so many changes wait for the node that stands still.
+/// Waits until this many changes wait for the node that stands still.
 async fn changes_wait(node: &Database, frozen: &Holder, count: i64) {
     while number(node, CHANGES, params![frozen.pid]).await < count {}
 }
@@ -95,7 +95,7 @@ async fn other_devices_are_stored_while_a_change_waits_for_a_frozen_node() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn devices_of_one_commit_do_not_wait_for_one_that_a_frozen_node_holds() {
     let nodes = Nodes::new(1).await;
-    let node = nodes.patient().await;
+    let node = nodes.that_may_hang().await;
     let actor = nodes.account("ours").await;
     let [held, two, three] = devices(&nodes, &actor).await;
     let new = nodes.device(&actor).await;
@@ -115,18 +115,18 @@ async fn devices_of_one_commit_do_not_wait_for_one_that_a_frozen_node_holds() {
             outcomes.extend(sent.await.unwrap().unwrap());
         }
         let accepted = outcomes.iter().filter(|outcome| **outcome == Outcome::Accepted).count();
-        assert_eq!((outcomes.len(), accepted), (8, 1), "all have the same time and place");
+        assert_eq!((outcomes.len(), accepted), (8, 1), "all have the same time and position");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn other_accounts_are_stored_while_a_frozen_node_changes_one() {
     let nodes = Nodes::new(1).await;
-    let node = nodes.patient().await;
+    let node = nodes.that_may_hang().await;
     let (ours, theirs) = (nodes.account("ours").await, nodes.account("theirs").await);
     let [held] = devices(&nodes, &ours).await;
     let [free] = devices(&nodes, &theirs).await;
-    let frozen = Holder::new(&nodes.patient().await, vec![lock(ours.scope.account)]).await;
+    let frozen = Holder::new(&nodes.that_may_hang().await, vec![lock(ours.scope.account)]).await;
     let waiting: Vec<Sent> = (0..8).map(|_| send(&nodes, &node, &ours, held)).collect();
     for _ in 0..3 {
         nodes.clock().advance_seconds(1);
@@ -142,7 +142,7 @@ async fn other_accounts_are_stored_while_a_frozen_node_changes_one() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_that_wait_leave_connections_for_locations() {
     let nodes = Nodes::new(1).await;
-    let node = nodes.patient().await;
+    let node = nodes.that_may_hang().await;
     let actor = nodes.account("ours").await;
     let [held, two] = devices(&nodes, &actor).await;
     let frozen = freeze(&nodes, &actor, held).await;
@@ -159,7 +159,7 @@ async fn changes_that_wait_leave_connections_for_locations() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_too_long_is_refused_for_now() {
+async fn submissions_that_wait_too_long_are_refused() {
     let nodes = Nodes::new(1).await;
     let node = nodes.that_answers_within(Duration::from_secs(2)).await;
     let actor = nodes.account("ours").await;
@@ -178,7 +178,7 @@ async fn what_waits_too_long_is_refused_for_now() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_stays_in_the_queue_shuts_out_submissions() {
     let nodes = Nodes::new(1).await;
-    let (node, patient) = (&nodes.all[0], nodes.patient().await);
+    let (node, patient) = (&nodes.all[0], nodes.that_may_hang().await);
     let actor = nodes.account("ours").await;
     let [held] = devices(&nodes, &actor).await;
     let frozen = freeze(&nodes, &actor, held).await;

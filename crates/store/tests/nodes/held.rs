@@ -1,5 +1,5 @@
-//! Commits that take long: numbers they have drawn are not passed over by who reads the logs meanwhile, and other devices
-//! of the account go on.
+//! Commits that take long: numbers they have drawn are not skipped by who reads the logs meanwhile, and other devices
+//! of the account continue.
 
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::events::event::{EventFilter, EventKind};
@@ -147,9 +147,9 @@ async fn in_whatever_order_they_are_committed() {
             held.push(Some(Held::new(&nodes, node, &actor, device).await));
         }
         let (mut seen, mut done) = (Vec::new(), [false; 3]);
-        for place in order {
-            held[place].take().unwrap().let_go().await;
-            done[place] = true;
+        for index in order {
+            held[index].take().unwrap().let_go().await;
+            done[index] = true;
             seen.extend(readers.read().await);
             let settled = done.iter().take_while(|done| **done).count();
             assert_eq!(seen, devices[..settled], "{order:?}");
@@ -173,7 +173,7 @@ async fn one_that_fails_holds_up_nobody() {
     assert_eq!(send(&nodes, quick, &actor, two).await.unwrap(), [Outcome::Accepted]);
     let end = ("SELECT pg_terminate_backend(CAST(?1 AS INTEGER))", params![pid].to_vec());
     Holder::new(reader, vec![end]).await.let_go().await;
-    assert!(lost.await.unwrap().is_err(), "its connection is gone");
+    assert!(lost.await.unwrap().is_err(), "its connection was closed");
     holder.let_go().await;
     assert_eq!(readers.read().await, [two]);
 }

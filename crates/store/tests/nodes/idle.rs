@@ -5,9 +5,9 @@ use perigee_core::id::AccountId;
 use perigee_core::locations::location::CompactionBudget;
 use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{
-    Commands as _, Credentials as _, Devices as _, Escalations as _, Feeds as _, Gateways as _,
-    LocationMaintenance as _, Maintenance as _, Outbox as _, Overviews as _, RuleEngineStore as _,
-    WebhookWork as _,
+    Commands as _, Credentials as _, Devices as _, Escalations as _, GatewayHealth as _,
+    LocationMaintenance as _, Maintenance as _, Outbox as _, Overviews as _, Polls as _, Reporters as _,
+    RuleEngineStore as _, WebhookWork as _,
 };
 use perigee_store::testing::Scratch;
 use perigee_store::{Database, Engine, OpenOptions};
@@ -25,7 +25,7 @@ async fn look(node: &Database) {
     assert_eq!(node.accounts_with_work().await.unwrap(), []);
     assert_eq!(node.webhooks_behind().await.unwrap().len(), 0);
     assert_eq!(node.webhooks_due().await.unwrap(), []);
-    for channel in Channel::ALL {
+    for channel in Channel::all() {
         assert_eq!(node.due_notifications(*channel, 10).await.unwrap().len(), 0);
         assert_eq!(node.next_due(*channel).await.unwrap(), None);
     }

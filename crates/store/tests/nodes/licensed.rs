@@ -103,7 +103,7 @@ async fn a_state_that_was_made_without_a_licence_gets_it() {
     let node = &nodes.all[0];
     let actor = nodes.account("acme").await;
     let device = nodes.device(&actor).await;
-    // As what a device tells is kept before its first location.
+    // As what a device reports is kept before its first location.
     let make = "INSERT INTO device_live (account_id, device_id, last_seen) VALUES (?1, ?2, 1)";
     run(node, make, &actor, device).await;
     let sender = Sender { nodes: &nodes, actor, device };

@@ -10,6 +10,7 @@ mod licensed;
 mod naive;
 mod packing;
 mod plan;
+mod renamed;
 mod same_batch;
 mod support;
 mod together;

@@ -1,4 +1,4 @@
-//! What the tests of a held commit must catch: a writer that draws numbers and does not announce it.
+//! The bug that the tests of a held commit must catch: a writer that draws numbers without announcing it.
 
 use perigee_core::store::Locations as _;
 use perigee_store::{Value, params};
@@ -12,8 +12,8 @@ const INSERT: &str = "WITH drawn AS (SELECT nextval('event_number') AS number) \
         received_at, checksum, points) \
     SELECT ?1, ?2, number, number, 0, 0, 1, 0, 0, '' FROM drawn RETURNING last_number";
 
-/// Where a reader thinks that the log ends while a first writer's commit is held and a second one is through, and again
-/// when both are.
+/// By how much the end of the log has moved for a reader: while the commit of a first writer is held and that of a
+/// second is done, and when both are done.
 async fn ends(announced: bool) -> (i64, i64) {
     let nodes = Nodes::new(3).await;
     let [first, second, reader] = &nodes.all[..] else { unreachable!("three nodes") };

@@ -27,7 +27,7 @@ fn pack(node: &Database, budget: CompactionBudget) -> JoinHandle<Compacted> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_being_packed_is_a_duplicate() {
+async fn a_location_being_packed_is_a_duplicate() {
     let nodes = Nodes::new(3).await;
     let [one, two, three] = &nodes.all[..] else { unreachable!("three nodes") };
     let actor = nodes.account("acme").await;
@@ -113,7 +113,7 @@ async fn a_node_leaves_an_account_to_the_one_that_packs_it() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_another_node_packs_is_in_no_gap() {
+async fn locations_packed_by_another_node_leave_no_gap() {
     let nodes = Nodes::new(2).await;
     let [one, two] = &nodes.all[..] else { unreachable!("two nodes") };
     let actor = nodes.account("acme").await;

@@ -1,4 +1,4 @@
-//! How PostgreSQL reads the log: by indexes and in their order.
+//! Tests that PostgreSQL reads the log by indexes and in their order.
 
 use perigee_store::Database;
 
@@ -8,7 +8,7 @@ async fn plan(node: &Database, sql: &str) -> String {
     let sql = format!("EXPLAIN (COSTS OFF) {sql}");
     let job = node.write(move |tx| {
         Box::pin(async move {
-            // Of tables as small as these it would rather read the whole.
+            // Tables as small as these would otherwise be read completely.
             tx.execute("SET LOCAL enable_seqscan = off", &[]).await?;
             tx.execute("SET LOCAL enable_bitmapscan = off", &[]).await?;
             let rows = tx.query(&sql, &[]).await?;
@@ -45,4 +45,35 @@ async fn a_device_is_found_by_its_index() {
         assert_eq!(plan.matches("Index Scan using location_log_by_device").count(), 1, "{plan}");
         assert!(!plan.contains("Sort"), "{plan}");
     }
+}
+
+/// The statements that create a device, and the checks of foreign keys to one, in a table that was never analyzed: no other
+/// index is as good as the one that answers them.
+#[tokio::test]
+async fn a_device_is_found_by_its_key_without_statistics() {
+    let nodes = Nodes::new(1).await;
+    for (sql, index) in [
+        ("SELECT 1 FROM ONLY device x WHERE account_id = 1 AND id = 2 FOR KEY SHARE OF x", "device_pkey"),
+        ("SELECT id FROM device WHERE account_id = 1 AND id BETWEEN 2 AND 3 LIMIT 1", "device_pkey"),
+        ("SELECT id FROM device WHERE account_id = 1 AND identifier = 'a'", "device_by_identifier"),
+        (
+            "UPDATE device SET licensed = FALSE WHERE account_id = 1 AND licensed = TRUE AND expires <= 2",
+            "device_by_license",
+        ),
+        ("SELECT id FROM device WHERE account_id = 1 AND lapsed = TRUE", "device_lapsed"),
+        ("SELECT id FROM audit WHERE account_id = 1 ORDER BY id DESC LIMIT 1", "audit_pkey"),
+    ] {
+        let plan = plan(&nodes.all[0], sql).await;
+        assert!(plan.contains(&format!("using {index} ")), "{sql}: {plan}");
+    }
+    // The indexes that could be taken instead: a new one must have a condition.
+    let sql = "SELECT CAST(CAST(i.indexrelid AS regclass) AS TEXT) AS name FROM pg_index i WHERE i.indrelid = CAST('device' AS regclass) \
+               AND i.indpred IS NULL ORDER BY 1";
+    let job = nodes.all[0].read(move |tx| {
+        Box::pin(async move {
+            let rows = tx.query(sql, &[]).await?;
+            Ok(rows.iter().map(|row| row.text("name").unwrap()).collect::<Vec<_>>())
+        })
+    });
+    assert_eq!(job.await.unwrap(), ["device_pkey"]);
 }

@@ -54,8 +54,9 @@ async fn it_is_accepted_once() {
         assert!(feed.is_sorted_by(|one, two| one.1.number < two.1.number));
         for (_, device) in devices.iter().filter(|(of, _)| of.scope == actor.scope) {
             let of_device = feed.iter().filter(|(of, _)| of == device);
-            let told: Vec<Location> = of_device.map(|(_, stored)| stored.location.clone()).collect();
-            assert_eq!(told, sent);
+            let stored_locations: Vec<Location> =
+                of_device.map(|(_, stored)| stored.location.clone()).collect();
+            assert_eq!(stored_locations, sent);
             let listed = history(&nodes.all[1], actor, *device).await;
             assert_eq!(listed.into_iter().map(|stored| stored.location).collect::<Vec<_>>(), sent);
         }

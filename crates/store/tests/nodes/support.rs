@@ -1,4 +1,4 @@
-//! Nodes on one schema, what they send, and a look at who waits for whom.
+//! Nodes on one database, sample locations, and queries for connections that wait for each other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,14 +31,15 @@ impl Nodes {
         Self { scratch, all }
     }
 
-    /// One more node, which stands still for as long as a test takes: neither it nor the server ends what it has begun.
-    pub(crate) async fn patient(&self) -> Database {
+    /// One more node, which may hang for as long as a test takes: neither the node nor the server ends its
+    /// transactions.
+    pub(crate) async fn that_may_hang(&self) -> Database {
         let url = self.scratch.url_with("-c%20idle_in_transaction_session_timeout%3D10min");
         let options = OpenOptions { answer_within: Duration::from_mins(10), ..self.scratch.options() };
         Database::open(&url, options, Arc::new(self.clock().clone())).await.unwrap()
     }
 
-    /// One more node, whose requests wait so long at most.
+    /// One more node, with this time limit for requests.
     pub(crate) async fn that_answers_within(&self, answer_within: Duration) -> Database {
         let options = OpenOptions { answer_within, ..self.scratch.options() };
         Database::open(self.scratch.url(), options, Arc::new(self.clock().clone())).await.unwrap()
@@ -52,7 +53,7 @@ impl Nodes {
         self.clock().now()
     }
 
-    /// An account called so, as its operator.
+    /// Creates an account with this name; returns its operator.
     pub(crate) async fn account(&self, name: &str) -> Actor {
         let new = NewAccount {
             settings: AccountSettings {
@@ -60,6 +61,7 @@ impl Nodes {
                 time_zone: "UTC".parse().unwrap(),
                 expiry_notice_days: 0,
                 retention_days: None,
+                emergency_procedure: None,
             },
             licenses: 100,
             owner_email: format!("owner@{name}.example").parse().unwrap(),
@@ -89,7 +91,7 @@ pub(crate) async fn number(node: &Database, sql: impl Into<String>, values: &[Va
     job.await.unwrap()
 }
 
-/// A location at this time, its place told by the time and near all others.
+/// A location at this time, its position computed from the time and near all others.
 pub(crate) fn fix(time: Timestamp) -> Location {
     let degrees = f64::from(i32::try_from(time.as_millis() / 1_000 % 80).unwrap()) / 100_000.0 + 1.0;
     Location {
@@ -100,7 +102,7 @@ pub(crate) fn fix(time: Timestamp) -> Location {
     }
 }
 
-/// Reads the feed from this cursor to its end, which is where the cursor stands afterwards.
+/// Reads the feed from this cursor to its end, and moves the cursor there.
 pub(crate) async fn follow(
     node: &Database,
     actor: &Actor,
@@ -124,13 +126,14 @@ pub(crate) async fn history(node: &Database, actor: &Actor, device: DeviceId) ->
     node.list_locations(actor.scope, device, request).await.unwrap().items
 }
 
-/// The server's name for the connection of this job.
+/// The process id of the server for the connection of this job.
 pub(crate) async fn backend(tx: &Tx) -> i64 {
     let sql = "SELECT CAST(pg_backend_pid() AS BIGINT) AS pid";
     tx.query_one(sql, &[]).await.unwrap().i64("pid").unwrap()
 }
 
-/// Waits until somebody waits for this connection, or until nobody can any more, and gives who does.
+/// Waits until another connection waits for this one, or until `over` is true. Returns the process id of the one that
+/// waits.
 pub(crate) async fn waiting_for(node: &Database, pid: i64, over: impl Fn() -> bool) -> Option<i64> {
     let sql = "SELECT CAST(COALESCE(MIN(pid), 0) AS BIGINT) FROM pg_stat_activity \
                WHERE CAST(?1 AS INTEGER) = ANY (pg_blocking_pids(pid))";
@@ -145,7 +148,7 @@ pub(crate) async fn waiting_for(node: &Database, pid: i64, over: impl Fn() -> bo
     }
 }
 
-/// Holds what the statement locks until it is told to let go; what it does is then committed.
+/// Holds the locks that statements take until it is released; then their changes are committed.
 pub(crate) struct Holder {
     pub(crate) pid: i64,
     release: tokio::sync::oneshot::Sender<()>,
@@ -179,7 +182,7 @@ impl Holder {
     }
 }
 
-/// The lock of an account, as every job that writes takes it and submissions share it.
+/// The exclusive lock of an account, as changes of the account take it; submissions share the lock.
 pub(crate) fn lock(account: AccountId) -> (&'static str, Vec<Value>) {
     ("SELECT pg_advisory_xact_lock(?1)", params![account].to_vec())
 }

@@ -17,7 +17,7 @@ const DEVICES: usize = 4;
 const ALL: CompactionBudget = CompactionBudget { devices: 100, everything: true };
 const HOUR_MS: i64 = 60 * 60 * 1_000;
 
-/// What a node sends in a round: half of it is sent by another too, and some of it is late.
+/// The locations that a node sends in a round: half of it is sent by another too, and some of it is late.
 fn batches(start: Timestamp, round: i64, node: i64) -> Vec<Vec<Location>> {
     let base = start.plus_seconds(round * 600);
     let shared =
@@ -53,7 +53,7 @@ async fn they_equal_a_model() {
     let start = nodes.now().plus_seconds(-10_000);
     let mut model: BTreeMap<Timestamp, Location> = BTreeMap::new();
     let (mut accepted, mut packed, mut trimmed) = (0, 0, 0);
-    let (mut cursor, mut told) = (0, Vec::new());
+    let (mut cursor, mut followed) = (0, Vec::new());
     for round in 0..ROUNDS {
         let (first, second) = (batches(start, round, 1), batches(start, round, 2));
         model.extend(first.iter().chain(&second).flatten().map(|sent| (sent.time, sent.clone())));
@@ -76,17 +76,17 @@ async fn they_equal_a_model() {
             }
             seen
         };
-        let ((by_one, by_two), moved, gone, seen) = tokio::join!(storing, packing, trimming, following);
+        let ((by_one, by_two), moved, deleted, seen) = tokio::join!(storing, packing, trimming, following);
         accepted += by_one + by_two;
         packed += moved;
-        trimmed += gone;
-        told.extend(seen);
-        told.extend(follow(reader, &actor, &mut cursor).await);
+        trimmed += deleted;
+        followed.extend(seen);
+        followed.extend(follow(reader, &actor, &mut cursor).await);
         nodes.clock().advance_seconds(1_500);
     }
     assert!(packed > 0 && trimmed > 0, "packed {packed}, trimmed {trimmed}");
     assert_eq!(accepted, model.len() * DEVICES);
-    compare(reader, &actor, &devices, &model, &told).await;
+    compare(reader, &actor, &devices, &model, &followed).await;
     check_counters(reader).await;
 }
 
@@ -95,23 +95,23 @@ async fn compare(
     actor: &Actor,
     devices: &[DeviceId],
     model: &BTreeMap<Timestamp, Location>,
-    told: &[(DeviceId, StoredLocation)],
+    followed: &[(DeviceId, StoredLocation)],
 ) {
     let expected: Vec<&Location> = model.values().collect();
-    assert!(told.is_sorted_by(|before, after| before.1.number < after.1.number), "in order, none twice");
+    assert!(followed.is_sorted_by(|before, after| before.1.number < after.1.number), "in order, none twice");
     for device in devices {
         let listed = history(node, actor, *device).await;
         assert_eq!(listed.iter().map(|stored| &stored.location).collect::<Vec<_>>(), expected);
         let number = |stored: &StoredLocation| stored.number;
-        let of_device = told.iter().filter(|(of, _)| of == device).map(|(_, stored)| number(stored));
+        let of_device = followed.iter().filter(|(of, _)| of == device).map(|(_, stored)| number(stored));
         let listed_numbers: BTreeSet<i64> = listed.iter().map(number).collect();
-        assert_eq!(of_device.collect::<BTreeSet<_>>(), listed_numbers, "the feed told each");
+        assert_eq!(of_device.collect::<BTreeSet<_>>(), listed_numbers, "the feed returned each");
         let last = node.find_last_location(actor.scope, *device).await.unwrap();
         assert_eq!(last.as_ref(), listed.last());
     }
 }
 
-/// What is counted as waiting to be packed is what waits.
+/// The number of locations waiting to be packed is correct.
 async fn check_counters(node: &Database) {
     let wrong = "SELECT COUNT(*) FROM device_live v WHERE v.unpacked <> (SELECT COALESCE(SUM(l.count), 0) \
                  FROM location_log l WHERE l.account_id = v.account_id AND l.device_id = v.device_id \

@@ -1,11 +1,11 @@
-// A device as a form holds it, and back: everything a client can set.
+// Converts a device between form values and the API.
 import type { Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']
 type DeviceInput = Schemas['DeviceInput']
-/** The value of a number field: null if empty, undefined if it was typed in and cleared. */
+/** The value of a number field: null if empty, undefined if it was cleared after typing. */
 type Figure = number | null | undefined
-/** Settings for decoding by their names; what is not set is absent. */
+/** Decoding settings by their names; absent if not set. */
 export type Decoding = Record<string, boolean | number | string | Record<string, unknown>>
 
 export interface DeviceForm {

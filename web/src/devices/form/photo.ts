@@ -1,24 +1,24 @@
-// The photo of a device that users set: scaled down in the browser, then sent as it is.
+// The photo that a user sets for a device: scaled down in the browser, then uploaded.
 import { address, api, ok, type Schemas } from '$lib/api/client'
 
 type Device = Schemas['Device']
 
-/** Where the bytes of a device's photo are. */
+/** URL of a device's photo. */
 export const photoAddress = ({ id, photo }: Pick<Device, 'id' | 'photo'>): string | null =>
   photo ? address(`/api/devices/${encodeURIComponent(id)}/files/${encodeURIComponent(photo)}`) : null
 
-/** The longer side of what is sent, in pixels: enough for the panel on a sharp screen. */
-const longest = 800
-/** What the server takes, in bytes. */
-const most = 1_048_576
+/** Maximum length of the longer side of an uploaded photo, in pixels: enough for the panel on a high-density screen. */
+const longestSidePx = 800
+/** The maximum size that the server accepts, in bytes. */
+const mostBytes = 1_048_576
 
-/** Width and height within `longest`, in the same proportion. */
+/** Width and height scaled to fit `longestSidePx`, in the same proportion. */
 export function fitted(width: number, height: number): { width: number; height: number } {
-  const scale = Math.min(1, longest / Math.max(width, height))
+  const scale = Math.min(1, longestSidePx / Math.max(width, height))
   return { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) }
 }
 
-/** A photo as it is sent; it fails if the browser cannot read the file. Drawing it again removes its metadata. */
+/** Converts a photo for upload; fails if the browser cannot decode the file. Redrawing removes its metadata. */
 export async function scaled(file: Blob): Promise<Blob> {
   const image = await createImageBitmap(file)
   const { width, height } = fitted(image.width, image.height)
@@ -31,7 +31,7 @@ export async function scaled(file: Blob): Promise<Blob> {
   context.drawImage(image, 0, 0, width, height)
   image.close()
   const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/jpeg', 0.85))
-  if (!blob || blob.size > most) throw new Error('no photo')
+  if (!blob || blob.size > mostBytes) throw new Error('no photo')
   return blob
 }
 

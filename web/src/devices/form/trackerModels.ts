@@ -4,7 +4,7 @@ import type { Schemas } from '$lib/api/client'
 export type TrackerModel = Schemas['TrackerModel']
 export type DecodingOption = Schemas['DecodingOption']
 
-/** The model that a text names, with or without its maker. */
+/** The model with this name, with or without its maker. */
 export function findModel(models: TrackerModel[], text: string): TrackerModel | undefined {
   const wanted = text.trim().toLowerCase()
   return models.find(
@@ -12,7 +12,10 @@ export function findModel(models: TrackerModel[], text: string): TrackerModel | 
   )
 }
 
-/** The options of the protocol that a device speaks, by its model or else by its last message; all while neither is known. */
+/**
+ * The options of the protocol of a device, by its model or else by its last message; all options while neither is
+ * known.
+ */
 export function optionsFor(options: DecodingOption[], protocol: string | null | undefined): DecodingOption[] {
   return options.filter(({ protocols }) => !protocol || protocols.includes(protocol))
 }
@@ -24,7 +27,7 @@ export function zoneName(minutes: number): string {
   return `UTC${minutes < 0 ? '−' : '+'}${pad(ahead / 60)}:${pad(ahead % 60)}`
 }
 
-/** Every whole half hour, and what is set. */
+/** Every half hour, and the current value. */
 export function zoneChoices(set: number | undefined): number[] {
   const halves = Array.from({ length: 57 }, (_, index) => (index - 28) * 30)
   return set === undefined || halves.includes(set) ? halves : [...halves, set].sort((a, b) => a - b)

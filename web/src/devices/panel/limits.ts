@@ -2,11 +2,11 @@
 import type { Schemas } from '$lib/api/client'
 
 export interface Usage {
-  /** `unlimited`, `forbidden` (limit 0), `open`, `reserve` (only critical alerts left) or `reached`. */
+  /** `unlimited`, `forbidden` (limit 0), `open`, `reserve` (only critical alerts are sent) or `reached`. */
   state: 'unlimited' | 'forbidden' | 'open' | 'reserve' | 'reached'
   sent: number
   limit: number
-  /** How many of the limit are kept for critical alerts. */
+  /** Part of the limit that is reserved for critical alerts. */
   reserve: number
   left: number
 }
@@ -29,7 +29,7 @@ export const isReached = ({ limits, counters }: Schemas['Device']): boolean =>
   usageOf(counters.emailsSent, limits.dailyEmailLimit, 0).state === 'reached' ||
   usageOf(counters.smsSent, limits.dailySmsLimit, 0).state === 'reached'
 
-/** Whole days from a date to another, both as `2026-05-01`. */
+/** Whole days between two dates, both as `2026-05-01`. */
 export const daysBetween = (from: string, to: string): number =>
   Math.round((Date.parse(`${to}T00:00Z`) - Date.parse(`${from}T00:00Z`)) / 86_400_000)
 

@@ -23,7 +23,7 @@ export type Kind =
   | 'text'
 
 export interface Fact {
-  /** The member's name in the API, which also names its message. */
+  /** The name of the member in the API, which is also the key of its message. */
   key: Shown
   kind: Kind
   value: Value | Value[]
@@ -43,7 +43,7 @@ type Elsewhere =
   | 'place'
 type Shown = Exclude<keyof Location, Elsewhere>
 
-/** Every other member, in the order in which they are shown. A new one in the API's document is a type error here. */
+/** All other members, in display order. A new member in the API document is a type error here. */
 const kinds: Record<Shown, Kind> = {
   speed: 'speed',
   course: 'course',
@@ -86,10 +86,10 @@ export function factsOf(location: Location): Fact[] {
   return facts
 }
 
-/** What else was sent, by the sender's own names. */
+/** Further values that were sent, by the sender's own names. */
 export const attributesOf = (location: Location): [string, Value][] =>
   Object.entries((location.attributes ?? {}) as Record<string, Value>)
 
-/** What each accessory sent, by its own names. */
+/** Values of each accessory, by its own names. */
 export const accessoriesOf = (location: Location): [string, Value][][] =>
   (location.accessoriesAttributes ?? []).map((one) => Object.entries(one as Record<string, Value>))

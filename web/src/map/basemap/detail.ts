@@ -29,7 +29,7 @@ const layerOf = (
   minzoom: levels[level]
 })
 
-/** Sea and land of one level: each tile with land has a sea that hides the coarser land below it. */
+/** Sea, land and ice of one level: each tile with land has a sea that hides the coarser land below it. */
 function surfaces(level: Level, colour: Palette): LayerSpecification[] {
   return [
     { ...layerOf(level, 'sea'), type: 'fill', paint: { 'fill-color': colour.sea, 'fill-antialias': false } },
@@ -45,7 +45,13 @@ function surfaces(level: Level, colour: Palette): LayerSpecification[] {
         'fill-opacity': ['match', ['get', 'depth'], 200, 0.5, 1]
       }
     },
-    { ...layerOf(level, 'land'), type: 'fill', paint: { 'fill-color': colour.land } }
+    // Lakes are shapes of their own above the land, and islands above lakes, in the order of the tile.
+    {
+      ...layerOf(level, 'land'),
+      type: 'fill',
+      paint: { 'fill-color': ['case', ['has', 'water'], colour.sea, ['has', 'ice'], colour.ice, colour.land] }
+    },
+    { ...layerOf(level, 'ice'), type: 'fill', paint: { 'fill-color': colour.ice } }
   ]
 }
 
@@ -97,7 +103,6 @@ function shapes(colour: Palette): LayerSpecification[] {
     // Built-up areas are too coarse for shores at a larger scale; the finer land hides them there.
     { ...layerOf('region', 'urban'), type: 'fill', paint: { 'fill-color': colour.urban } },
     ...surfaces('local', colour),
-    { ...layerOf('region', 'ice'), type: 'fill', paint: { 'fill-color': colour.ice } },
     { ...layerOf('local', 'reef'), type: 'line', paint: { 'line-color': colour.reef, 'line-dasharray': [2, 2] } },
     ...lines('region', colour),
     ...lines('local', colour)
@@ -130,7 +135,7 @@ function names(level: Level, colour: Palette, language: string): LayerSpecificat
       source: level,
       'source-layer': 'town',
       ...range,
-      // A little earlier than the tiles say: collisions decide which have room.
+      // From a slightly lower zoom than the tiles give; labels that would collide are hidden anyway.
       filter: ['<=', ['get', 'zoom'], ['+', ['zoom'], 0.6]],
       layout: {
         'text-field': ['get', 'name'],

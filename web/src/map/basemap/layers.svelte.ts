@@ -1,10 +1,10 @@
-// The maps there are to choose from: the built-in one and the operator's own, and what may be drawn over any of them.
+// The available maps: the built-in one and those of the operator, and overlays.
 import type { LayerSpecification, SourceSpecification } from 'maplibre-gl'
 import { address, api, ok, root } from '$lib/api/client'
 import { addPmtiles } from './bundledTiles'
 
 export interface OperatorLayer {
-  /** Null for the one map of older settings. */
+  /** Null for the single map of older settings. */
   name: string | null
   /** Whether it is drawn over any map. */
   overlay: boolean
@@ -23,16 +23,16 @@ const overlaysKey = 'perigee.overlays'
 class MapLayers {
   /** The secret of the share link whose page this is: tiles that the server fetches are for its viewers too. */
   share: string | null = null
-  /** The operator's maps, best first. */
+  /** The operator's maps, in order of preference. */
   operator: OperatorLayer[] = $state([])
   overlays: OperatorLayer[] = $state([])
-  /** The index of the operator's map that is shown; null is the built-in map alone. */
+  /** The index of the operator's map that is shown; null for only the built-in map. */
   chosen: number | null = $state(null)
   /** Names of the overlays that are shown. */
   shown: string[] = $state([])
   /** Whether the server has the bundled map. */
   bundled = $state(false)
-  /** The view of the map while there is nothing to show. */
+  /** The initial view of the map while there are no devices. */
   begin: { center: [number, number]; zoom: number } | null = null
   #asked: Promise<void> | null = null
 
@@ -54,11 +54,11 @@ class MapLayers {
     this.operator = layers.filter(({ overlay }) => !overlay)
     this.overlays = layers.filter(({ overlay }) => overlay)
     this.shown = readList().filter((name) => this.overlays.some((layer) => layer.name === name))
-    this.chosen = this.#kept(read(key))
+    this.chosen = this.#storedChoice(read(key))
   }
 
-  /** The map of an earlier visit, by its name; the operator set a better map up, so it is shown unless the user chose otherwise. */
-  #kept(kept: string | null): number | null {
+  /** The map of an earlier visit, by its name. The first map of the operator is shown unless the user chose another. */
+  #storedChoice(kept: string | null): number | null {
     if (this.operator.length === 0 || kept === 'none') return null
     const named = this.operator.findIndex((layer) => nameIn(layer) === kept)
     return Math.max(0, named)
@@ -86,7 +86,7 @@ class MapLayers {
   }
 }
 
-/** What a choice is remembered by. */
+/** The key under which a choice is stored. */
 const nameIn = ({ name }: OperatorLayer): string => `layer ${name ?? ''}`
 
 function read(name: string): string | null {
@@ -110,7 +110,7 @@ function keep(name: string, value: string): void {
   try {
     localStorage.setItem(name, value)
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
 }
 
@@ -141,7 +141,7 @@ export async function drawn(
   return { source: { type: 'vector', ...common, ...source }, layers: styleOf(id, dark, language) }
 }
 
-/** The whole address; placeholders in braces stay as they are. */
+/** The absolute URL; placeholders in braces stay unchanged. */
 function absolute(url: string): string {
   if (!url.startsWith('api/')) return new URL(url, root).href.replaceAll('%7B', '{').replaceAll('%7D', '}')
   const query = mapLayers.share ? `?share=${encodeURIComponent(mapLayers.share)}` : ''

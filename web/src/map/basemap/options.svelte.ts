@@ -1,4 +1,4 @@
-// What a user chose about maps, kept in the browser.
+// Map options of the user, stored in the browser.
 const key = 'perigee.map'
 
 export interface MapOptions {
@@ -25,6 +25,6 @@ export function chooseMap(change: Partial<MapOptions>): void {
   try {
     localStorage.setItem(key, JSON.stringify(mapOptions))
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
 }

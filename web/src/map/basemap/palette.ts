@@ -1,7 +1,8 @@
 // The colours of the built-in map. Land is lighter than the sea by night as by day, and far enough from it to be seen
-// on a dimmed screen.
+// on a dimmed screen. What is not loaded yet has a colour of its own, which is neither.
 export const palettes = {
   light: {
+    unknown: '#d9d9d9',
     sea: '#c9deed',
     shelf: '#c9deed',
     deep: '#bad3e6',
@@ -19,6 +20,7 @@ export const palettes = {
     halo: '#f7f6f2'
   },
   dark: {
+    unknown: '#222222',
     sea: '#08131d',
     shelf: '#08131d',
     deep: '#050d15',

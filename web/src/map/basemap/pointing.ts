@@ -3,7 +3,7 @@ import type { Map, MapMouseEvent } from 'maplibre-gl'
 import type { Point } from '$lib/map/geometry/geodesy'
 
 /** Calls back with each clicked position; returns a function that stops it. */
-export function onPoint(map: Map, point: (place: Point) => void): () => void {
+export function onPoint(map: Map, point: (position: Point) => void): () => void {
   const clicked = ({ lngLat }: MapMouseEvent): void => point([lngLat.wrap().lng, lngLat.lat])
   map.on('click', clicked)
   map.getCanvas().style.cursor = 'crosshair'

@@ -5,6 +5,7 @@ import type { ExpressionSpecification, LayerSpecification, StyleSpecification } 
 import regular from '@fontsource/noto-sans/files/noto-sans-latin-400-normal.woff2?url'
 import bold from '@fontsource/noto-sans/files/noto-sans-latin-600-normal.woff2?url'
 import { root } from '$lib/api/client'
+import { levels } from './bundledTiles'
 import { detailLayers, detailSources, seaNames } from './detail'
 import { fonts } from './fonts'
 import { palettes, type Palette } from './palette'
@@ -22,13 +23,28 @@ function namesIn(language: string, codes: string[]): Names {
 const kindIs = (kind: string): ['==', ['get', string], string] => ['==', ['get', 'kind'], kind]
 
 /** Above this zoom the tiles of the bundled map show everything. */
-const coarseUntil = 5.5
+const coarseUntilZoom = 5.5
+
+/** Sea and land of a source of the program: too coarse for the zooms of the finer tiles, where some land would be sea. */
+function surfaces(source: 'outlines' | 'world', colour: Palette, hasTiles: boolean): LayerSpecification[] {
+  const common = { type: 'fill', source, ...(hasTiles ? { maxzoom: levels.local } : {}) } as const
+  return [
+    {
+      id: `${source}-sea`,
+      ...common,
+      filter: kindIs('sea'),
+      paint: { 'fill-color': colour.sea, 'fill-antialias': false }
+    },
+    { id: `${source}-land`, ...common, filter: kindIs('land'), paint: { 'fill-color': colour.land } }
+  ]
+}
 
 function worldLayers(colour: Palette, hasTiles: boolean): LayerSpecification[] {
-  const range = hasTiles ? { maxzoom: coarseUntil } : {}
+  const range = hasTiles ? { maxzoom: coarseUntilZoom } : {}
   return [
-    { id: 'sea', type: 'background', paint: { 'background-color': colour.sea } },
-    { id: 'land', type: 'fill', source: 'world', filter: kindIs('land'), paint: { 'fill-color': colour.land } },
+    { id: 'unknown', type: 'background', paint: { 'background-color': colour.unknown } },
+    ...surfaces('outlines', colour, hasTiles),
+    ...surfaces('world', colour, hasTiles),
     {
       id: 'coast',
       type: 'line',
@@ -98,21 +114,27 @@ const countryNames = (colour: Palette): LayerSpecification => ({
 
 export type CountryNames = GeoJSON.FeatureCollection<GeoJSON.Point, { code: string; rank: number; name?: string }>
 
-/** Where countries are named; fetched once. */
-export async function loadNames(): Promise<CountryNames> {
-  const answer = await fetch(new URL('basemap/names.json', root))
-  return (await answer.json()) as CountryNames
+/** Where countries are named. */
+export const loadNames = (): Promise<CountryNames> => load<CountryNames>('names.json')
+
+/** Land in few points, and the sea around it: small, so that a slow network shows both early. */
+export const loadOutlines = (): Promise<GeoJSON.FeatureCollection> => load<GeoJSON.FeatureCollection>('land.json')
+
+async function load<T>(file: string): Promise<T> {
+  const answer = await fetch(new URL(`basemap/${file}`, root))
+  return (await answer.json()) as T
 }
 
 export interface BasemapOptions {
   dark: boolean
   language: string
   names: CountryNames
+  outlines: GeoJSON.FeatureCollection
   /** Whether the server has the bundled map. */
   hasTiles: boolean
 }
 
-export function basemap({ dark, language, names, hasTiles }: BasemapOptions): StyleSpecification {
+export function basemap({ dark, language, names, outlines, hasTiles }: BasemapOptions): StyleSpecification {
   const colour = dark ? palettes.dark : palettes.light
   const known = namesIn(
     language,
@@ -133,6 +155,7 @@ export function basemap({ dark, language, names, hasTiles }: BasemapOptions): St
       'Noto Sans Medium': absolute(bold)
     },
     sources: {
+      outlines: { type: 'geojson', data: outlines, maxzoom: 7 },
       world: {
         type: 'geojson',
         data: new URL('basemap/world.json', root).href,

@@ -1,5 +1,6 @@
-// Geofences on the map: areas filled and outlined, corridors as wide as they are, each with its name.
+// Geofences on the map: areas filled and outlined, corridors at their true width, each with its name.
 import type { ExpressionSpecification, FilterSpecification, GeoJSONSource, Map, MapLayerMouseEvent } from 'maplibre-gl'
+import { fenceColour } from './fenceColours'
 import { labelAt, shown, type Shape } from './drawShape'
 import { fonts } from '$lib/map/basemap/fonts'
 
@@ -11,20 +12,20 @@ export interface Fence {
 
 interface Options {
   dark: boolean
-  /** Without it the geofences are read-only. */
+  /** Without it, the geofences are read-only. */
   onpick?: (id: string) => void
 }
 
 const areas = 'fences'
 const labels = 'fence-names'
-const equator = 40_075_016.686
-const tile = 512
+const equatorMetres = 40_075_016.686
+const tilePx = 512
 
 /** The width of a corridor in pixels at zoom 0; it doubles with each zoom level. */
 function widthAtZero(shape: Shape): number {
   if (shape.kind !== 'corridor') return 0
   const latitude = shape.positions.reduce((sum, [, north]) => sum + north, 0) / Math.max(1, shape.positions.length)
-  return (shape.width * tile) / (equator * Math.cos((latitude * Math.PI) / 180))
+  return (shape.width * tilePx) / (equatorMetres * Math.cos((latitude * Math.PI) / 180))
 }
 
 const collection = (features: GeoJSON.Feature[]): GeoJSON.FeatureCollection => ({ type: 'FeatureCollection', features })
@@ -49,13 +50,13 @@ export class FenceLayer {
     }
   }
 
-  /** Shows these and no others. */
+  /** Shows exactly these geofences. */
   show(fences: Fence[], picked = ''): void {
     this.map.getSource<GeoJSONSource>(areas)?.setData(
       collection(
         fences.map(({ id, shape }) => ({
           type: 'Feature',
-          properties: { fence: id, width: widthAtZero(shape) },
+          properties: { fence: id, width: widthAtZero(shape), colour: fenceColour(id, this.options.dark) },
           geometry: shown(shape)
         }))
       )
@@ -89,7 +90,7 @@ export class FenceLayer {
   }
 
   readonly #clicked = (event: MapLayerMouseEvent): void => {
-    // A device on the geofence was meant.
+    // The click was meant for a device on the geofence.
     if (event.defaultPrevented) return
     const id: unknown = event.features?.[0]?.properties.fence
     if (typeof id === 'string' && id) this.options.onpick?.(id)
@@ -102,8 +103,12 @@ export class FenceLayer {
   }
 
   #colour(): ExpressionSpecification {
-    const [plain, picked] = this.options.dark ? ['#8b7cf6', '#ff9d5c'] : ['#5b46d6', '#c2410c']
-    return ['case', ['==', ['get', 'fence'], this.#picked], picked ?? '', plain ?? '']
+    return [
+      'case',
+      ['==', ['get', 'fence'], this.#picked],
+      this.options.dark ? '#ff9d5c' : '#c2410c',
+      ['get', 'colour']
+    ]
   }
 
   #addLayers(): void {

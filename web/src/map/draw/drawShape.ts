@@ -1,6 +1,6 @@
 // The shapes of geofences, converted between the API, the drawing tool and the map.
 // Edges of areas are straight in longitude and latitude and go the shorter way round; circles and corridors are
-// measured on the sphere. The map wants longitudes that go on past 180 degrees instead of jumping.
+// measured on the sphere. The map requires longitudes that continue past 180 degrees.
 import { earthRadius, unwrap, wrap, type Point } from '$lib/map/geometry/geodesy'
 
 export type Position = Point
@@ -22,10 +22,10 @@ export interface Geometry {
 }
 
 const radians = Math.PI / 180
-/** The widest step between two shown positions of an edge, in degrees. */
-const step = 2
-/** Where the map's projection ends. */
-const edge = 85
+/** Maximum step between two shown positions of an edge. */
+const stepDegrees = 2
+/** Latitude at which the map's projection ends. */
+const edgeDegrees = 85
 
 /** The position at a distance in metres and a bearing in degrees from another. */
 export function destination([longitude, latitude]: Position, metres: number, bearing: number): Position {
@@ -86,13 +86,13 @@ export function shapeOf(geometry: Geometry, size: { radius?: number | null; widt
   }
 }
 
-/** Seven places of a degree are a centimetre; more is noise of the pointer. */
+/** Seven decimals of a degree are about a centimetre; more would be noise of the pointer. */
 const precise = ([longitude, latitude]: Position): Position => [
   Math.round(wrap(longitude) * 1e7) / 1e7,
   Math.round(latitude * 1e7) / 1e7
 ]
 
-/** A shape as the API takes it. */
+/** A shape as the API accepts it. */
 export function geometryOf(shape: Shape): { geometry: Geometry; radius: number | null; width: number | null } {
   switch (shape.kind) {
     case 'circle':
@@ -120,13 +120,15 @@ export function geometryOf(shape: Shape): { geometry: Geometry; radius: number |
   }
 }
 
-/** Positions between those of a line, so that long edges are shown as they are meant. */
+/** Adds positions along a line, so that long edges stay straight in longitude and latitude on the map. */
 function dense(positions: Position[]): Position[] {
   const all: Position[] = []
   positions.forEach((position, index) => {
     const before = positions[index - 1]
     if (before) {
-      const parts = Math.ceil(Math.max(Math.abs(position[0] - before[0]), Math.abs(position[1] - before[1])) / step)
+      const parts = Math.ceil(
+        Math.max(Math.abs(position[0] - before[0]), Math.abs(position[1] - before[1])) / stepDegrees
+      )
       for (let part = 1; part < parts; part++) {
         const share = part / parts
         all.push([before[0] + (position[0] - before[0]) * share, before[1] + (position[1] - before[1]) * share])
@@ -137,13 +139,13 @@ function dense(positions: Position[]): Position[] {
   return all
 }
 
-/** A ring as the map shows it; one that goes round the earth is closed along its pole. */
+/** A ring as the map shows it; one that goes round the earth is closed along the edge of the map at its pole. */
 function shownRing(ring: Position[]): Position[] {
   const whole = unwrap(close(open(ring)))
   const [first, last] = [whole[0], whole.at(-1)]
   const shown = dense(whole)
   if (!first || !last || Math.abs(last[0] - first[0]) < 180) return shown
-  const pole = ring.reduce((sum, [, latitude]) => sum + latitude, 0) < 0 ? -edge : edge
+  const pole = ring.reduce((sum, [, latitude]) => sum + latitude, 0) < 0 ? -edgeDegrees : edgeDegrees
   return [...shown, [last[0], pole], [first[0], pole], first]
 }
 
@@ -178,7 +180,7 @@ export function boundsOf(shape: Shape): [number, number, number, number] {
   return [Math.min(...east), Math.min(...north), Math.max(...east), Math.max(...north)]
 }
 
-/** Where the name of a shape stands: the centre of its area, or half way along a corridor. */
+/** Position of the label of a shape: the centre of its area, or the middle of a corridor. */
 export function labelAt(shape: Shape): Position {
   if (shape.kind === 'circle') return shape.center
   if (shape.kind === 'corridor') {

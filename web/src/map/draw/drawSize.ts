@@ -1,10 +1,10 @@
-// How large a shape is, on the sphere.
+// Sizes of shapes on the sphere.
 import type { Position, Shape } from './drawShape'
 import { earthRadius, lengthOf, unwrap } from '$lib/map/geometry/geodesy'
 
 const radians = Math.PI / 180
 
-/** The area inside a ring, in square metres; of one that goes round the earth, the part around its pole. */
+/** The area inside a ring, in square metres. A ring that goes round the earth encloses the part around its pole. */
 export function areaOf(ring: Position[]): number {
   const whole = unwrap([...ring, ...ring.slice(0, 1)])
   let [sum, turn] = [0, 0]
@@ -18,7 +18,7 @@ export function areaOf(ring: Position[]): number {
   return earthRadius ** 2 * (Math.abs(turn) > 180 ? 2 * Math.PI - flat : flat)
 }
 
-/** The area of a shape in square metres; none for a corridor, whose length says more. */
+/** The area of a shape in square metres, or the length of a corridor in metres. */
 export function sizeOf(shape: Shape): { area: number } | { length: number } {
   switch (shape.kind) {
     case 'polygon':

@@ -1,5 +1,5 @@
-// Drawing and changing one shape by hand. Terra Draw only takes longitudes up to 180 degrees, so it works on a world
-// turned until the shape is in its middle: shapes across the antimeridian are drawn like any other.
+// Drawing and changing one shape by hand. Terra Draw accepts only longitudes up to 180 degrees, so it works on a world
+// rotated until the shape is in its centre: shapes across the antimeridian are drawn like any other.
 import type { Map } from 'maplibre-gl'
 import {
   TerraDraw,
@@ -15,12 +15,12 @@ import { TerraDrawMapLibreGLAdapter } from 'terra-draw-maplibre-gl-adapter'
 import { boundsOf, circleRing, destination, middle, open, type DrawnKind, type Position, type Shape } from './drawShape'
 import { distanceBetween, unwrap } from '$lib/map/geometry/geodesy'
 
-interface Place {
+interface LngLat {
   lng: number
   lat: number
 }
-const places = 9
-const rounded = (value: number): number => Number(value.toFixed(places))
+const decimals = 9
+const rounded = (value: number): number => Number(value.toFixed(decimals))
 
 /** The map with all longitudes shifted by some degrees. */
 class TurnedAdapter extends TerraDrawMapLibreGLAdapter<Map> {
@@ -29,8 +29,8 @@ class TurnedAdapter extends TerraDrawMapLibreGLAdapter<Map> {
   override project(lng: number, lat: number): { x: number; y: number } {
     return super.project(lng + this.turn, lat)
   }
-  /** Also what the places of events are found by. */
-  override unproject(x: number, y: number): Place {
+  /** Also used to find the positions of events. */
+  override unproject(x: number, y: number): LngLat {
     const { lng, lat } = super.unproject(x, y)
     return { lng: lng - this.turn, lat }
   }
@@ -57,12 +57,12 @@ interface Options {
   onchange: (shape: Shape, done: boolean) => void
 }
 
-/** The corners of a circle while it is edited. */
+/** Number of corners by which a circle is drawn while it is edited. */
 const ringCorners = 64
-/** A circle drawn smaller than this, in pixels, is taken for a mistake. */
-const least = 8
-/** The radius in pixels such a circle gets instead, to be dragged from there. */
-const usual = 60
+/** A circle drawn smaller than this is treated as a mistake. */
+const leastPx = 8
+/** The radius that such a circle gets instead. The user can then drag it. */
+const usualPx = 60
 
 const modeOf: Record<DrawnKind, string> = { polygon: 'polygon', circle: 'circle', corridor: 'linestring' }
 
@@ -74,14 +74,14 @@ export class DrawTool {
   #width = 0
   #radius = 0
   #center: Position = [0, 0]
-  /** The last touched point: between two taps no pointer moves, so the drawing tool misses the second. */
+  /** The last touched point, in pixels. Between two taps no pointer moves, so the drawing tool misses the second. */
   #touched = { x: 0, y: 0 }
 
   constructor(
     private readonly map: Map,
     private readonly options: Options
   ) {
-    this.#adapter = new TurnedAdapter({ map, coordinatePrecision: places })
+    this.#adapter = new TurnedAdapter({ map, coordinatePrecision: decimals })
     this.#draw = new TerraDraw({ adapter: this.#adapter, modes: modes(options.dark, () => this.#kind === 'circle') })
     this.#draw.start()
     map.getCanvas().addEventListener('pointerup', this.#noteTouch)
@@ -92,7 +92,7 @@ export class DrawTool {
     })
   }
 
-  /** Lets a new shape be drawn; a corridor gets this width. */
+  /** Starts the drawing of a new shape; a corridor gets this width. */
   begin(kind: DrawnKind, width: number): void {
     this.#clear()
     this.#adapter.turn = Math.round(this.map.getCenter().lng)
@@ -140,14 +140,14 @@ export class DrawTool {
     this.#touched = { x: event.clientX - left, y: event.clientY - top }
   }
 
-  /** The radius of a circle that was drawn, also by two taps. */
-  #meant(center: Position, radius: number): number {
+  /** The radius of a new circle, in metres. After two taps the drawn radius is near 0: the second tap then sets it. */
+  #radiusAtPointer(center: Position, radius: number): number {
     const middle = this.map.project(center)
     const end = this.map.project(destination(center, radius, 90))
-    if (Math.hypot(end.x - middle.x, end.y - middle.y) >= least) return radius
+    if (Math.hypot(end.x - middle.x, end.y - middle.y) >= leastPx) return radius
     const { x, y } = this.#touched
-    const far = Math.hypot(x - middle.x, y - middle.y) >= least
-    const { lng, lat } = this.map.unproject(far ? [x, y] : [middle.x + usual, middle.y])
+    const far = Math.hypot(x - middle.x, y - middle.y) >= leastPx
+    const { lng, lat } = this.map.unproject(far ? [x, y] : [middle.x + usualPx, middle.y])
     return distanceBetween(center, [lng, lat])
   }
 
@@ -187,7 +187,7 @@ export class DrawTool {
     const shape = this.#shapeOf(feature.geometry, keeps)
     if (!shape) return
     if (shape.kind === 'circle' && isNew)
-      shape.radius = Math.max(1, Math.round(this.#meant(shape.center, shape.radius)))
+      shape.radius = Math.max(1, Math.round(this.#radiusAtPointer(shape.center, shape.radius)))
     if (shape.kind === 'circle' && done) this.#radius = shape.radius
     this.options.onchange(shape, done)
     if (done) queueMicrotask(() => this.edit(shape))
@@ -211,7 +211,7 @@ export class DrawTool {
   }
 }
 
-/** What can be drawn, in the colours of the theme. */
+/** Layers of the drawing tool, in the colours of the theme. */
 function modes(dark: boolean, isCircle: () => boolean): ConstructorParameters<typeof TerraDraw>[0]['modes'] {
   const colour = dark ? '#ff9d5c' : '#c2410c'
   const ground = dark ? '#0d1620' : '#ffffff'

@@ -44,7 +44,7 @@ export function onMap({ id, geometry, properties }: Geofence): Fence[] {
   return shape ? [{ id, name: properties.name, shape }] : []
 }
 
-/** What the API takes of a geofence. */
+/** A geofence as the API accepts it. */
 export function bodyOf(name: string, description: string | null, shape: Shape): Schemas['GeofenceInput'] {
   const { geometry, radius, width } = geometryOf(shape)
   return { type: 'Feature', geometry, properties: { name: name.trim(), description, radius, width } }

@@ -1,10 +1,10 @@
-// A temporary line or points that a component draws on the map.
+// Temporary lines or points that a component draws on the map.
 import type { GeoJSONSource, LayerSpecification, Map } from 'maplibre-gl'
 import { lowestFleetLayer } from '$lib/map/fleet/fleetStyle'
 
 type Layer = { type: LayerSpecification['type'] } & Record<string, unknown>
 
-/** A source of its own with its layers, below the fleet. */
+/** A map source with its layers, drawn below the fleet. */
 export class Overlay {
   constructor(
     private readonly map: Map,

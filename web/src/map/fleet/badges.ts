@@ -1,5 +1,5 @@
-// The pictures of devices and clusters on the map, drawn when they are first needed. A name says all that a picture
-// depends on, so that equal ones are drawn once.
+// The pictures of devices and clusters on the map, drawn when they are first needed. The name of a picture contains
+// everything that it depends on, so that equal pictures are drawn once.
 import type { Map } from 'maplibre-gl'
 import { deviceIcons, type DeviceIcon } from './deviceIcons'
 
@@ -35,7 +35,7 @@ function disc(context: CanvasRenderingContext2D, radius: number, colour: string)
   context.fill()
 }
 
-/** Black or white, whichever is read better on a colour that the canvas knows. */
+/** Black or white, whichever is easier to read on a CSS colour. */
 function readableOn(context: CanvasRenderingContext2D, colour: string): string {
   context.fillStyle = colour
   const known = context.fillStyle
@@ -51,7 +51,7 @@ export interface Badge {
   own: string | null
 }
 
-/** Gives the map the picture of a device; returns its name. */
+/** Adds the picture of a device to the map; returns the name of the picture. */
 export function addBadge(map: Map, { icon, state, own }: Badge, { halo }: Surface): string {
   const name = `badge ${icon ?? ''} ${state} ${own ?? ''} ${halo}`
   if (map.hasImage(name)) return name
@@ -74,7 +74,7 @@ export function addBadge(map: Map, { icon, state, own }: Badge, { halo }: Surfac
   return name
 }
 
-/** Gives the map the pointer beside a device that moves; it points up and is turned. Returns its name. */
+/** Adds the pointer of a moving device to the map; returns its name. It points up, and the layer rotates it. */
 export function addHeading(map: Map, colour: string, hasIcon: boolean, { halo }: Surface): string {
   const name = `heading ${colour} ${hasIcon} ${halo}`
   if (map.hasImage(name)) return name
@@ -100,7 +100,7 @@ export function addHeading(map: Map, colour: string, hasIcon: boolean, { halo }:
 export type Ring = [colour: string, parts: number][]
 export const ringParts = 24
 
-/** Shares a ring among counts: everything that is there gets a part, the rest goes by size. */
+/** Divides a ring among counts: each count above 0 gets one part, and the other parts are divided in proportion. */
 export function ringOf(counts: [colour: string, count: number][]): Ring {
   const present = counts.filter(([, count]) => count > 0)
   const total = present.reduce((sum, [, count]) => sum + count, 0)
@@ -114,14 +114,14 @@ export function ringOf(counts: [colour: string, count: number][]): Ring {
 }
 
 /** The diameter of the picture of a cluster, in pixels, before it is scaled. */
-const donut = 56
+const donutPx = 56
 
-/** Gives the map the picture of a cluster: a ring of its states around a middle in the colour of its worst alert. */
+/** Adds the picture of a cluster to the map: a ring of its states around a disc in the colour of its worst alert. */
 export function addDonut(map: Map, ring: Ring, alarm: string | null, { halo, middle }: Surface): string {
   const name = `donut ${ring.map((part) => part.join(':')).join(' ')} ${alarm ?? ''} ${halo}`
   if (map.hasImage(name)) return name
-  const image = draw(donut, (context) => {
-    const outer = donut / 2 - 1
+  const image = draw(donutPx, (context) => {
+    const outer = donutPx / 2 - 1
     disc(context, outer, halo)
     let from = -Math.PI / 2
     for (const [colour, parts] of ring) {

@@ -1,5 +1,5 @@
-// Groups devices that would overlap on the map. It runs on the main thread on purpose: the list of members is at hand
-// for the ring of states and for coming apart, and 10,000 devices take a few milliseconds.
+// Groups devices that would overlap on the map. It runs on the main thread on purpose: the members are needed there for
+// the ring of states and for separating a cluster, and 10,000 devices take a few milliseconds.
 
 /** A device in the unit square of the Mercator projection, x growing east and y south. */
 export interface Spot {
@@ -9,7 +9,7 @@ export interface Spot {
 }
 
 export interface Cluster<S extends Spot> {
-  /** The same while its devices stay about where they are. */
+  /** Stays the same while the devices move little. */
   id: string
   members: S[]
   x: number
@@ -28,13 +28,13 @@ interface Cell<S extends Spot> {
 /** The size of a tile of the map in pixels: the world is this wide at zoom 0. */
 export const worldSize = 512
 
-/** How far apart two longitudes of the unit square are, the shorter way round: from -0.5 to 0.5. */
+/** The way east from one longitude of the unit square to another, the shorter way round: from -0.5 to 0.5. */
 const eastward = (from: number, to: number): number => {
   const step = to - from
   return step > 0.5 ? step - 1 : step < -0.5 ? step + 1 : step
 }
 
-/** Puts spots closer than `radius` pixels at this zoom into clusters; one without neighbours is a cluster of its own. */
+/** Puts spots closer than `radius` pixels at this zoom into clusters; a spot without neighbours is its own cluster. */
 export function cluster<S extends Spot>(spots: Iterable<S>, zoom: number, radius: number): Cluster<S>[] {
   // A whole number of columns, so that the grid closes at the antimeridian.
   const columns = Math.max(1, Math.floor((worldSize * 2 ** zoom) / radius))
@@ -101,7 +101,7 @@ function middle(spots: Spot[]): { x: number; y: number } {
   return { x: (((first.x + east / spots.length) % 1) + 1) % 1, y: south / spots.length }
 }
 
-/** How many pixels the members of a cluster spread at a zoom, in the direction where they spread most. */
+/** The width or height of the area that spots cover at a zoom, whichever is larger, in pixels. */
 export function spreadOf(spots: Spot[], zoom: number): number {
   const first = spots[0]
   if (!first) return 0

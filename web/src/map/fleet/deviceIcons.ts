@@ -1,4 +1,4 @@
-// The drawings of devices: filled paths in a square of 24, and the words by which a device asks for one.
+// The drawings of devices: filled paths in a square of 24, and the words that select one.
 export const deviceIcons = {
   boat: 'M11 3h2v3.2l5.5 2.3V13l1.8.9-2.1 5.3c-1.2.1-1.9-.3-3.1-1.2-1.3 1-2 1.3-3.1 1.3s-1.8-.3-3.1-1.3c-1.2.9-1.9 1.3-3.1 1.2L3.7 13.9l1.8-.9V8.5L11 6.2zM7.5 9.9v2.3L12 10.2l4.5 2V9.9L12 8z',
   sail: 'M12.5 2.5c3.5 3.3 5.7 7.3 6.5 12h-6.5zM11 5v9.5H5.2C6.3 10.5 8.2 7.3 11 5zM3.5 16h17l-2.3 4.2c-.3.5-.7.8-1.3.8H7.1c-.6 0-1-.3-1.3-.8z',
@@ -29,7 +29,7 @@ export const deviceIcons = {
 
 export type DeviceIcon = keyof typeof deviceIcons
 
-/** Other words for the same drawings, in lower case; devices name their icon in words of their own. */
+/** Other words for the same drawings, in lower case: the API accepts any word as the icon of a device. */
 const words: Record<DeviceIcon, string[]> = {
   boat: ['ship', 'vessel', 'fishing', 'ferry', 'yacht', 'tug', 'barco', 'buque', 'pesquero', 'embarcación', 'lancha'],
   sail: ['sailboat', 'sailing', 'velero'],
@@ -56,7 +56,7 @@ const known = new Map<string, DeviceIcon>(
   )
 )
 
-/** The drawing that a device asks for; null for none or an unknown one. */
+/** The drawing that a word selects; null for an unknown word or none. */
 export function iconOf(word: string | null | undefined): DeviceIcon | null {
   return known.get(word?.trim().toLocaleLowerCase() ?? '') ?? null
 }
@@ -68,7 +68,7 @@ const named = new Set(
   )
 )
 
-/** The colour that the tags of a device name as `colour` or `color`; null for none or one that is no colour. */
+/** The colour that the tags of a device name as `colour` or `color`; null for none or one that is not a colour. */
 export function colourOf(tags: Record<string, string>): string | null {
   const wanted = (tags.colour ?? tags.color ?? '').trim().toLowerCase()
   return hex.test(wanted) || named.has(wanted) ? wanted : null

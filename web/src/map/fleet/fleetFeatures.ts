@@ -2,7 +2,8 @@
 import type { Map as MapLibreMap } from 'maplibre-gl'
 import { age, number } from '$lib/format/format'
 import { statuses, type Status } from '$lib/live/fleet.svelte'
-import { worse, type Severity } from '$lib/live/severities'
+import { isOutdated } from '$lib/live/freshness'
+import { worseOf, type Severity } from '$lib/live/severities'
 import { addBadge, addDonut, addHeading, ringOf, surfaceOf, type Surface } from './badges'
 import type { Cluster } from './clusters'
 import { statusColours } from './colours'
@@ -12,10 +13,14 @@ import { labelOf } from './label'
 import { toLngLat } from '$lib/map/geometry/unitSquare'
 
 /** A device slower than this, in km/h, is drawn without a heading. */
-const crawling = 2
-/** Devices that have gone silent fade. */
+const crawlingKmh = 2
+/** Opacity by status: devices that stopped reporting are fainter. */
 const opacities: Record<Status, number> = { online: 1, late: 0.85, offline: 0.55, never: 0.45, expired: 0.45 }
-/** Seconds from which a label says how old the position is. */
+/** Opacity of devices that do not match the search. */
+const dimmed = 0.3
+/** Sort key of dimmed devices and clusters, which lie below all others. */
+const lowest = 100
+/** Age in seconds from which a label shows the age of the position. */
 const worthSaying = 60
 
 const alarms: Record<'light' | 'dark', Record<Severity, string | null>> = {
@@ -36,13 +41,17 @@ export class FleetFeatures {
   }
 
   device({ spot, x, y }: Placed, picked: string | undefined, now: number): GeoJSON.Feature {
-    const { tracked, status, severity } = spot
+    const { tracked, status, severity, isDim } = spot
     const { device, location } = tracked
     const icon = iconOf(device.icon)
     const isPicked = device.id === picked
     const isAlarm = severity === 'critical'
     const colour = this.#colours[status]
-    const isMoving = typeof location?.course === 'number' && (location.speed ?? 0) > crawling
+    // The arrow shows the current course, so an outdated location has none.
+    const isMoving =
+      typeof location?.course === 'number' &&
+      (location.speed ?? 0) > crawlingKmh &&
+      !isOutdated(location.dateTime, device, now)
     const isOld = location !== null && (now - Date.parse(location.dateTime)) / 1000 >= worthSaying
     return {
       type: 'Feature',
@@ -53,8 +62,8 @@ export class FleetFeatures {
         age: isOld ? age(location.dateTime, now) : '',
         icon: addBadge(this.map, { icon, state: colour, own: colourOf(device.tags) }, this.#surface),
         drawing: icon !== null,
-        opacity: isPicked || isAlarm ? 1 : opacities[status],
-        order: isPicked ? -2 : isAlarm ? -1 : statuses.indexOf(status),
+        opacity: isPicked || isAlarm ? 1 : isDim ? dimmed : opacities[status],
+        order: isPicked ? -2 : isAlarm ? -1 : isDim ? lowest : statuses.indexOf(status),
         ...(isOnTop(spot, picked) ? { top: true } : {}),
         ...(isPicked ? { picked: true } : {}),
         ...(isAlarm ? { alarm: true } : {}),
@@ -71,8 +80,10 @@ export class FleetFeatures {
     let worst: Severity | null = null
     for (const { status, severity } of members) {
       counts.set(status, (counts.get(status) ?? 0) + 1)
-      worst = worse(worst, severity)
+      worst = worseOf(worst, severity)
     }
+    // Either all members of a cluster are dimmed or none.
+    const isDim = members[0]?.isDim ?? false
     const ring = ringOf(statuses.map((status) => [this.#colours[status], counts.get(status) ?? 0]))
     const alarm = worst ? alarms[this.dark ? 'dark' : 'light'][worst] : null
     const isDarkMiddle = alarm ? worst === 'critical' || this.dark : this.dark
@@ -84,7 +95,8 @@ export class FleetFeatures {
         short: members.length < 10_000 ? number(members.length) : `${number(members.length / 1000)}k`,
         icon: addDonut(this.map, ring, alarm, this.#surface),
         ink: isDarkMiddle ? '#ffffff' : '#15202b',
-        order: -members.length
+        opacity: isDim ? dimmed : 1,
+        order: isDim ? lowest : -members.length
       },
       geometry: { type: 'Point', coordinates: toLngLat(x, y) }
     }

@@ -9,21 +9,22 @@ import { isPolar, levelOf, sceneOf, spotOf, type DeviceSpot, type Scene, type Sp
 import { clusterLayer, deviceLayers, fleetLayers, fleetSource, legSource } from './fleetStyle'
 import { Movement } from './movement'
 import { PolarMarkers } from './polarMarkers'
-import { boundsOfPlaces } from '$lib/map/geometry/bounds'
+import { boundsOfPositions } from '$lib/map/geometry/bounds'
 import { toLngLat, toUnit } from '$lib/map/geometry/unitSquare'
 
 /** How long changes are gathered, in milliseconds: longer with more devices, because each update costs time for all. */
 const gatherFor = (count: number): number => (count > 2_000 ? 1_000 : 200)
-/** Milliseconds between two pictures of a movement, and how many devices are moved smoothly at most. */
+/** Milliseconds between two frames of a movement. */
 const frameEvery = 80
+/** Maximum number of shown devices up to which they are moved smoothly. */
 const mostMoving = 250
-/** Ages in labels are written anew this often, in milliseconds. */
+/** Interval at which ages in labels are updated, in milliseconds. */
 const agesEvery = 20_000
-/** Clusters come apart by zooming up to here, and by drawing their devices around the spot beyond it. */
+/** Up to this zoom a click on a cluster zooms in on its devices; beyond it they are drawn around their spot. */
 const deepest = 17
-/** Pixels that devices of "one spot" spread at most at the deepest zoom. */
+/** Devices that cover less than this many pixels at the deepest zoom are at one spot. */
 const oneSpot = 30
-/** Below this zoom everything on a globe may be in view. */
+/** Below this zoom all longitudes of a globe may be in view. */
 const wholeGlobe = 6
 
 export interface FleetLayerOptions {
@@ -32,10 +33,12 @@ export interface FleetLayerOptions {
   onpick?: (id: string) => void
   /** Which devices are shown. */
   shows: (tracked: Tracked) => boolean
+  /** Which devices are drawn faintly, below the others; none if omitted. */
+  dims?: (tracked: Tracked) => boolean
   severityOf?: (device: string) => Severity | null
-  /** Whether clicks are answered now; always when it is left out. */
+  /** Whether clicks are handled now; always if omitted. */
   answers?: () => boolean
-  /** How many devices are beyond the edge of a flat map. */
+  /** Called with the number of devices beyond the edge of a flat map. */
   onpolar?: (count: number) => void
 }
 
@@ -71,18 +74,18 @@ export class FleetLayer {
     map.on('moveend', this.#movedEnd)
     map.on('click', this.#clicked)
     map.on('mousemove', this.#hovered)
-    this.#unlisten = fleet.listen((change) => this.#gather(change))
-    this.#ages = window.setInterval(() => this.#later(0), agesEvery)
-    this.#later(0)
+    this.#unlisten = fleet.listen((change) => this.#collect(change))
+    this.#ages = window.setInterval(() => this.#scheduleUpdate(0), agesEvery)
+    this.#scheduleUpdate(0)
   }
 
-  /** Draws everything anew after the filter or the alerts changed. */
+  /** Draws everything again after the filter or the alerts changed. */
   refresh(): void {
     this.#waiting.whole = true
-    this.#later(100)
+    this.#scheduleUpdate(100)
   }
 
-  /** The device that is ringed, never in a cluster and hidden by no filter. */
+  /** Picks a device: it gets a ring, is never in a cluster, and no filter hides it. */
   pick(id: string | undefined): void {
     if (id === this.#picked) return
     for (const one of [this.#picked, id]) {
@@ -90,15 +93,15 @@ export class FleetLayer {
       if (tracked) this.#waiting.changed.set(tracked.device.id, tracked)
     }
     this.#picked = id
-    this.#later(0)
+    this.#scheduleUpdate(0)
   }
 
-  /** Whether near devices are put into clusters. */
+  /** Sets whether nearby devices are put into clusters. */
   setClusters(on: boolean): void {
     if (on === this.#clusters) return
     this.#clusters = on
     this.#spider = null
-    this.#later(0)
+    this.#scheduleUpdate(0)
   }
 
   remove(): void {
@@ -113,17 +116,17 @@ export class FleetLayer {
     this.map.off('mousemove', this.#hovered)
   }
 
-  #gather(change: Change): void {
+  #collect(change: Change): void {
     for (const [id, tracked] of change.changed) this.#waiting.changed.set(id, tracked)
     for (const [id, tracked] of change.removed) {
       this.#waiting.changed.delete(id)
       this.#waiting.removed.set(id, tracked)
     }
     this.#waiting.whole ||= change.whole
-    this.#later(gatherFor(fleet.snapshot.size))
+    this.#scheduleUpdate(gatherFor(fleet.snapshot.size))
   }
 
-  #later(delay: number): void {
+  #scheduleUpdate(delay: number): void {
     if (delay === 0 && this.#timer) {
       clearTimeout(this.#timer)
       this.#timer = 0
@@ -134,7 +137,7 @@ export class FleetLayer {
     }, delay)
   }
 
-  /** Takes what changed and computes what is in view. */
+  /** Applies the gathered changes, computes the scene in view and draws it. */
   #update(): void {
     const change = this.#waiting
     this.#waiting = noChange()
@@ -160,7 +163,7 @@ export class FleetLayer {
     return this.map.getProjection()?.type === 'globe'
   }
 
-  /** Takes those beyond the edge out: on a globe they are markers. */
+  /** The devices that tiles can show. Those nearer to a pole are shown as markers on the globe. */
   #withoutPolar(): DeviceSpot[] {
     const [near, polar]: [DeviceSpot[], DeviceSpot[]] = [[], []]
     for (const spot of this.#spots.values()) (isPolar(spot) ? polar : near).push(spot)
@@ -172,7 +175,8 @@ export class FleetLayer {
     const before = this.#spots.get(tracked.key)
     const severity = this.options.severityOf?.(tracked.device.id) ?? null
     const isShown = tracked.device.id === this.#picked || this.options.shows(tracked)
-    const spot = isShown ? spotOf(tracked, statusOf(tracked), severity) : null
+    const isDim = this.options.dims?.(tracked) ?? false
+    const spot = isShown ? spotOf(tracked, statusOf(tracked), severity, isDim) : null
     if (!spot) {
       this.#spots.delete(tracked.key)
       return
@@ -180,7 +184,7 @@ export class FleetLayer {
     this.#spots.set(tracked.key, spot)
     if (!moves || !before) return
     const pixels = spreadOf([before, spot], this.map.getZoom())
-    // A jump across the screen is no movement that anybody could follow.
+    // A jump across the screen is not a movement that anybody could follow.
     if (pixels > 1.5 && pixels < 700) this.#movement.begin(tracked.key, before, spot, performance.now())
   }
 
@@ -204,12 +208,12 @@ export class FleetLayer {
     }
   }
 
-  /** Gives the map the features of the scene; while devices move it is called again for each picture. */
+  /** Passes the features of the scene to the map; called again for each frame while devices move. */
   #draw(): void {
     const [target, legs] = [fleetSource, legSource].map((id) => this.map.getSource<GeoJSONSource>(id))
-    // A new style has no sources of the old one.
+    // The style was replaced, and its sources went with it.
     if (!target || !legs) return
-    // The scene that is waiting is drawn when the map has taken the last one.
+    // The map is still processing the previous scene; this one is drawn in a later frame.
     if (this.#busy) return this.#nextFrame()
     const [instant, now] = [performance.now(), Date.now()]
     const features = this.#scene.singles.map((placed) => {
@@ -233,18 +237,18 @@ export class FleetLayer {
 
   readonly #moved = (): void => {
     const zoom = this.map.getZoom()
-    if (this.#spider || levelOf(zoom) !== this.#level) this.#later(60)
-    else this.#later(gatherFor(fleet.snapshot.size))
+    if (this.#spider || levelOf(zoom) !== this.#level) this.#scheduleUpdate(60)
+    else this.#scheduleUpdate(gatherFor(fleet.snapshot.size))
   }
 
-  readonly #movedEnd = (): void => this.#later(0)
+  readonly #movedEnd = (): void => this.#scheduleUpdate(0)
 
   readonly #clicked = (event: MapMouseEvent): void => {
     const { onpick } = this.options
     if (!onpick || this.options.answers?.() === false) return
-    const devices = [...new Set(this.#under(event, deviceLayers).map(({ device }) => String(device)))]
-    const cluster = this.#under(event, [clusterLayer])[0]
-    // Other listeners leave alone what was clicked here.
+    const devices = [...new Set(this.#featuresAt(event, deviceLayers).map(({ device }) => String(device)))]
+    const cluster = this.#featuresAt(event, [clusterLayer])[0]
+    // Other listeners ignore a click whose default was prevented.
     if (devices.length > 0 || cluster) event.preventDefault()
     // The selected device does not hide a cluster below it.
     if (cluster && devices.every((id) => id === this.#picked)) this.#open(String(cluster.cluster))
@@ -252,20 +256,20 @@ export class FleetLayer {
     else if (devices.length > 1) this.#separate(devices)
     else if (this.#spider) {
       this.#spider = null
-      this.#later(0)
+      this.#scheduleUpdate(0)
     }
   }
 
   readonly #hovered = (event: MapMouseEvent): void => {
     if (!this.options.onpick || this.options.answers?.() === false || event.originalEvent.buttons > 0) return
-    const isOver = this.#under(event, [...deviceLayers, clusterLayer]).length > 0
+    const isOver = this.#featuresAt(event, [...deviceLayers, clusterLayer]).length > 0
     const { style } = this.map.getCanvas()
     if (isOver) style.cursor = 'pointer'
     // A tool that points at the map has a cursor of its own.
     else if (style.cursor === 'pointer') style.cursor = ''
   }
 
-  #under({ point }: MapMouseEvent, layers: string[]): Record<string, unknown>[] {
+  #featuresAt({ point }: MapMouseEvent, layers: string[]): Record<string, unknown>[] {
     if (!layers.every((layer) => this.map.getLayer(layer))) return []
     return this.map.queryRenderedFeatures(point, { layers }).map(({ properties }) => properties)
   }
@@ -277,21 +281,21 @@ export class FleetLayer {
       return tracked ? (this.#spots.get(tracked.key) ?? []) : []
     })
     const [first] = members
-    if (first) this.#apart({ id: '', members, x: first.x, y: first.y })
+    if (first) this.#expandCluster({ id: '', members, x: first.x, y: first.y })
   }
 
   #open(id: string): void {
     const found = this.#scene.clusters.find((cluster) => cluster.id === id)
-    if (found) this.#apart(found)
+    if (found) this.#expandCluster(found)
   }
 
   /** Zooms until the members of a cluster are apart; those of one spot are drawn around it. */
-  #apart({ members, x, y }: Cluster<DeviceSpot>): void {
-    const bounds = boundsOfPlaces(members.flatMap(({ tracked }) => (tracked.location ? [tracked.location] : [])))
+  #expandCluster({ members, x, y }: Cluster<DeviceSpot>): void {
+    const bounds = boundsOfPositions(members.flatMap(({ tracked }) => (tracked.location ? [tracked.location] : [])))
     const isOneSpot = spreadOf(members, deepest) < oneSpot || this.map.getZoom() >= deepest - 0.5
     if (isOneSpot || !bounds) {
       this.#spider = { keys: new Set(members.map(({ key }) => key)), x, y }
-      this.#later(0)
+      this.#scheduleUpdate(0)
     } else this.map.fitBounds(bounds, { padding: 90, maxZoom: deepest })
   }
 }

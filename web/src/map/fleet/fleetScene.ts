@@ -1,4 +1,4 @@
-// What the map shows of the fleet at a zoom: clusters, single devices, and the devices of one spot drawn apart.
+// The fleet on the map at a zoom level: clusters, single devices, and the devices of one spot drawn apart.
 import type { Status, Tracked } from '$lib/live/fleet.svelte'
 import type { Severity } from '$lib/live/severities'
 import { cluster, worldSize, type Cluster, type Spot } from './clusters'
@@ -10,6 +10,8 @@ export interface DeviceSpot extends Spot {
   tracked: Tracked
   status: Status
   severity: Severity | null
+  /** Whether it is drawn faintly, because it does not match the search. */
+  isDim: boolean
 }
 
 export interface Placed {
@@ -41,18 +43,21 @@ export interface View {
   spider: Spider | null
 }
 
-/** Pixels within which devices are put into one cluster, and from which zoom only those that cover each other. */
+/**
+ * Devices within `wide` pixels are put into one cluster. From zoom `tightFrom` on, only those within `tight` pixels,
+ * which would cover each other.
+ */
 const wide = 44
 const tight = 16
 const tightFrom = 13
-/** Pixels between a device on top and a cluster beside it. */
+/** Pixels between a device on top and a cluster that is moved beside it. */
 const aside = 38
 
-export function spotOf(tracked: Tracked, status: Status, severity: Severity | null): DeviceSpot | null {
+export function spotOf(tracked: Tracked, status: Status, severity: Severity | null, isDim = false): DeviceSpot | null {
   const { location } = tracked
   if (!location) return null
   const { x, y } = toUnit(location.longitude, location.latitude)
-  return { key: tracked.key, x, y, tracked, status, severity }
+  return { key: tracked.key, x, y, tracked, status, severity, isDim }
 }
 
 /** Whether a device is beyond the edge of the Mercator projection. */
@@ -62,32 +67,39 @@ export const isPolar = ({ y }: Spot): boolean => y < 0 || y > 1
 export const isOnTop = ({ tracked, severity }: DeviceSpot, picked: string | undefined): boolean =>
   tracked.device.id === picked || severity === 'critical'
 
-/** Clusters do not change with every little zoom. */
+/** The zoom rounded down to half levels, so that clusters do not change with every small step. */
 export const levelOf = (zoom: number): number => Math.floor(zoom * 2) / 2
 
 export function sceneOf(spots: Iterable<DeviceSpot>, view: View): Scene {
   const scene: Scene = { clusters: [], singles: [], legs: [] }
   const grouped: DeviceSpot[] = []
+  const dim: DeviceSpot[] = []
   const apart: DeviceSpot[] = []
   for (const spot of spots) {
     if (!isWithin(spot, view.bounds)) continue
     if (view.spider?.keys.has(spot.key)) apart.push(spot)
     else if (!view.clusters || isOnTop(spot, view.picked)) scene.singles.push({ spot, x: spot.x, y: spot.y })
-    else grouped.push(spot)
+    else (spot.isDim ? dim : grouped).push(spot)
   }
-  const level = levelOf(view.zoom)
-  for (const found of cluster(grouped, level, level >= tightFrom ? tight : wide)) {
-    const [only] = found.members
-    if (found.members.length === 1 && only) scene.singles.push({ spot: only, x: only.x, y: only.y })
-    else scene.clusters.push(found)
-  }
-  stepAside(scene, view)
+  // Dimmed devices have clusters of their own: a common one would hide a device that matches the search.
+  addClusters(scene, dim, view.zoom, 'dim ')
+  addClusters(scene, grouped, view.zoom)
+  avoidOverlap(scene, view)
   if (view.spider) drawApart(scene, apart, view.spider, view.zoom)
   return scene
 }
 
+function addClusters(scene: Scene, spots: DeviceSpot[], zoom: number, prefix = ''): void {
+  const level = levelOf(zoom)
+  for (const found of cluster(spots, level, level >= tightFrom ? tight : wide)) {
+    const [only] = found.members
+    if (found.members.length === 1 && only) scene.singles.push({ spot: only, x: only.x, y: only.y })
+    else scene.clusters.push({ ...found, id: prefix + found.id })
+  }
+}
+
 /** A cluster that a device on top would cover is drawn beside it. */
-function stepAside(scene: Scene, { zoom, picked }: View): void {
+function avoidOverlap(scene: Scene, { zoom, picked }: View): void {
   const pixel = 1 / (worldSize * 2 ** zoom)
   const onTop = scene.singles.filter(({ spot }) => isOnTop(spot, picked))
   if (onTop.length === 0) return
@@ -110,7 +122,7 @@ function drawApart(scene: Scene, spots: DeviceSpot[], { x, y }: Spider, zoom: nu
 }
 
 function isWithin({ x, y }: Spot, [west, north, east, south]: View['bounds']): boolean {
-  // On a flat map what is beyond its edge is drawn at the edge.
+  // On a flat map, devices beyond its edge are drawn at the edge.
   const row = Math.max(0, Math.min(1, y))
   if (row < north || row > south) return false
   return (x >= west && x <= east) || (x + 1 >= west && x + 1 <= east) || (x - 1 >= west && x - 1 <= east)

@@ -4,9 +4,9 @@ import { fonts } from '$lib/map/basemap/fonts'
 
 export const fleetSource = 'fleet'
 export const legSource = 'fleet-legs'
-/** What is drawn beside the fleet goes below this layer. */
+/** Other layers are inserted below this layer. */
 export const lowestFleetLayer = 'fleet-legs'
-/** The layers whose features answer a click. */
+/** The layers whose features can be clicked. */
 export const deviceLayers = ['fleet-top', 'fleet-devices']
 export const clusterLayer = 'fleet-clusters'
 
@@ -43,8 +43,8 @@ export function fleetLayers(dark: boolean): LayerSpecification[] {
         ],
         'text-font': fonts.bold,
         'text-size': 12,
-        // A label goes where there is room, and away where there is none. Pictures of devices and clusters are above
-        // this layer, so their places are taken first.
+        // A label is drawn on a side of the picture where it fits, or else hidden. Pictures of devices and clusters are
+        // above this layer, so they are positioned first.
         'text-variable-anchor': ['top', 'bottom', 'left', 'right'],
         // In ems; less would collide with the picture of the device or the arrow of its course.
         'text-radial-offset': [
@@ -100,7 +100,7 @@ export function fleetLayers(dark: boolean): LayerSpecification[] {
         'text-size': ['interpolate', ['linear'], ['ln', ['get', 'count']], 0.7, 11.5, 8, 15],
         'text-allow-overlap': true
       },
-      paint: { 'text-color': ['get', 'ink'] }
+      paint: { 'text-color': ['get', 'ink'], 'text-opacity': ['get', 'opacity'], ...opacity }
     },
     {
       id: 'fleet-alarm',

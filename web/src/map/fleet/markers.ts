@@ -1,16 +1,16 @@
 // The icons of devices on the map, as signed distance fields so that one serves every colour and size.
 import type { Map } from 'maplibre-gl'
 
-const size = 64
+const sizePx = 64
 
 function draw(shape: (context: CanvasRenderingContext2D) => void): ImageData {
   const canvas = document.createElement('canvas')
-  canvas.width = canvas.height = size
+  canvas.width = canvas.height = sizePx
   const context = canvas.getContext('2d', { willReadFrequently: true })
-  if (!context) return new ImageData(size, size)
-  context.translate(size / 2, size / 2)
+  if (!context) return new ImageData(sizePx, sizePx)
+  context.translate(sizePx / 2, sizePx / 2)
   shape(context)
-  return context.getImageData(0, 0, size, size)
+  return context.getImageData(0, 0, sizePx, sizePx)
 }
 
 const moving = (): ImageData =>
@@ -34,7 +34,7 @@ const still = (): ImageData =>
     context.fill()
   })
 
-/** Gives the map its pictures, `moving` and `still`. */
+/** Adds the pictures `moving` and `still` to the map. */
 export function addMarkers(map: Map): void {
   for (const [name, image] of [
     ['moving', moving()],

@@ -8,13 +8,16 @@ interface Move {
   begin: number
 }
 
-/** How long a move takes, in milliseconds. */
-const duration = 900
+/** Duration of a move, in milliseconds. */
+const durationMs = 900
 
 export class Movement {
   readonly #moves = new Map<number, Move>()
 
-  /** Begins a move at an instant in milliseconds; coordinates are of the unit square. A running one goes on from where it is. */
+  /**
+   * Begins a move in the unit square at an instant in milliseconds. If the device is moving, the new move begins at its
+   * current position.
+   */
   begin(key: number, from: { x: number; y: number }, to: { x: number; y: number }, now: number): void {
     const here = this.at(key, now) ?? from
     // Across the antimeridian the shorter way is taken.
@@ -27,7 +30,7 @@ export class Movement {
   at(key: number, now: number): { x: number; y: number } | undefined {
     const move = this.#moves.get(key)
     if (!move) return undefined
-    const share = (now - move.begin) / duration
+    const share = (now - move.begin) / durationMs
     if (share >= 1) {
       this.#moves.delete(key)
       return undefined
@@ -42,7 +45,7 @@ export class Movement {
 
   /** Whether anything moves; moves that have ended are removed. */
   isMoving(now: number): boolean {
-    for (const [key, { begin }] of this.#moves) if (now - begin >= duration) this.#moves.delete(key)
+    for (const [key, { begin }] of this.#moves) if (now - begin >= durationMs) this.#moves.delete(key)
     return this.#moves.size > 0
   }
 

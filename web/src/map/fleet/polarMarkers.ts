@@ -1,11 +1,11 @@
-// Devices beyond the edge of the Mercator projection, on the globe: its tiles end at 85 degrees, so they are markers.
+// Devices near the poles on the globe. The tiles of the map end at 85 degrees, so these devices are drawn as markers.
 import { Marker, type Map as MapLibreMap } from 'maplibre-gl'
 import { statusColours } from './colours'
 import type { DeviceSpot } from './fleetScene'
 import { labelOf } from './label'
 
-/** More are not drawn one by one. */
-const most = 200
+/** Maximum number of markers; further devices are not shown. */
+const mostMarkers = 200
 
 export class PolarMarkers {
   readonly #markers = new Map<number, Marker>()
@@ -15,9 +15,9 @@ export class PolarMarkers {
     private readonly options: { dark: boolean; onpick: (id: string) => void }
   ) {}
 
-  /** Shows these and no others. */
+  /** Shows exactly these devices. */
   show(spots: DeviceSpot[], picked: string | undefined): void {
-    const wanted = new Map(spots.slice(0, most).map((spot) => [spot.key, spot]))
+    const wanted = new Map(spots.slice(0, mostMarkers).map((spot) => [spot.key, spot]))
     for (const [key, marker] of this.#markers) {
       if (wanted.has(key)) continue
       marker.remove()

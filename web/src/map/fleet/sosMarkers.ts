@@ -1,14 +1,14 @@
-// Pulsing markers of critical alerts. They are elements over the map, not a layer in it, so that no cluster and no label
-// ever covers them.
+// Pulsing markers of critical alerts. They are elements over the map, not a layer in it, so that no cluster and no
+// label ever covers them.
 import { Marker, type Map } from 'maplibre-gl'
 
 export interface Sos {
-  /** The device. */
+  /** ID of the device. */
   id: string
   latitude: number
   longitude: number
   label: string
-  /** Acknowledged ones do not pulse. */
+  /** Markers of acknowledged alerts do not pulse. */
   acknowledged: boolean
 }
 

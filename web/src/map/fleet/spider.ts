@@ -1,18 +1,19 @@
 // Devices of one spot drawn apart around it: on a circle while they are few, on a spiral when they are many.
 
-/** More than these are not drawn apart at once. */
+/** Maximum number of devices that are drawn apart around one spot. */
 export const mostLegs = 60
+/** Maximum number of devices that are drawn on a circle; more are drawn on a spiral. */
 const fewest = 9
 /** Pixels between neighbours. */
-const spacing = 38
+const spacingPx = 38
 
-/** Where each of `count` devices stands, in pixels right of and below the spot. */
+/** The offset of each of `count` devices, in pixels to the right of and below the spot. */
 export function spiderOffsets(count: number): [x: number, y: number][] {
   return count <= fewest ? circle(count) : spiral(count)
 }
 
 function circle(count: number): [number, number][] {
-  const radius = Math.max(44, (count * spacing) / (2 * Math.PI))
+  const radius = Math.max(44, (count * spacingPx) / (2 * Math.PI))
   return Array.from({ length: count }, (_, index) => at((2 * Math.PI * index) / count - Math.PI / 2, radius))
 }
 
@@ -21,9 +22,9 @@ function spiral(count: number): [number, number][] {
   let angle = 0
   // One turn moves outwards by the spacing, so that neighbours on two turns are as far apart as those on one.
   for (let index = 0; index < count; index++) {
-    const radius = 40 + (spacing * angle) / (2 * Math.PI)
+    const radius = 40 + (spacingPx * angle) / (2 * Math.PI)
     result.push(at(angle - Math.PI / 2, radius))
-    angle += spacing / radius
+    angle += spacingPx / radius
   }
   return result
 }

@@ -1,14 +1,14 @@
 // The smallest bounds around some positions, also across the antimeridian.
 
-export interface Place {
+export interface Position {
   latitude: number
   longitude: number
 }
 
-/** West, south, east, north; east is beyond 180 when they lie around the antimeridian. Null without places. */
-export function boundsOfPlaces(places: Place[]): [number, number, number, number] | null {
-  if (places.length === 0) return null
-  const longitudes = places.map(({ longitude }) => longitude).sort((a, b) => a - b)
+/** West, south, east, north; east is beyond 180 if positions lie around the antimeridian. Null without positions. */
+export function boundsOfPositions(positions: Position[]): [number, number, number, number] | null {
+  if (positions.length === 0) return null
+  const longitudes = positions.map(({ longitude }) => longitude).sort((a, b) => a - b)
   const whole: [number, number] = [longitudes[0]!, longitudes.at(-1)!]
   // The bounds leave out the widest empty arc of longitudes.
   let [west, east] = whole
@@ -23,7 +23,7 @@ export function boundsOfPlaces(places: Place[]): [number, number, number, number
   // Positions all over the world are shown on the whole world map.
   if (east - west > 180) [west, east] = whole
   let [south, north] = [90, -90]
-  for (const { latitude } of places) {
+  for (const { latitude } of positions) {
     south = Math.min(south, latitude)
     north = Math.max(north, latitude)
   }

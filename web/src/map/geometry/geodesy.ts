@@ -13,6 +13,15 @@ export function distanceBetween(a: Point, b: Point): number {
   return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
+/** The initial course of the shortest way from one point to another, in degrees from north. */
+export function bearingTo(from: Point, to: Point): number {
+  const [begin, end] = [from[1] * radians, to[1] * radians]
+  const turn = (to[0] - from[0]) * radians
+  const east = Math.sin(turn) * Math.cos(end)
+  const north = Math.cos(begin) * Math.sin(end) - Math.sin(begin) * Math.cos(end) * Math.cos(turn)
+  return (Math.atan2(east, north) / radians + 360) % 360
+}
+
 /** Metres along a line. */
 export function lengthOf(line: Point[]): number {
   return line.reduce((sum, here, index) => sum + distanceBetween(line[index - 1] ?? here, here), 0)
@@ -25,8 +34,8 @@ export const wrap = (longitude: number): number => {
 }
 
 /**
- * The same points with longitudes that never jump, each the shorter way from the one before: past the antimeridian they
- * go on beyond 180, which the map draws in one piece instead of around the world.
+ * The same points with longitudes that never jump: each is the shorter way from the previous one. Past the antimeridian
+ * they continue beyond 180, so that the map draws one piece instead of a line around the world.
  */
 export function unwrap(points: Point[]): Point[] {
   let last: number | undefined
@@ -36,10 +45,10 @@ export function unwrap(points: Point[]): Point[] {
   })
 }
 
-/** Whether a place is beyond the map's tiles, which end at 85 degrees: a line there would be drawn along their edge. */
+/** Whether a position is beyond the map's tiles, which end at 85 degrees: a line there would be drawn along their edge. */
 export const isBeyondTiles = (latitude: number): boolean => Math.abs(latitude) > mercatorEdge
 
-/** The pieces of a line that the map can draw where they are. */
+/** The pieces of a line that lie within the map's tiles. */
 export function drawable(line: Point[]): Point[][] {
   const pieces: Point[][] = [[]]
   for (const point of line) {

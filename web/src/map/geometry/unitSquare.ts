@@ -1,9 +1,10 @@
-// Between degrees and the unit square of the Mercator projection: x grows east from 180 degrees west, y south.
+// Converts between degrees and the unit square of the Mercator projection: x grows eastward from 180 degrees west, y
+// grows southward.
 const radians = Math.PI / 180
-/** Where the square ends. */
+/** Latitude at which the square ends, in degrees north and south. */
 export const mercatorEdge = 85.051129
 
-/** A place in the unit square; beyond the edge in the far north y is below 0, in the far south above 1. */
+/** A point in the unit square; beyond the edge in the far north y is below 0, in the far south above 1. */
 export function toUnit(longitude: number, latitude: number): { x: number; y: number } {
   const north = Math.max(-89.99, Math.min(89.99, latitude)) * radians
   const x = longitude / 360 + 0.5

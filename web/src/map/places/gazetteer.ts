@@ -1,13 +1,13 @@
 // Towns, capes, islands and ports, found by their names. The server finds the one nearest to a position.
 
 export type PlaceKind = 'town' | 'cape' | 'island' | 'port'
-/** As they are numbered in the file. */
+/** In the order of their numbers in the file. */
 const kinds: PlaceKind[] = ['town', 'cape', 'island', 'port']
 
 export interface NamedPlace {
   name: string
   kind: PlaceKind
-  /** Two letters; null for what belongs to no country in the file. */
+  /** Two letters; null for a place without a country in the file. */
   country: string | null
   longitude: number
   latitude: number
@@ -20,7 +20,7 @@ export class Gazetteer {
   readonly #kinds: Uint8Array
   readonly #countries: string
   readonly #names: string[]
-  /** Names as they are searched, made when the first search needs them. */
+  /** Normalised names, computed when the first search needs them. */
   #searched: string[] | undefined
 
   constructor(
@@ -54,7 +54,7 @@ export class Gazetteer {
       if (at < 0) return
       const isWord = at === 0 || name[at - 1] === ' ' || name[at - 1] === '\t' || name[at - 1] === '-'
       const ends = at + wanted.length === name.length || name[at + wanted.length] === '\t'
-      // What matches whole comes before what only begins so, that before a word inside the name; then by size.
+      // Exact matches come first, then names that begin with the text, then names with a word that does; then by size.
       if (isWord || name.includes(` ${wanted}`))
         found.push([(at === 0 ? (ends ? 0 : 4) : 8) + this.#ranks[index]!, index])
     })
@@ -83,7 +83,7 @@ export class Gazetteer {
   }
 }
 
-/** A text without accents and capitals. */
+/** A text without accents, in lower case. */
 function plain(text: string): string {
   return text
     .normalize('NFD')

@@ -1,12 +1,12 @@
 // Places of positions, from the server: requested in batches, and cached until the page is closed.
 import { SvelteMap } from 'svelte/reactivity'
 
-/** Positions of one request; the server takes no more. */
-const most = 50
-/** The largest number of cached positions; beyond it the cache is cleared. */
+/** Maximum number of positions of one request. */
+const mostPerRequest = 50
+/** Maximum number of cached positions; beyond it the cache is cleared. */
 const mostKept = 5_000
-/** Milliseconds in which rows of a list that are drawn together are gathered. */
-const pause = 40
+/** Time in which positions of rows that are drawn together are collected, in milliseconds. */
+const gatherMs = 40
 
 export interface PlaceReader {
   language: string
@@ -21,7 +21,7 @@ export class PlaceNames {
 
   constructor(private readonly fetch: (at: string[], reader: PlaceReader) => Promise<string[]>) {}
 
-  /** Where a position is; empty until the server has answered. Views that read it are updated then. */
+  /** The place of a position; empty until the server has answered. Views that read it are updated then. */
   words(latitude: number, longitude: number, reader: PlaceReader): string {
     return this.#known.get(keyOf(positionOf(latitude, longitude), reader)) ?? ''
   }
@@ -32,10 +32,10 @@ export class PlaceNames {
     const key = keyOf(at, reader)
     if (this.#known.has(key) || this.#asked.has(key)) return
     this.#wanted.set(key, { at, reader })
-    this.#timer ??= setTimeout(() => void this.#ask(), pause)
+    this.#timer ??= setTimeout(() => void this.#fetchNames(), gatherMs)
   }
 
-  async #ask(): Promise<void> {
+  async #fetchNames(): Promise<void> {
     this.#timer = undefined
     const all = [...this.#wanted]
     this.#wanted.clear()
@@ -47,7 +47,8 @@ export class PlaceNames {
       else groups.set(`${language} ${units}`, [one])
     }
     for (const group of groups.values()) {
-      for (let from = 0; from < group.length; from += most) await this.#fetch(group.slice(from, from + most))
+      for (let from = 0; from < group.length; from += mostPerRequest)
+        await this.#fetch(group.slice(from, from + mostPerRequest))
     }
   }
 
@@ -61,14 +62,14 @@ export class PlaceNames {
       if (this.#known.size > mostKept) this.#known.clear()
       part.forEach(([key], index) => this.#known.set(key, texts[index] ?? ''))
     } catch {
-      // The shell reports a lost connection; the words are asked for again when the position is next shown.
+      // The shell reports a lost connection; the place is requested again when the position is next shown.
     } finally {
       for (const [key] of part) this.#asked.delete(key)
     }
   }
 }
 
-/** To about 100 m: a device that hardly moves is not asked for again. */
+/** Rounded to about 100 m, so that a device that hardly moves causes no new request. */
 const positionOf = (latitude: number, longitude: number): string =>
   `${Number(latitude.toFixed(3))},${Number(longitude.toFixed(3))}`
 

@@ -1,4 +1,4 @@
-// The gazetteer for the search of places: fetched when something is first searched, 600 kB.
+// The gazetteer for the search of places: fetched at the first search, 600 kB.
 import { address } from '$lib/api/client'
 import { preferences } from '$lib/access/preferences.svelte'
 import { Gazetteer, type NamedPlace } from './gazetteer'
@@ -8,7 +8,7 @@ class Places {
   #asked: Promise<void> | undefined
   readonly #gazetteer = $derived(this.#bytes ? new Gazetteer(this.#bytes, preferences.language) : undefined)
 
-  /** Fetches it once, and again only when that failed. */
+  /** Fetches the gazetteer once, and again only if that failed. */
   load(): Promise<void> {
     this.#asked ??= this.#fetch().catch(() => {
       this.#asked = undefined

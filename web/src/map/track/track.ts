@@ -11,14 +11,14 @@ export interface Track extends Record<Measure, Float32Array> {
   readonly time: Float64Array
   readonly latitude: Float64Array
   readonly longitude: Float64Array
-  /** The number of locations before thinning; one in `stride` is kept. */
+  /** The number of locations before thinning; one of every `stride` is kept. */
   readonly total: number
   readonly stride: number
   /** The number of implausible locations that were left out. */
   readonly doubtful: number
   /** The highest reported speed in km/h; NaN without one. */
   readonly fastest: number
-  /** More time than this between two locations, in milliseconds, is a gap: the route in between is unknown. */
+  /** If the time between two locations is longer than this, in milliseconds, the route in between is unknown: a gap. */
   readonly gapAfter: number
 }
 
@@ -29,9 +29,9 @@ export interface Fix extends Partial<Record<Measure, number | null>> {
   suspect?: boolean | null
 }
 
-/** More than this many are thinned out while loading, to bound memory and time. */
-const mostKept = 300_000
-const shortestGap = 15 * 60_000
+/** Above this number, locations are thinned out while loading, to limit memory and time. */
+const mostLocations = 300_000
+const shortestGapMs = 15 * 60_000
 const gapFactor = 6
 
 /** Builds a track from locations, oldest first. */
@@ -49,9 +49,9 @@ export class TrackBuilder {
     ...emptyMeasures(this.#capacity)
   }
 
-  constructor(private readonly most = mostKept) {}
+  constructor(private readonly most = mostLocations) {}
 
-  /** How many locations were seen. */
+  /** The number of locations that were added. */
   get total(): number {
     return this.#total
   }
@@ -68,7 +68,7 @@ export class TrackBuilder {
     const time = Date.parse(fix.dateTime)
     // Of two locations with the same time the first is kept.
     if (this.#length > 0 && time <= (this.#columns.time[this.#length - 1] ?? 0)) return
-    if (this.#length === this.most) this.#thin()
+    if (this.#length === this.most) this.#halve()
     if (this.#length === this.#capacity) this.#grow()
     const at = this.#length++
     this.#columns.time[at] = time
@@ -90,15 +90,15 @@ export class TrackBuilder {
       stride: this.#stride,
       doubtful: this.#doubtful,
       fastest: this.#fastest,
-      gapAfter: Math.max(shortestGap, gapFactor * medianInterval(time, length))
+      gapAfter: Math.max(shortestGapMs, gapFactor * medianInterval(time, length))
     }
     for (const measure of measures) track[measure] = this.#columns[measure].slice(0, length)
-    reckonSpeed(track)
+    estimateSpeed(track)
     return track
   }
 
-  /** Drops every second location, and takes half as many from now on. */
-  #thin(): void {
+  /** Drops every second location, and keeps half as many from now on. */
+  #halve(): void {
     for (const column of Object.values(this.#columns)) {
       for (let at = 0; at * 2 < this.#length; at++) column[at] = column[at * 2] ?? Number.NaN
     }
@@ -132,7 +132,7 @@ const emptyMeasures = (length: number): Record<Measure, Float32Array<ArrayBuffer
   temperature: new Float32Array(length)
 })
 
-/** How often the device usually reported, from a sample. */
+/** The usual reporting interval of the device, from a sample. */
 function medianInterval(time: Float64Array, length: number): number {
   const step = Math.max(1, Math.floor(length / 5000))
   const intervals: number[] = []
@@ -142,7 +142,7 @@ function medianInterval(time: Float64Array, length: number): number {
 }
 
 /** A location without a speed gets the speed from the previous location to it. */
-function reckonSpeed(track: Track): void {
+function estimateSpeed(track: Track): void {
   const { time, latitude, longitude, speed } = track
   for (let at = 1; at < track.length; at++) {
     if (!Number.isNaN(speed[at])) continue

@@ -1,4 +1,4 @@
-// Where a device was at any instant of its track, and which instant belongs to a place.
+// Where a device was at any instant of its track, and which instant belongs to a position.
 import { isGap, measures, type Measure, type Track } from './track'
 import { bearing, eastward, metres, wrap } from './trackGeo'
 
@@ -6,13 +6,13 @@ export interface Moment extends Record<Measure, number | null> {
   time: number
   latitude: number
   longitude: number
-  /** The location it goes on from. */
+  /** The index of the location before this instant. */
   index: number
-  /** There is no data for this time: the position is interpolated across a gap. */
+  /** Whether there is no data for this time: the position is interpolated across a gap. */
   inGap: boolean
 }
 
-/** The last location at or before an instant; the first when there is none. */
+/** The last location at or before an instant; the first if there is none. */
 export function indexAt(track: Track, time: number): number {
   let [low, high] = [0, track.length - 1]
   while (low < high) {
@@ -23,10 +23,28 @@ export function indexAt(track: Track, time: number): number {
   return low
 }
 
-/** A device slower than this, in km/h, keeps the direction it had. */
-const crawling = 2
+/** The locations of a track within a period, in the same memory. */
+export function partOf(track: Track, from: number, to: number): Track {
+  const last = indexAt(track, to)
+  const begin = indexAt(track, from)
+  const first = track.length > 0 && track.time[begin]! < from ? begin + 1 : begin
+  const length = track.length > 0 && track.time[last]! <= to ? Math.max(0, last + 1 - first) : 0
+  const cut = <T extends Float64Array | Float32Array>(column: T): T => column.subarray(first, first + length) as T
+  const part = {
+    ...track,
+    length,
+    time: cut(track.time),
+    latitude: cut(track.latitude),
+    longitude: cut(track.longitude)
+  }
+  for (const measure of measures) part[measure] = cut(track[measure])
+  return part
+}
 
-/** Where the device was, between the locations around an instant. */
+/** Below this speed a device keeps its previous direction. */
+const crawlingKmh = 2
+
+/** The position of the device, interpolated between the locations around an instant. */
 export function momentAt(track: Track, time: number): Moment | null {
   if (track.length === 0) return null
   const index = indexAt(track, time)
@@ -59,7 +77,7 @@ export function momentAt(track: Track, time: number): Moment | null {
 /** The heading: as reported, else the direction of travel, else the previous one. */
 function courseAt(track: Track, index: number): number | null {
   for (let at = index; at >= 0 && at > index - 100; at--) {
-    if (!(track.speed[at]! > crawling)) continue
+    if (!(track.speed[at]! > crawlingKmh)) continue
     if (!Number.isNaN(track.course[at])) return track.course[at]!
     if (at > 0 && !isGap(track, at)) return between(track, at - 1, at)
   }

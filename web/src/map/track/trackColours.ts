@@ -5,13 +5,13 @@ const dark = ['#8ea2ff', '#3fc3dc', '#69db7c', '#ffc94d', '#ff9a5c', '#ff7088']
 
 export const trackColours = (isDark: boolean): string[] => (isDark ? dark : light)
 
-/** Where the reading is not known. */
+/** The colour of locations without the reading. */
 export const unknownColour = (isDark: boolean): string => (isDark ? '#a3b0be' : '#7a8694')
-/** The class of places without the reading, after the others. */
+/** The class of positions without the reading, after the others. */
 export const unknownClass = light.length
 
 export interface Scale {
-  /** Where each class but the last ends, in the user's unit. */
+  /** The upper limit of each class but the last, in the user's unit. */
   limits: number[]
   /** The class of a reading in the user's unit. */
   classOf: (value: number) => number
@@ -19,7 +19,7 @@ export interface Scale {
 
 const steps = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 25, 30, 40, 50, 100, 150, 200, 250, 500]
 
-/** The scale for speeds, put into the user's unit, so that all classes are used: hikers and aeroplanes alike. */
+/** The scale for speeds in the user's unit, chosen so that all classes are used, for hikers and aeroplanes alike. */
 export function speedScale(speeds: ArrayLike<number>, convert: (speed: number) => number): Scale {
   const top = convert(highQuantile(speeds))
   const step = steps.find((candidate) => candidate * light.length >= top) ?? Math.ceil(top / light.length)

@@ -2,7 +2,7 @@
 import { earthRadius } from '$lib/map/geometry/geodesy'
 
 const radians = Math.PI / 180
-const near = 0.0005
+const nearDegrees = 0.0005
 
 /** The same longitude between -180 and 180. */
 export const wrap = (longitude: number): number => ((((longitude + 180) % 360) + 360) % 360) - 180
@@ -13,12 +13,12 @@ export const eastward = (from: number, to: number): number => {
   return difference >= -180 && difference <= 180 ? difference : wrap(difference)
 }
 
-/** Metres between two places. */
+/** Metres between two positions. */
 export function metres(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
   const north = (latitude2 - latitude) * radians
   const east = eastward(longitude, longitude2) * radians
   // For short distances a plane is exact to a millimetre and much faster.
-  if (Math.abs(north) < near && Math.abs(east) < near) {
+  if (Math.abs(north) < nearDegrees && Math.abs(east) < nearDegrees) {
     const level = east * Math.cos(((latitude + latitude2) / 2) * radians)
     return earthRadius * Math.sqrt(north * north + level * level)
   }
@@ -27,7 +27,7 @@ export function metres(latitude: number, longitude: number, latitude2: number, l
   return 2 * earthRadius * Math.asin(Math.min(1, Math.sqrt(half)))
 }
 
-/** Degrees from north in which the second place lies. */
+/** Bearing of the second position from the first, in degrees clockwise from north. */
 export function bearing(latitude: number, longitude: number, latitude2: number, longitude2: number): number {
   const east = eastward(longitude, longitude2) * radians
   const y = Math.sin(east) * Math.cos(latitude2 * radians)

@@ -9,12 +9,12 @@ export interface TrackMark {
   kind: 'start' | 'end' | 'stop' | 'info' | 'warning' | 'critical'
   latitude: number
   longitude: number
-  /** A character or two inside of it. */
+  /** One or two characters inside the mark. */
   sign: string
   label: string
-  /** The page's own id of it. */
+  /** The ID of the mark on the page. */
   id: string
-  /** Drawn larger. */
+  /** Whether it is drawn larger. */
   picked?: boolean
 }
 
@@ -26,8 +26,8 @@ export interface TrackLayerOptions {
 }
 
 const nothing: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
-/** How far from the line, in pixels, a click still hits it. */
-const reach = 14
+/** Maximum distance of a click from the line. */
+const reachPx = 14
 
 export class TrackLayer {
   #rest = 0
@@ -37,7 +37,7 @@ export class TrackLayer {
     private readonly options: TrackLayerOptions
   ) {
     if (!map.hasImage('track-arrow')) map.addImage('track-arrow', arrow(), { sdf: true, pixelRatio: 2 })
-    for (const id of ['track-path', 'track-speed', 'track-gaps', 'track-marks']) {
+    for (const id of ['track-picked', 'track-path', 'track-speed', 'track-gaps', 'track-marks']) {
       map.addSource(id, { type: 'geojson', data: nothing, tolerance: 0.3 })
     }
     this.#addLines()
@@ -54,12 +54,17 @@ export class TrackLayer {
       'track-speed',
       lines ? lines.classes.map((part, index) => multiLine(part, { colour: colours[index] })) : []
     )
-    // The page may answer before the rest is handed over.
+    // The rest is drawn a moment later, unless another track replaces this one before.
     clearTimeout(this.#rest)
     this.#rest = window.setTimeout(() => {
       this.#set('track-path', lines ? [multiLine(lines.path)] : [])
       this.#set('track-gaps', lines ? [multiLine(lines.gaps)] : [])
     })
+  }
+
+  /** Highlights a part of the track; empty lines highlight none. */
+  showPicked(lines: [number, number][][]): void {
+    this.#set('track-picked', lines.length > 0 ? [multiLine(lines)] : [])
   }
 
   showMarks(marks: TrackMark[]): void {
@@ -83,28 +88,28 @@ export class TrackLayer {
     void this.map.getSource<GeoJSONSource>(id)?.setData({ type: 'FeatureCollection', features })
   }
 
-  #near({ point }: MapMouseEvent, layers: string[]): ReturnType<Map['queryRenderedFeatures']> {
+  #featuresNear({ point }: MapMouseEvent, layers: string[]): ReturnType<Map['queryRenderedFeatures']> {
     const present = layers.filter((layer) => this.map.getLayer(layer))
     return this.map.queryRenderedFeatures(
       [
-        [point.x - reach, point.y - reach],
-        [point.x + reach, point.y + reach]
+        [point.x - reachPx, point.y - reachPx],
+        [point.x + reachPx, point.y + reachPx]
       ],
       { layers: present }
     )
   }
 
   readonly #clicked = (event: MapMouseEvent): void => {
-    const mark: unknown = this.#near(event, ['track-marks'])[0]?.properties.id
+    const mark: unknown = this.#featuresNear(event, ['track-marks'])[0]?.properties.id
     if (typeof mark === 'string') return this.options.onmark(mark)
-    if (this.#near(event, ['track-casing', 'track-gaps']).length === 0) return
+    if (this.#featuresNear(event, ['track-casing', 'track-gaps']).length === 0) return
     const { lng, lat } = event.lngLat
-    const edge = this.map.unproject([event.point.x + reach * 2, event.point.y])
+    const edge = this.map.unproject([event.point.x + reachPx * 2, event.point.y])
     this.options.ontrack(lng, lat, event.lngLat.distanceTo(edge))
   }
 
   readonly #moved = (event: MapMouseEvent | MapLayerMouseEvent): void => {
-    const isOver = this.#near(event, ['track-marks', 'track-casing']).length > 0
+    const isOver = this.#featuresNear(event, ['track-marks', 'track-casing']).length > 0
     this.map.getCanvas().style.cursor = isOver ? 'pointer' : ''
   }
 
@@ -122,6 +127,13 @@ export class TrackLayer {
     ]
     const round = { 'line-cap': 'round', 'line-join': 'round' } as const
     const halo = dark ? '#0d1620' : '#ffffff'
+    map.addLayer({
+      id: 'track-picked',
+      type: 'line',
+      source: 'track-picked',
+      layout: round,
+      paint: { 'line-color': dark ? '#ffd84d' : '#ffb300', 'line-width': width(11), 'line-opacity': 0.75 }
+    })
     map.addLayer({
       id: 'track-gaps',
       type: 'line',

@@ -1,5 +1,5 @@
-// A track as lines to draw: few features however many locations, by classes of a reading, with gaps apart and
-// the antimeridian cut.
+// Converts a track to the lines that the map draws: the route, its pieces by classes of a reading, and its gaps. Lines
+// that cross the antimeridian are cut there.
 import { isBeyondTiles } from '$lib/map/geometry/geodesy'
 import { isGap, type Measure, type Track } from './track'
 import { eastward, metres, wrap } from './trackGeo'
@@ -10,21 +10,21 @@ type Line = [number, number][]
 export interface TrackLines {
   /** The route, in pieces between gaps. */
   path: Line[]
-  /** The same, one list for each class of the reading. */
+  /** The same route, one list for each class of the reading. */
   classes: Line[][]
   /** Straight lines across gaps; not the real route. */
   gaps: Line[]
 }
 
 /** About this many locations are drawn; more would be closer together than a pixel. */
-const mostPlaces = 50_000
-const finest = 2
-/** How far a line may lie beside a place, in parts of the distance between places. */
-const beside = 0.4
-/** A gap that ended within so many metres is not drawn. */
-const smallGap = 50
+const mostPositions = 50_000
+const finestMetres = 2
+/** Maximum distance of a position from the line, as a fraction of the distance between positions. */
+const besideFraction = 0.4
+/** A gap whose ends are within this many metres is not drawn. */
+const smallGapMetres = 50
 
-/** Draws lines that go the shorter way round, cut where they cross 180 degrees and where the map's tiles end. */
+/** Builds lines that take the shorter way, cut where they cross 180 degrees and where the map's tiles end. */
 class Pen {
   readonly lines: Line[] = []
   #line: Line = []
@@ -61,7 +61,7 @@ class Pen {
   }
 }
 
-/** The lines of a track; `classOf` gives the class of a reading, such as a speed in km/h, of `classes`. */
+/** The lines of a track. `classOf` maps a reading, such as a speed in km/h, to one of the `classes`. */
 export function linesOf(
   track: Track,
   classes: number,
@@ -72,9 +72,9 @@ export function linesOf(
   const path = new Pen()
   const gaps = new Pen()
   const coloured = Array.from({ length: classes }, () => new Pen())
-  const spacing = Math.max(finest, lengthOf(track) / mostPlaces)
-  const sleeve = new LineSimplifier(spacing * beside)
-  /** The last place that was looked at; it becomes a corner when the line cannot go straight on. */
+  const spacing = Math.max(finestMetres, lengthOf(track) / mostPositions)
+  const sleeve = new LineSimplifier(spacing * besideFraction)
+  /** The last position that was examined; it becomes a corner if the line cannot continue straight. */
   let last = 0
   let corner = 0
   let colour = -1
@@ -105,7 +105,7 @@ export function linesOf(
     if (isGap(track, at)) {
       if (last !== at - 1) turnTo(at - 1)
       drawTo(at - 1)
-      if (apart(track, at - 1, at) > smallGap) {
+      if (apart(track, at - 1, at) > smallGapMetres) {
         gaps.moveTo(longitude[at - 1]!, latitude[at - 1]!)
         gaps.lineTo(longitude[at]!, latitude[at]!)
       }
@@ -143,7 +143,7 @@ export function boundsOf(track: Track): Bounds | null {
 
 type Bounds = [number, number, number, number]
 
-/** Bounds around several, each shifted by whole turns to lie near the first. */
+/** Bounds around several bounds, each shifted by whole turns to lie near the first. */
 export function joinBounds(all: Bounds[]): Bounds | null {
   const [first, ...rest] = all
   if (!first) return null
@@ -159,10 +159,10 @@ export function joinBounds(all: Bounds[]): Bounds | null {
   return joined[2] - joined[0] >= 360 ? [-180, joined[1], 180, joined[3]] : joined
 }
 
-/** The line through some places, cut where it crosses the antimeridian. */
-export function cutLine(places: { latitude: number; longitude: number }[]): Line[] {
+/** The line through some positions, cut where it crosses the antimeridian. */
+export function cutLine(positions: { latitude: number; longitude: number }[]): Line[] {
   const pen = new Pen()
-  for (const [index, { latitude, longitude }] of places.entries()) {
+  for (const [index, { latitude, longitude }] of positions.entries()) {
     if (index === 0) pen.moveTo(longitude, latitude)
     else pen.lineTo(longitude, latitude)
   }

@@ -12,13 +12,13 @@ export interface SharedDot {
   status: string
   course: number | null
   speed: number | null
-  /** Oldest first; the last is where it is. */
+  /** Oldest first; the last is the current position. */
   trail: { latitude: number; longitude: number }[]
 }
 
 const nothing: GeoJSON.FeatureCollection = { type: 'FeatureCollection', features: [] }
 /** A device slower than this, in km/h, is drawn without a heading. */
-const crawling = 2
+const crawlingKmh = 2
 
 export class SharedLayer {
   constructor(
@@ -81,12 +81,12 @@ export class SharedLayer {
       geometry: { type: 'MultiLineString', coordinates: cutLine(trail) }
     }))
     const devices = dots.flatMap(({ key, name, status, course, speed, trail }): GeoJSON.Feature[] => {
-      const place = trail.at(-1)
-      if (!place) return []
-      const isMoving = course !== null && (speed ?? 0) > crawling
+      const last = trail.at(-1)
+      if (!last) return []
+      const isMoving = course !== null && (speed ?? 0) > crawlingKmh
       const properties = { key, name, status, icon: isMoving ? 'moving' : 'still', course: isMoving ? course : 0 }
       return [
-        { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [place.longitude, place.latitude] } }
+        { type: 'Feature', properties, geometry: { type: 'Point', coordinates: [last.longitude, last.latitude] } }
       ]
     })
     this.#set('shared-trails', trails)

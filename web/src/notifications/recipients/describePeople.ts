@@ -1,5 +1,5 @@
-// Who is notified, in words: "Ana by SMS, office@example.com by e-mail; between 18:00 and 06:00". Everything it needs is
-// given, so that it says the same in tests.
+// Describes recipients in words: "Ana by SMS, office@example.com by e-mail; between 18:00 and 06:00". All inputs are
+// parameters, so that tests get the same text.
 import type { Schemas } from '$lib/api/client'
 import type { t } from '$lib/i18n/index.svelte'
 import type { EscalationForm, PeopleForm, ThenForm } from './people'
@@ -78,7 +78,7 @@ function all(words: PeopleContext, people: PeopleForm): RecipientText[] {
   ]
 }
 
-/** People in words, those with the same hours together; empty if nobody is named. */
+/** People in words, grouped by schedule; empty if there are none. */
 export function describePeople(words: PeopleContext, people: PeopleForm, others: RecipientText[] = []): string {
   const groups = new Map<string, string[]>()
   for (const { who, when } of [...all(words, people), ...others]) groups.set(when, [...(groups.get(when) ?? []), who])
@@ -86,7 +86,7 @@ export function describePeople(words: PeopleContext, people: PeopleForm, others:
   return [...groups].map(([when, who]) => (when ? `${list.format(who)}; ${when}` : list.format(who))).join(' · ')
 }
 
-/** Everybody whom a rule or a routing names directly. */
+/** All recipients that a rule or a routing names directly. */
 export function describeThen(words: PeopleContext, then: ThenForm): string {
   const hooks = then.webhooks.map((one) =>
     recipientWords(

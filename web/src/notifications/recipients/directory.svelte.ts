@@ -1,4 +1,4 @@
-// The users, contact groups and webhooks that can be named as recipients, and which channels the server has.
+// The users, contact groups and webhooks that can be recipients, and the channels of the server.
 import { api, ok, type Schemas } from '$lib/api/client'
 import { allPages } from '$lib/api/pages'
 import { t } from '$lib/i18n/index.svelte'
@@ -19,7 +19,7 @@ class Directory {
   channels: Schemas['ConsoleChannels'] | null = $state.raw(null)
   #loading: Promise<void> | null = null
 
-  /** Loads everything once. Lists that this user may not read stay empty, and ids are shown instead of names. */
+  /** Loads everything once. Lists that this user may not read stay empty, and IDs are shown instead of names. */
   load(): Promise<void> {
     this.#loading ??= this.reload()
     return this.#loading
@@ -33,7 +33,9 @@ class Directory {
     ]).catch(() => (this.#loading = null))
   }
 
-  /** Only who manages the account may list webhooks. They have no events, so editors load them again. */
+  /**
+   * Only users who manage the account may list webhooks. There are no events about webhooks, so editors reload them.
+   */
   async loadWebhooks(): Promise<void> {
     if (!managesAccount()) return
     const { webhooks } = await ok(api.GET('/api/webhooks'))
@@ -65,7 +67,7 @@ export const directory = new Directory()
 
 const nameIn = (list: Named[], id: string): string => list.find((one) => one.id === id)?.name ?? id
 
-/** What `describePeople` needs to describe recipients to this user. */
+/** The context in which `describePeople` describes recipients to this user. */
 export const peopleContext = (): PeopleContext => ({
   say: t,
   language: preferences.language,

@@ -1,4 +1,4 @@
-// Alert recipients can be set on a device, a group or the account: the same calls for each.
+// The same operations for alert recipients of a device, a group or the account.
 import { api, ok, okTagged, type Schemas } from '$lib/api/client'
 
 export type Owner = { kind: 'account' } | { kind: 'group' | 'device'; id: string }

@@ -1,4 +1,4 @@
-// Who is notified of alerts, as a form holds it: addresses, users, contact groups, webhooks and the steps of an escalation.
+// Recipients of alerts as form values: addresses, users, contact groups, webhooks and escalation steps.
 import type { Schemas } from '$lib/api/client'
 import { formOf, inputOf, type RecipientForm, type RoutedWebhook } from './routing'
 
@@ -17,7 +17,7 @@ export interface StepForm extends PeopleForm {
 
 export interface EscalationForm {
   steps: StepForm[]
-  /** Null if nobody is notified again. */
+  /** Null for no repetition. */
   repeatMinutes: number | null
   repeatTimes: number
 }
@@ -30,7 +30,7 @@ export interface ThenForm extends PeopleForm {
 type Then = Schemas['RuleThen']
 type Escalation = Schemas['Escalation']
 
-/** How often people are notified again by default. */
+/** Default number of repetitions. */
 export const usualTimes = 10
 
 export const noPeople = (): PeopleForm => ({ recipients: [], users: [], contactGroups: [] })

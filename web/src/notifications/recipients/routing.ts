@@ -1,4 +1,4 @@
-// Recipients of alerts as a form holds them, and back.
+// Converts recipients of alerts between form values and the API.
 import type { Schemas } from '$lib/api/client'
 import { weekdayValues } from '$lib/api/schema'
 
@@ -12,7 +12,7 @@ export type RoutedWebhook = Schemas['AlertRouting']['webhooks'][number]
 
 export const weekdays = weekdayValues
 
-/** As the document describes `Recipient.status`. */
+/** The values of `Recipient.status` in the API. */
 export type RecipientStatus = 'active' | 'unsubscribed' | 'unconfirmed'
 
 export interface RecipientForm {
@@ -29,7 +29,7 @@ export interface RecipientForm {
   timeZone: string
   units: Schemas['Units']
   language: string
-  /** Whether messages reach them. Only they change it. */
+  /** Whether messages reach them. Only the recipients can change it. */
   status: RecipientStatus
 }
 
@@ -89,7 +89,7 @@ export function inputOf(form: RecipientForm): RecipientInput {
   }
 }
 
-/** A contact of a group: somebody without hours and severity, which are set where the group is named. */
+/** A contact of a group: without schedule and severity, which are set where the group is named. */
 export const contactFormOf = (contact: Contact): RecipientForm =>
   formOf({ ...contact, minimumSeverity: 'info', schedule: null })
 
@@ -98,7 +98,7 @@ export function contactInputOf(form: RecipientForm): Schemas['ContactInput'] {
   return { channel, address, name, timeZone, units, language }
 }
 
-/** Whether days are all, Monday to Friday, the weekend, or some others. */
+/** Whether the days are all, Monday to Friday, the weekend, or others. */
 export function daysKind(days: Weekday[]): 'all' | 'working' | 'weekend' | 'some' {
   const has = (some: readonly Weekday[]): boolean =>
     some.length === days.length && some.every((day) => days.includes(day))

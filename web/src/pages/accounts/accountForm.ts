@@ -8,19 +8,25 @@ export interface AccountForm {
   timeZone: string
   retentionDays: Figure
   expiryNoticeDays: Figure
+  emergencyProcedure: string
 }
 
 export const formOf = ({ name, timeZone, settings }: Schemas['Account']): AccountForm => ({
   name,
   timeZone,
   retentionDays: settings.retentionDays ?? null,
-  expiryNoticeDays: settings.expiryNoticeDays
+  expiryNoticeDays: settings.expiryNoticeDays,
+  emergencyProcedure: settings.emergencyProcedure ?? ''
 })
 
 export const inputOf = (form: AccountForm): Schemas['AccountInput'] => ({
   name: form.name.trim(),
   timeZone: form.timeZone,
-  settings: { expiryNoticeDays: form.expiryNoticeDays ?? 0, retentionDays: form.retentionDays ?? null }
+  settings: {
+    expiryNoticeDays: form.expiryNoticeDays ?? 0,
+    retentionDays: form.retentionDays ?? null,
+    emergencyProcedure: form.emergencyProcedure.trim() || null
+  }
 })
 
 export interface SendingForm {
@@ -28,7 +34,7 @@ export interface SendingForm {
   smsEnabled: boolean
   smsDailySegments: Figure
   smsMonthlySegments: Figure
-  /** With blanks or commas between. */
+  /** Separated by blanks or commas. */
   smsPrefixes: string
   emailDaily: Figure
   emailRecipientHourly: Figure

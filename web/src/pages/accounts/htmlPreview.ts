@@ -1,5 +1,5 @@
-// Shows the HTML of a mail inside the page's own policy, which forbids styles written in a document: they are taken out
-// of it and put back by the object model, where nothing but styles can come in. Scripts never run: the frame is sandboxed.
+// Shows the HTML of an e-mail under the page's content security policy, which forbids inline styles: they are removed
+// from the document and added again as style sheet objects. Scripts never run: the frame is sandboxed.
 
 export interface Prepared {
   html: string
@@ -27,7 +27,7 @@ export function prepare(source: string): Prepared {
 }
 
 /** Puts the styles back into the document that is shown. */
-export function dress(frame: HTMLIFrameElement, css: string): void {
+export function applyStyles(frame: HTMLIFrameElement, css: string): void {
   const { contentDocument: shown, contentWindow: view } = frame
   if (!shown || !view) return
   // A sheet belongs to the window it is made in.

@@ -10,7 +10,7 @@ export interface OverviewForm {
   frequency: Frequency
   weekday: Schemas['Weekday']
   hour: string
-  /** Addresses with commas between. */
+  /** Addresses separated by commas. */
   addresses: string
   groups: string[]
   ungrouped: boolean
@@ -25,7 +25,7 @@ export const overviewForm = (report: OverviewReport): OverviewForm => ({
   ungrouped: report.ungrouped
 })
 
-/** A recipient that was there before keeps language and units; a new one gets the given ones. */
+/** A known recipient keeps language and units; a new one gets the given ones. */
 export function overviewInput(
   form: OverviewForm,
   before: OverviewReport,

@@ -5,9 +5,9 @@ import { api, ok, type Schemas } from '$lib/api/client'
 export interface AlertLocation {
   latitude: number
   longitude: number
-  /** The last known one of the device: the alert was sent without a location. */
+  /** Whether it is the last known location of the device, because the alert was sent without one. */
   isGuessed: boolean
-  /** A later fix of the same emergency, and when it was taken. */
+  /** Time of a later fix of the same emergency, if the position is from it. */
   laterFix?: string
 }
 

@@ -9,9 +9,9 @@ import type { Event } from '$lib/live/stream'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
 const pageSize = 200
-/** Requests under way at once when several are acknowledged. */
-const together = 4
-const gatherFor = 200
+/** Number of parallel requests when several alerts are acknowledged. */
+const maxParallel = 4
+const batchMs = 200
 
 export class Inbox {
   alerts: Alert[] = $state.raw([])
@@ -19,14 +19,14 @@ export class Inbox {
   problem: string | null = $state(null)
   /** Whether there is more to load. */
   hasMore = $state(false)
-  /** How far acknowledging several is. */
+  /** Progress of acknowledging several alerts. */
   done: { count: number; of: number } | null = $state.raw(null)
 
   #filter: AlertFilter | null = null
   #cursor: string | undefined
   #round = 0
   readonly #arrived: Alert[] = []
-  #meanwhile: Alert[] = []
+  #arrivedWhileLoading: Alert[] = []
   #timer = 0
 
   /** Shows the alerts of a filter. */
@@ -36,7 +36,7 @@ export class Inbox {
     await this.#begin()
   }
 
-  /** Loads from the newest on; what is shown stays until the answer is there. */
+  /** Loads from the newest on; the shown alerts stay until the answer arrives. */
   async #begin(): Promise<void> {
     this.#cursor = undefined
     this.#round++
@@ -48,7 +48,7 @@ export class Inbox {
     if (!this.#filter) return
     const round = this.#round
     Object.assign(this, { loading: true, problem: null })
-    this.#meanwhile = []
+    this.#arrivedWhileLoading = []
     try {
       const query = { ...apiQuery(this.#filter), order: 'desc' as const, limit: pageSize, cursor: this.#cursor }
       const page = await ok(api.GET('/api/alerts', { params: { query } }))
@@ -58,7 +58,7 @@ export class Inbox {
       this.hasMore = this.#cursor !== undefined
       this.#merge(page.alerts, true)
       // Events that arrived during the request are newer than its answer.
-      this.#merge(this.#meanwhile)
+      this.#merge(this.#arrivedWhileLoading)
     } catch (error) {
       if (round === this.#round) this.problem = reason(error)
     } finally {
@@ -67,14 +67,14 @@ export class Inbox {
   }
 
   follow(): () => void {
-    const unhear = fleet.onEvent((event) => this.#apply(event))
-    // Events may have been missed before everything was loaded anew.
-    const unlisten = fleet.listen(({ whole }) => {
+    const stopEvents = fleet.onEvent((event) => this.#apply(event))
+    // The fleet is reloaded when events may have been missed.
+    const stopChanges = fleet.listen(({ whole }) => {
       if (whole && this.alerts.length > 0) void this.#begin()
     })
     return () => {
-      unhear()
-      unlisten()
+      stopEvents()
+      stopChanges()
     }
   }
 
@@ -106,14 +106,14 @@ export class Inbox {
       }
     }
     try {
-      await Promise.all(Array.from({ length: together }, work))
+      await Promise.all(Array.from({ length: maxParallel }, work))
     } finally {
       waiting.length = 0
       this.done = null
     }
   }
 
-  /** Puts alerts in; those that no longer match are removed. Alerts that the server listed are not checked again. */
+  /** Adds alerts; those that no longer match are removed. Alerts from a list of the server are not filtered again. */
   #merge(changed: Alert[], isListed = false): void {
     const filter = this.#filter
     if (!filter) return
@@ -133,8 +133,8 @@ export class Inbox {
     this.#timer ||= window.setTimeout(() => {
       this.#timer = 0
       const arrived = this.#arrived.splice(0)
-      if (this.loading) this.#meanwhile.push(...arrived)
+      if (this.loading) this.#arrivedWhileLoading.push(...arrived)
       this.#merge(arrived)
-    }, gatherFor)
+    }, batchMs)
   }
 }

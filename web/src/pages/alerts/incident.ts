@@ -12,12 +12,12 @@ export type Entry = { at: string; id: string } & (
 )
 
 /** An alert that arrives later than this, in milliseconds, has an entry for its arrival. */
-const late = 10_000
+const lateMs = 10_000
 
 /** Oldest first. */
 export function timelineOf(alert: Alert, messages: Message[], notes: Note[] = []): Entry[] {
   const entries: Entry[] = [{ at: alert.dateTime, id: 'raised', kind: 'raised' }]
-  if (Date.parse(alert.receivedAt) - Date.parse(alert.dateTime) > late) {
+  if (Date.parse(alert.receivedAt) - Date.parse(alert.dateTime) > lateMs) {
     entries.push({ at: alert.receivedAt, id: 'received', kind: 'received' })
   }
   if (alert.acknowledgedAt) entries.push({ at: alert.acknowledgedAt, id: 'acknowledged', kind: 'acknowledged' })

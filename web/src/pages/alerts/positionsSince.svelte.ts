@@ -1,4 +1,4 @@
-// Where the device of an alert was from the alert on, until it ended; goes on while the device reports.
+// Positions of the device of an alert since the alert, until it ended; extended while the device reports.
 import type { Alert } from '$lib/alerts/names'
 import { api, ok, type Schemas } from '$lib/api/client'
 import { fleet } from '$lib/live/fleet.svelte'
@@ -7,13 +7,13 @@ import { Loader } from '$lib/ui/list/loader.svelte'
 export type Since = Required<Pick<Schemas['Location'], 'dateTime' | 'latitude' | 'longitude'>> &
   Pick<Schemas['Location'], 'speed' | 'course' | 'battery' | 'suspect'>
 
-/** The most that are shown; the page of the history has all. */
+/** Maximum number that is shown; the history page has all. */
 export const mostSince = 100
 const fields = 'dateTime,latitude,longitude,speed,course,battery,suspect'
 
 export class PositionsSince {
   readonly #loader: Loader<string, Since[]>
-  #arrived: { alert: string; place: Since }[] = $state.raw([])
+  #arrived: { alert: string; position: Since }[] = $state.raw([])
 
   /** Create it while a component is created. */
   constructor(private readonly alert: () => Alert | undefined) {
@@ -29,19 +29,19 @@ export class PositionsSince {
       fleet.onEvent(({ type, device, data }) => {
         const known = this.alert()
         if (type !== 'location.created' || !known || known.endedAt || device !== known.deviceId) return
-        const place = data as unknown as Since
-        if (Date.parse(place.dateTime) >= Date.parse(known.dateTime)) {
-          this.#arrived = [...this.#arrived.slice(-mostSince), { alert: known.id, place }]
+        const position = data as unknown as Since
+        if (Date.parse(position.dateTime) >= Date.parse(known.dateTime)) {
+          this.#arrived = [...this.#arrived.slice(-mostSince), { alert: known.id, position }]
         }
       })
     )
   }
 
   /** Newest first. */
-  get places(): Since[] {
+  get positions(): Since[] {
     const id = this.alert()?.id
-    const live = this.#arrived.flatMap(({ alert, place }) => (alert === id ? [place] : []))
-    const byTime = new Map([...(this.#loader.value ?? []), ...live].map((place) => [place.dateTime, place]))
+    const live = this.#arrived.flatMap(({ alert, position }) => (alert === id ? [position] : []))
+    const byTime = new Map([...(this.#loader.value ?? []), ...live].map((position) => [position.dateTime, position]))
     return [...byTime.values()]
       .filter(({ suspect }) => !suspect)
       .sort((a, b) => Date.parse(b.dateTime) - Date.parse(a.dateTime))

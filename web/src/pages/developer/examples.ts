@@ -5,7 +5,7 @@ export const topics = ['devices', 'submit', 'follow'] as const
 export type Topic = (typeof topics)[number]
 
 export interface Filled {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   base: string
   email: string
   key: string

@@ -3,7 +3,7 @@ import { api, ok, type Schemas } from '$lib/api/client'
 
 class Key {
   about: Schemas['ApiKey'] | null = $state.raw(null)
-  /** The key that was just made: shown this once. */
+  /** The key that was just created: it is shown only once. */
   fresh: string | null = $state(null)
 
   async load(): Promise<void> {

@@ -1,17 +1,17 @@
-// Calls over time as the server answers them, and as a chart draws them.
+// Converts the server's counts of API calls to the columns of a chart.
 import type { Schemas } from '$lib/api/client'
 
 export type Usage = Schemas['Usage']
 
 export interface Columns {
-  /** Seconds since 1970, when each step begins. */
+  /** Start of each step, in seconds since 1970. */
   times: number[]
   key: number[]
-  /** On top of those by key, so that both together are seen. */
+  /** All calls, including those by key, which are drawn in front. */
   all: number[]
 }
 
-/** What the chart draws: calls by key, and all. */
+/** The series of the chart: calls by key, and all calls. */
 export function columns({ times, series }: Usage): Columns {
   const sum = (via: 'key' | 'console' | null): number[] =>
     times.map((_, index) =>

@@ -1,8 +1,8 @@
-// One change to many devices, some at a time, with its progress and what failed.
+// Applies one change to many devices, some at a time, with progress and failures.
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
-/** Requests at the same time: enough to be quick, few enough not to slow down other users. */
-const atOnce = 4
+/** Number of parallel requests: enough to be fast, few enough not to slow down other users. */
+const requestsAtOnce = 4
 
 export interface Failure<T> {
   item: T
@@ -16,7 +16,7 @@ export class Bulk<T> {
   failures: Failure<T>[] = $state.raw([])
   #isStopped = false
 
-  /** Runs a change on each; gives how many succeeded. One that fails does not stop the others. */
+  /** Applies a change to each item; returns how many succeeded. A failure does not stop the others. */
   async run(items: T[], change: (item: T) => Promise<void>): Promise<number> {
     if (this.busy) return 0
     this.busy = true
@@ -35,12 +35,12 @@ export class Bulk<T> {
         this.done++
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    await Promise.all(Array.from({ length: requestsAtOnce }, work))
     this.busy = false
     return this.done - this.failures.length
   }
 
-  /** Begins no further change; those under way end. */
+  /** Starts no further changes; running ones finish. */
   stop(): void {
     this.#isStopped = true
   }

@@ -10,7 +10,7 @@ export interface BulkChange {
   value: string | number | null | undefined
 }
 
-/** The patch for a device; null if it is as wanted already. */
+/** The patch for a device; null if nothing changes. */
 export function changeOf({ what, value }: BulkChange, device: Pick<Device, 'groups'>): Patch | null {
   const text = String(value ?? '').trim()
   const number = text === '' ? null : Number(text)
@@ -22,7 +22,7 @@ export function changeOf({ what, value }: BulkChange, device: Pick<Device, 'grou
     case 'interval':
       return { expectedIntervalSeconds: number === null ? null : Math.max(1, Math.round(number * 60)) }
     case 'emailLimit':
-      // A patch leaves the members of limits that it does not name as they are.
+      // A patch keeps the members of `limits` that it does not contain.
       return { limits: { dailyEmailLimit: number } as Schemas['LimitsInput'] }
     default:
       return { [what]: text || null }

@@ -26,7 +26,7 @@ type Value = string | number | null
 
 const statusOrder: Record<Status, number> = { online: 0, late: 1, offline: 2, never: 3, expired: 4 }
 
-/** What a row is ordered by; null comes last in both directions. */
+/** The sort key of a row; null comes last in both directions. */
 const values: Record<Column, (tracked: Tracked, groupsOf: (tracked: Tracked) => string) => Value> = {
   status: (tracked) => statusOrder[tracked.device.state === 'expired' ? 'expired' : tracked.device.status],
   name: ({ device }) => device.name,
@@ -66,7 +66,7 @@ function compare(a: Value, b: Value, descending: boolean): number {
   return descending ? -order : order
 }
 
-/** The order that an address names; by name without one. */
+/** The sort order in a URL; by name without one. */
 export function orderIn(query: URLSearchParams): Order {
   const sort = query.get('sort') ?? 'name'
   const descending = sort.startsWith('-')

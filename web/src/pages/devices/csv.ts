@@ -39,7 +39,7 @@ export function parseCsv(text: string): string[][] {
 export const columns = ['name', 'identifier', 'description', 'model', 'icon', 'min', 'groups'] as const
 export type Column = (typeof columns)[number]
 
-/** What people call the columns. */
+/** Column names that are recognised. */
 const names: Record<Column, string[]> = {
   name: ['name', 'nombre', 'device', 'dispositivo'],
   identifier: ['identifier', 'identificador', 'imei', 'esn', 'serial'],
@@ -53,16 +53,16 @@ const names: Record<Column, string[]> = {
 export type Complaint = 'noName' | 'noGroup' | 'twice'
 
 export interface Row {
-  /** Its line in the file, counted from 1 as spreadsheets do. */
+  /** The line in the file, counted from 1. */
   line: number
   input: DeviceInput
   complaint: Complaint | null
-  /** What the complaint is about. */
+  /** The unknown group, else the identifier: a value for the message about the complaint. */
   what: string
 }
 
 export interface Sheet {
-  /** Columns of the file that are not known and are left out. */
+  /** Unknown columns of the file, which are ignored. */
   ignored: string[]
   hasName: boolean
   rows: Row[]
@@ -72,7 +72,8 @@ export interface Sheet {
 export function readSheet(text: string, groups: ReadonlyMap<string, string>): Sheet {
   const [head = [], ...lines] = parseCsv(text)
   const found = head.map((title) => columns.find((column) => names[column].includes(title.toLocaleLowerCase())))
-  const ignored = head.filter((title, index) => found[index] === undefined && title !== '')
+  const tagOf = (title: string): string => (/^tags?\.(.+)$/i.exec(title) ?? [])[1] ?? ''
+  const ignored = head.filter((title, index) => found[index] === undefined && title !== '' && tagOf(title) === '')
   const seen = new Set<string>()
   const rows = lines.map((values, index): Row => {
     const of = (column: Column): string => values[found.indexOf(column)] ?? ''
@@ -90,12 +91,17 @@ export function readSheet(text: string, groups: ReadonlyMap<string, string>): Sh
     for (const column of ['identifier', 'description', 'model', 'icon', 'min'] as const) {
       if (of(column)) input[column] = of(column)
     }
+    const tags = head.flatMap((title, at): [string, string][] => {
+      const [key, value] = [tagOf(title), values[at] ?? '']
+      return key && value ? [[key, value]] : []
+    })
+    if (tags.length > 0) input.tags = Object.fromEntries(tags)
     if (ids.length > 0) input.groups = [...new Set(ids)]
     return { line: index + 2, input, complaint, what: missing ?? identifier }
   })
   return { ignored, hasName: found.includes('name'), rows }
 }
 
-/** A file to begin with. */
+/** A sample file. */
 export const sampleCsv =
   'name,identifier,model,icon,groups\nVan 7,356938035643809,FMB920,truck,\nSea Otter,300234063904190,,boat,\n'

@@ -1,4 +1,4 @@
-// Saved views of the devices: a filter and an order under a name, kept in this browser.
+// Saved views of devices: a named filter and sort order, stored in this browser.
 import type { Status } from '$lib/live/fleet.svelte'
 
 export interface View {
@@ -6,12 +6,12 @@ export interface View {
   search: string
   group: string | null
   status: Status | null
-  /** As in the address: `-heard`. */
+  /** As in the URL: `-heard`. */
   sort: string
 }
 
 const key = 'perigee.views'
-const most = 50
+const mostViews = 50
 
 function stored(): View[] {
   try {
@@ -29,7 +29,7 @@ class Views {
   /** Saves a view; one of the same name is replaced. */
   save(view: View): void {
     const others = this.all.filter(({ name }) => name !== view.name)
-    this.#set([...others, view].sort((a, b) => a.name.localeCompare(b.name)).slice(0, most))
+    this.#set([...others, view].sort((a, b) => a.name.localeCompare(b.name)).slice(0, mostViews))
   }
 
   remove(name: string): void {
@@ -41,7 +41,7 @@ class Views {
     try {
       localStorage.setItem(key, JSON.stringify(views))
     } catch {
-      // Without storage they last as long as the page.
+      // Without storage the views last until the page is closed.
     }
   }
 }

@@ -1,4 +1,4 @@
-// Settings that were tried out and are now to be used by a new gateway.
+// Settings that were tested and are used for a new gateway.
 import type { FeedName } from '$lib/gateways/feeds'
 
 export const draft: { feed: FeedName | null; options: Record<string, unknown> | null } = $state({

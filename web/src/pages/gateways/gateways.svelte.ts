@@ -1,4 +1,4 @@
-// The gateways of the account with the last message that came by each feed, and the devices that were heard.
+// The gateways of the account, the newest messages of each feed, and unknown devices that sent messages.
 import { api, ok, type Schemas } from '$lib/api/client'
 import type { Feed, FeedName } from '$lib/gateways/feeds'
 
@@ -23,18 +23,18 @@ export const loadGateways = async (): Promise<Gateway[]> => (await ok(api.GET('/
 
 export interface Traffic {
   last: RawMessage | undefined
-  /** Of the newest messages: how many were counted, and how many of them could not be used. */
+  /** Of the newest messages: the number counted, and the number that could not be decoded. */
   counted: number
   failed: number
-  /** Whether there are older ones than those that were counted. */
+  /** Whether there are older messages than the counted ones. */
   more: boolean
 }
 
-const sample = 100
+const sampleSize = 100
 
-/** What came by a feed last: a page of the newest messages is enough to see whether it works. */
+/** The newest messages of a feed; one page is enough to see whether the feed works. */
 export async function trafficOf(source: string): Promise<Traffic> {
-  const query = { source, limit: sample }
+  const query = { source, limit: sampleSize }
   const { rawMessages, nextCursor } = await ok(api.GET('/api/rawMessages', { params: { query } }))
   const failed = rawMessages.filter(({ result }) => result === 'unparsable' || result === 'unknownDevice').length
   return { last: rawMessages[0], counted: rawMessages.length, failed, more: Boolean(nextCursor) }
@@ -51,7 +51,7 @@ export interface Wanted {
 export const createGateway = ({ feed, name, deviceId, options }: Wanted): Promise<Gateway> =>
   ok(api.POST('/api/gateways', { body: { feed, name: name.trim() || null, deviceId, options } }))
 
-/** The fields of a form of a gateway: errors of a setting are shown with its field, those of others with the JSON. */
+/** Fields of the form of a gateway: errors of a setting are shown at its field, others at the JSON. */
 export const fieldsOfGateway = (feed: Feed): string[] => [
   'feed',
   'name',
@@ -69,11 +69,11 @@ export function replaceGateway(gatewayId: string, tag: string | null, wanted: Om
   return ok(api.PUT('/api/gateways/{gatewayId}', { params, body: { name: name.trim() || null, deviceId, options } }))
 }
 
-/** Gives the gateway another address, which only this answer has. */
+/** Renews the address of a gateway, which only this answer contains. */
 export const renewAddress = (gatewayId: string): Promise<Gateway> =>
   ok(api.POST('/api/gateways/{gatewayId}/renewAddress', { params: { path: { gatewayId } } }))
 
-/** Deletes a gateway. If raw messages of it are stored, `keep` must be stated. */
+/** Deletes a gateway. If it has raw messages, the server refuses unless they are kept. */
 export const deleteGateway = (gatewayId: string, keepsMessages: boolean): Promise<unknown> =>
   ok(
     api.DELETE('/api/gateways/{gatewayId}', {

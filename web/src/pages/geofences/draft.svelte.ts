@@ -1,4 +1,4 @@
-// A geofence being made or changed: what the form and the map both show, until it is saved.
+// A geofence that is being created or changed: the state that the form and the map share until it is saved.
 import { Problem, api, ok, okTagged } from '$lib/api/client'
 import { shapeOf, type DrawnKind, type Shape } from '$lib/map/draw/drawShape'
 import { bodyOf, fences, type Geofence } from '$lib/map/draw/geofences.svelte'
@@ -11,7 +11,7 @@ export class Draft {
   description = $state('')
   kind: DrawnKind | 'area' = $state('polygon')
   shape: Shape | null = $state.raw(null)
-  /** Which side changed the shape last; the other follows. */
+  /** The side that changed the shape last; the other side follows. */
   from: 'map' | 'form' = $state('form')
   /** Grows when the drawing must be restarted. */
   round = $state(0)
@@ -57,7 +57,7 @@ export class Draft {
     return shape.kind === 'area' || shape.radius > 0
   }
 
-  /** Saves it; errors of fields are kept, others are thrown. */
+  /** Saves the geofence. Errors of fields are kept for the form; others are thrown. */
   async save(): Promise<Geofence | null> {
     if (!this.shape) return null
     const body = bodyOf(this.name, this.description.trim() || null, this.shape)
@@ -86,7 +86,7 @@ export class Draft {
   }
 }
 
-/** A geofence as it is now, to be changed. */
+/** A copy of a geofence, to be changed. */
 export async function draftOf(id: string): Promise<Draft> {
   const { data, tag } = await okTagged(api.GET('/api/geofences/{geofenceId}', { params: { path: { geofenceId: id } } }))
   return new Draft({ fence: data, tag })

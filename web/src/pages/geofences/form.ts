@@ -1,7 +1,7 @@
 // Reads and writes shapes as lines of positions, and reads GeoJSON files.
 import { shapeOf, type Geometry, type Position, type Shape } from '$lib/map/draw/drawShape'
 
-/** The positions of a text, one a line, latitude first as people say it; or the number of the first bad line. */
+/** The positions of a text, one per line, latitude first; or the number of the first invalid line. */
 export function readPositions(text: string): Position[] | { badLine: number } {
   const positions: Position[] = []
   for (const [index, line] of text.split('\n').entries()) {
@@ -13,7 +13,7 @@ export function readPositions(text: string): Position[] | { badLine: number } {
   return positions
 }
 
-/** A latitude and a longitude with anything that separates between them. */
+/** A latitude and a longitude with any separator. */
 export function readPosition(line: string): Position | null {
   const numbers = line
     .trim()
@@ -21,12 +21,12 @@ export function readPosition(line: string): Position | null {
     .filter(Boolean)
   if (numbers.length !== 2) return null
   const [latitude, longitude] = numbers.map(Number)
-  return latitude !== undefined && longitude !== undefined && isPlace(latitude, longitude)
+  return latitude !== undefined && longitude !== undefined && isPosition(latitude, longitude)
     ? [longitude, latitude]
     : null
 }
 
-export const isPlace = (latitude: number, longitude: number): boolean =>
+export const isPosition = (latitude: number, longitude: number): boolean =>
   Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180
 
 const short = (value: number): string => String(Number(value.toFixed(6)))
@@ -34,12 +34,12 @@ const short = (value: number): string => String(Number(value.toFixed(6)))
 export const writePositions = (positions: Position[]): string =>
   positions.map(([longitude, latitude]) => `${short(latitude)}, ${short(longitude)}`).join('\n')
 
-/** Something in a file that can become a geofence. */
+/** A feature of a file that can become a geofence. */
 export interface Found {
   name: string
   description: string | null
   shape: Shape
-  /** The file does not say how large it is: a default was taken. */
+  /** Whether the file gives the radius or width; otherwise a default is used. */
   sized: boolean
 }
 
@@ -89,7 +89,7 @@ function featuresOf(value: unknown): { geometry: Json; properties: Json }[] | nu
   return isGeometry ? [{ geometry: value, properties: {} }] : null
 }
 
-/** The parts of a geometry that the API takes one by one. */
+/** The parts of a geometry that the API accepts separately. */
 function partsOf(geometry: Json): Geometry[] {
   const { type, coordinates } = geometry
   if (type === 'GeometryCollection' && Array.isArray(geometry.geometries)) {
@@ -110,7 +110,7 @@ function shapeFrom(geometry: Geometry, properties: Json, defaults: Defaults): Pi
     const sized = shape.kind === 'circle' ? radius !== null : shape.kind === 'corridor' ? width !== null : true
     return { shape, sized }
   } catch {
-    // Coordinates nested otherwise than their type says.
+    // Coordinates whose nesting does not match their type.
     return null
   }
 }

@@ -23,5 +23,5 @@ export function area(squareMetres: number): string {
 /** A shape in a few words: "Circle, 12 km²". */
 export function inWords(shape: Shape): string {
   const size = sizeOf(shape)
-  return t(`places.words.${shape.kind}`, { size: 'area' in size ? area(size.area) : distance(size.length) })
+  return t(`geofences.words.${shape.kind}`, { size: 'area' in size ? area(size.area) : distance(size.length) })
 }

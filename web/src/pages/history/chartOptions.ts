@@ -20,7 +20,7 @@ const colours: Record<Charted, string> = {
   battery: '--warn',
   temperature: '--bad'
 }
-const day = 86_400
+const daySeconds = 86_400
 
 const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -76,13 +76,14 @@ function rangeOf(measure: Charted, least: number | null, greatest: number | null
   return [low - room, high + room]
 }
 
-/** A time of day, or the date where days begin or are all there is room for. */
+/** The time of day, or the date at midnight and where steps are days. */
 function clockOf(at: number, all: number[]): string {
   const zone = { timeZone: preferences.timeZone ?? undefined }
   const date = new Date(at * 1000)
   const step = (all[1] ?? 0) - (all[0] ?? 0)
   const isMidnight = wallOf(at * 1000, preferences.timeZone).endsWith('T00:00')
-  if (step >= day || isMidnight) return date.toLocaleDateString(locale(), { ...zone, day: 'numeric', month: 'short' })
+  if (step >= daySeconds || isMidnight)
+    return date.toLocaleDateString(locale(), { ...zone, day: 'numeric', month: 'short' })
   const seconds = step > 0 && step < 60 ? { second: '2-digit' as const } : {}
   return date.toLocaleTimeString(locale(), {
     ...zone,

@@ -6,12 +6,12 @@ import type { Range } from '$lib/ui/time/range'
 export type Alert = Schemas['Alert']
 
 export interface Progress {
-  /** From 0 to 1, by time: how many there will be is not known. */
+  /** From 0 to 1, by time, because the number of locations is unknown. */
   done: number
   points: number
 }
 
-/** What JSON answers; other formats would be text. */
+/** The answer as JSON; other formats would be text. */
 interface Page {
   locations: Fix[]
   nextCursor?: string | null
@@ -26,7 +26,7 @@ const query = ({ from, to }: Range): { from: string; to: string } => ({
   to: new Date(to - 1).toISOString()
 })
 
-/** The track of a range. Cancelled by `cancel`, it is what was loaded by then; left by `leave`, it throws. */
+/** The track of a range. After `cancel` it has the locations loaded so far; after `leave` it throws. */
 export async function loadTrack(
   deviceId: string,
   range: Range,

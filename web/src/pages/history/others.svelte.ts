@@ -1,16 +1,16 @@
-// Other devices on the clock of the history: where they were in the same range.
+// Other devices in the history: their tracks in the same range.
 import type { Track } from '$lib/map/track/track'
 import type { Range } from '$lib/ui/time/range'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 import { loadTrack } from './load'
 
-/** How many other devices can be shown. */
+/** Maximum number of other devices. */
 export const mostOthers = 4
 
 const light = ['#9c36b5', '#c2255c', '#5c4b00', '#087f5b']
 const dark = ['#da9bf0', '#ff9ec4', '#e0d089', '#63e6be']
 
-/** The colour of another device, by its place in the list. */
+/** The colour of another device, by its index in the list. */
 export const otherColour = (index: number, isDark: boolean): string => (isDark ? dark : light)[index] ?? '#777777'
 
 export interface Other {

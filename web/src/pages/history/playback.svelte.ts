@@ -1,9 +1,9 @@
 // The time shown on a track: the playback position, or the position under the pointer.
 
-/** How fast a track is played: a multiple of real time, or so that all of it takes some seconds. */
-export type Pace = { times: number } | { seconds: number }
+/** Rates of playback: a multiple of real time, or such that the whole track takes some seconds. */
+export type Rate = { times: number } | { seconds: number }
 
-export const paces: readonly Pace[] = [
+export const rates: readonly Rate[] = [
   { times: 1 },
   { times: 16 },
   { times: 64 },
@@ -12,16 +12,16 @@ export const paces: readonly Pace[] = [
   { seconds: 60 },
   { seconds: 15 }
 ]
-const usual = 5
+const usualRate = 5
 
 export class Playback {
   /** Milliseconds. */
   time = $state(0)
-  /** Where the pointer rests on a chart. */
+  /** The instant under the pointer on a chart. */
   peek: number | null = $state(null)
   playing = $state(false)
-  /** The index of the pace that is chosen. */
-  pace = $state(usual)
+  /** Index of the selected rate in `rates`. */
+  rateIndex = $state(usualRate)
   /** Whether the map follows the device. */
   follows = $state(false)
   /** Whether stops and gaps are skipped. */
@@ -30,16 +30,18 @@ export class Playback {
   to = $state(0)
   /** The periods that are skipped, ascending. */
   #idle: { from: number; to: number }[] = []
+  /** Whether another track is played too, so that nothing is skipped. */
+  #isShared = false
   #frame = 0
   #before = 0
 
-  /** How many milliseconds of the track pass in one. */
+  /** Milliseconds of the track that pass in one millisecond. */
   get rate(): number {
-    const pace = paces[this.pace] ?? { times: 1 }
-    return 'times' in pace ? pace.times : Math.max(1, this.#playedMillis() / (pace.seconds * 1000))
+    const chosen = rates[this.rateIndex] ?? { times: 1 }
+    return 'times' in chosen ? chosen.times : Math.max(1, this.#playedMillis() / (chosen.seconds * 1000))
   }
 
-  /** The length of what is played: without stops and gaps if they are skipped. */
+  /** The duration of playback: without stops and gaps if they are skipped. */
   #playedMillis(): number {
     const idle = this.skips ? this.#idle.reduce((sum, { from, to }) => sum + to - from, 0) : 0
     return this.to - this.from - idle
@@ -54,14 +56,26 @@ export class Playback {
   reset(from: number, to: number, idle: { from: number; to: number }[]): void {
     this.pause()
     Object.assign(this, { from, to, time: from, peek: null })
+    this.#isShared = false
     this.#idle = idle
   }
 
-  /** Makes room for another track on the same clock. Stops are played then: the other may move meanwhile. */
-  widen(from: number, to: number): void {
+  /** Extends the playback, for segments that were found later. */
+  extend(from: number, to: number): void {
     this.from = Math.min(this.from, from)
     this.to = Math.max(this.to, to)
+  }
+
+  /** Extends the playback for another track. Stops are then played, because the other device may move. */
+  widen(from: number, to: number): void {
+    this.extend(from, to)
+    this.#isShared = true
     this.#idle = []
+  }
+
+  /** Replaces the periods that are skipped. */
+  pass(idle: { from: number; to: number }[]): void {
+    if (!this.#isShared) this.#idle = idle
   }
 
   seek(time: number): void {
@@ -92,18 +106,18 @@ export class Playback {
     // After time in a background tab, playback continues where it was.
     const passed = Math.min(Math.max(0, now - this.#before), 250)
     this.#before = now
-    this.seek(this.#passOver(this.time + passed * this.rate))
+    this.seek(this.#skipIdle(this.time + passed * this.rate))
     if (this.time >= this.to) this.pause()
     else this.#frame = requestAnimationFrame(this.#step)
   }
 
-  #passOver(time: number): number {
-    return this.skips ? passOver(this.#idle, time) : time
+  #skipIdle(time: number): number {
+    return this.skips ? skipSpans(this.#idle, time) : time
   }
 }
 
-/** The end of the span that an instant lies within, else the instant. */
-export function passOver(spans: { from: number; to: number }[], time: number): number {
+/** The end of the span that contains an instant, else the instant. */
+export function skipSpans(spans: { from: number; to: number }[], time: number): number {
   let [low, high] = [0, spans.length]
   while (low < high) {
     const middle = (low + high) >> 1

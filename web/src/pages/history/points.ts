@@ -5,7 +5,7 @@ export type Points = [times: number[], values: (number | null)[]]
 
 /**
  * The values of a track with at most two for each bucket of time, the least and the greatest, so that no peak is lost.
- * Nothing joins the two sides of a gap. Times are seconds.
+ * A null separates the two sides of a gap. Times are in seconds.
  */
 export function pointsOf(track: Track, measure: Measure, buckets: number, convert: (value: number) => number): Points {
   const points: Points = [[], []]

@@ -1,4 +1,4 @@
-// What the charts of a track may show, and in which units.
+// Series that the charts of a track can show, and their units.
 import { heightIn, speedIn, unitOfHeight, unitOfSpeed } from '$lib/format/format'
 import type { Measure, Track } from '$lib/map/track/track'
 import { preferences } from '$lib/access/preferences.svelte'
@@ -9,7 +9,7 @@ export const charted: Charted[] = ['speed', 'altitude', 'battery', 'temperature'
 const same = (value: number): number => value
 const isImperial = (): boolean => preferences.units === 'imperial'
 
-/** A value in the user's unit, and that unit. */
+/** Converts a value to the user's unit, and names that unit. */
 export function unitOf(measure: Charted): { convert: (value: number) => number; unit: string } {
   if (measure === 'speed') return { convert: speedIn, unit: unitOfSpeed() }
   if (measure === 'altitude') return { convert: heightIn, unit: unitOfHeight() }

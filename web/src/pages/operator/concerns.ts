@@ -18,26 +18,26 @@ interface Values {
   when?: string
 }
 
-/** Something that needs attention; `what` names its message. */
+/** A problem that needs attention; `what` is the key of its message. */
 export type Concern = Values & ({ kind: 'warn'; what: Warning } | { kind: 'bad'; what: Alarm })
 
 const gib = 2 ** 30
-const hour = 3600
-const day = 24 * hour
+const hourSeconds = 3600
+const day = 24 * hourSeconds
 
-/** The latest samples in all of which a queue must have been long: an import fills it for a moment. */
-const sustained = 5
+/** Number of samples in which a queue must be long: an import fills it for a moment. */
+const sustainedSamples = 5
 
 /** The smallest queue of the last samples, or 0 while there are too few. */
 function queuedIn(past: Health[]): number {
-  const last = past.slice(-sustained)
-  return last.length < sustained ? 0 : Math.min(...last.map(({ intake }) => intake.writes + intake.locations))
+  const last = past.slice(-sustainedSamples)
+  return last.length < sustainedSamples ? 0 : Math.min(...last.map(({ intake }) => intake.writes + intake.locations))
 }
 
-/** All problems, the worst first. `past` includes the present sample. */
+/** All problems, the worst first. `past` includes the current sample. */
 export function concerns(health: Health, now: number, past: Health[]): Concern[] {
   const found: Concern[] = []
-  /** Adds a concern if a figure has reached the limit of a warning or of an alarm. */
+  /** Adds a problem if a figure has reached the limit of a warning or of an alarm. */
   const note = (what: Warning & Alarm, value: number, warn: number, bad: number, values: Values): void => {
     if (value >= warn) found.push({ kind: value >= bad ? 'bad' : 'warn', what, ...values })
   }
@@ -48,25 +48,26 @@ export function concerns(health: Health, now: number, past: Health[]): Concern[]
   const { store, messages, webhooks, connections, lastBackup } = health
   const { freeBytes, diskBytes, damagedRows, quarantinedRows } = store
   if (freeBytes != null) note('disk', -freeBytes, -4 * gib, -gib, { bytes: freeBytes })
-  // The operator's own limit may be higher than those.
+  // The limit that the operator set may be higher than these.
   warnIf(store.spaceLow && (freeBytes ?? 0) > 4 * gib, 'spaceLow', { bytes: freeBytes ?? 0, disk: diskBytes ?? 0 })
+  if (!store.rawMessagesStored) found.push({ kind: 'bad', what: 'rawMessages' })
   if (damagedRows > 0) found.push({ kind: 'bad', what: 'damaged', count: damagedRows })
   warnIf(quarantinedRows > 0, 'quarantined', { count: quarantinedRows })
-  // The server refuses more when ten thousand submissions wait, which may be of one location each.
+  // The server refuses further submissions while 10,000 wait; each of them may have only one location.
   const queued = queuedIn(past)
   note('intake', queued, 1_000, 8_000, { count: queued })
   note('rules', health.rulesLagSeconds, 60, 900, { seconds: health.rulesLagSeconds })
-  for (const channel of ['email', 'sms'] as const) {
+  for (const channel of ['email', 'sms', 'others'] as const) {
     const seconds = waited(messages[channel])
-    note(channel, seconds, 600, 2 * hour, { count: messages[channel].waiting, seconds })
+    note(channel, seconds, 600, 2 * hourSeconds, { count: messages[channel].waiting, seconds })
   }
-  // A receiver of an account may be gone for days: that is its owner's matter.
-  warnIf(waited(webhooks) >= hour, 'webhooks', { count: webhooks.waiting, seconds: waited(webhooks) })
+  // Receivers of an account may be unavailable for days; that concerns the owner of the account.
+  warnIf(waited(webhooks) >= hourSeconds, 'webhooks', { count: webhooks.waiting, seconds: waited(webhooks) })
   note('connections', connections.open / Math.max(1, connections.limit), 0.8, 0.95, connections)
   if (store.engine === 'sqlite') {
-    // A server that started today need not have a backup yet.
-    if (!lastBackup) warnIf(health.uptimeSeconds > day, 'noBackup')
-    else warnIf(now - Date.parse(lastBackup) >= 8 * day * 1000, 'backup', { when: lastBackup })
+    warnIf(!lastBackup, 'noBackup')
+    // A weekly backup may take place a day late.
+    if (lastBackup) warnIf(now - Date.parse(lastBackup) >= 8 * day * 1000, 'backup', { when: lastBackup })
   }
   return found.sort((a, b) => Number(b.kind === 'bad') - Number(a.kind === 'bad'))
 }

@@ -3,9 +3,9 @@ import { api, ok } from '$lib/api/client'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 import type { Health } from './concerns'
 
-const every = 4_000
+const reloadMs = 4_000
 /** Samples kept: about five minutes. */
-const most = 75
+const mostSamples = 75
 
 export const figures = {
   writes: (health: Health) => health.intake.writes,
@@ -13,6 +13,7 @@ export const figures = {
   rules: (health: Health) => health.rulesLagSeconds,
   email: (health: Health) => health.messages.email.waiting,
   sms: (health: Health) => health.messages.sms.waiting,
+  others: (health: Health) => health.messages.others.waiting,
   webhooks: (health: Health) => health.webhooks.waiting,
   connections: (health: Health) => health.connections.open
 }
@@ -24,14 +25,15 @@ class Watch {
   problem: string | null = $state(null)
   past: Health[] = $state.raw([])
   #timer = 0
-  #looks = 0
+  /** Grows with each start and stop, so that an older poll does not continue. */
+  #run = 0
 
   /** Polls until the returned function is called. */
   start(): () => void {
-    const look = ++this.#looks
-    void this.#ask(look)
+    const run = ++this.#run
+    void this.#poll(run)
     return () => {
-      this.#looks++
+      this.#run++
       clearTimeout(this.#timer)
     }
   }
@@ -40,19 +42,19 @@ class Watch {
     return this.past.map(figures[figure])
   }
 
-  async #ask(look: number): Promise<void> {
+  async #poll(run: number): Promise<void> {
     if (!document.hidden) {
       try {
         const { health } = await ok(api.GET('/api/operator/health'))
         this.now = health
         this.at = Date.now()
-        this.past = [...this.past, health].slice(-most)
+        this.past = [...this.past, health].slice(-mostSamples)
         this.problem = null
       } catch (error) {
         this.problem = reason(error)
       }
     }
-    if (look === this.#looks) this.#timer = window.setTimeout(() => void this.#ask(look), every)
+    if (run === this.#run) this.#timer = window.setTimeout(() => void this.#poll(run), reloadMs)
   }
 }
 

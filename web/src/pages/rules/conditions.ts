@@ -4,12 +4,12 @@ import type { UnitSystem } from '$lib/access/preferences.svelte'
 import { fromUser, toUser, type Quantity } from './units'
 
 export type Condition = Schemas['RuleCondition']
-/** What is asked of a geofence, as the document describes `RuleCondition.when`. */
+/** Relations to a geofence, as in `RuleCondition.when` of the API document. */
 export const crossings = ['enter', 'leave', 'inside', 'outside'] as const
 export type Crossing = (typeof crossings)[number]
 export type Compare = 'above' | 'below' | 'reached' | 'equals'
 
-/** What the form of a kind of condition asks for. */
+/** The fields of the form of a type of condition. */
 export type Part =
   | 'compare'
   | 'clear'
@@ -31,7 +31,7 @@ interface Kind {
   quantity: Quantity
   /** Defaults when the type is chosen. */
   usual: Partial<ConditionForm>
-  /** Cannot be combined with other conditions. */
+  /** Whether it cannot be combined with other conditions. */
   alone?: boolean
 }
 
@@ -91,7 +91,7 @@ export const kinds: Record<string, Kind> = {
 
 export const kindOf = (type: string): Kind => kinds[type] ?? { parts: [], quantity: 'plain', usual: {} }
 
-/** What a measure can be compared by. */
+/** Comparisons of a measured value. */
 export const comparesOf = (type: string): Compare[] =>
   type === 'attribute'
     ? ['equals', 'above', 'below', 'reached']
@@ -169,11 +169,14 @@ export function conditionForm(condition: Condition, units: UnitSystem): Conditio
   return form
 }
 
-/** A text that would be read as something else is put in quotes. */
+/** A text that would be read as another type is put in quotes. */
 const written = (text: string): string =>
   typeof valueOf(text) === 'string' && !text.startsWith('"') ? text : JSON.stringify(text)
 
-/** What an attribute is compared with: a number, yes or no, or a text (in quotes if it looks like one of those). */
+/**
+ * The value that an attribute is compared with: a number, yes or no, or a text (in quotes if it looks like one of
+ * those).
+ */
 export function valueOf(text: string): string | number | boolean {
   const bare = text.trim()
   if (bare === 'true' || bare === 'false') return bare === 'true'

@@ -1,5 +1,5 @@
-// A rule in plain words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
-// “Speed limit exceeded”, critical." Everything it needs is given, so that it says the same in tests.
+// Describes a rule in words: "When speed is above 90 km/h for 30 s, on weekdays 08:00 to 18:00, for group Trucks: raise
+// “Speed limit exceeded”, critical." All inputs are parameters, so that tests get the same text.
 import type { Schemas } from '$lib/api/client'
 import type { MessagesUnder, t } from '$lib/i18n/index.svelte'
 import type { UnitSystem } from '$lib/access/preferences.svelte'
@@ -13,7 +13,7 @@ export interface DescribeContext {
   language: string
   units: UnitSystem
   nameOf: Record<'device' | 'group' | 'geofence', (id: string) => string>
-  /** What an alert of this name is called. */
+  /** The title of an alert of this name. */
   alert: (name: string) => string
 }
 
@@ -23,11 +23,11 @@ type RuleWords = Pick<
 > & { raises?: string }
 
 /** Lists longer than this are cut. */
-const most = 3
+const mostNamed = 3
 
 function list(words: DescribeContext, names: string[], type: 'conjunction' | 'disjunction'): string {
-  const rest = names.length - most
-  const shown = rest > 1 ? [...names.slice(0, most), words.say('rules.say.others', { count: rest })] : names
+  const rest = names.length - mostNamed
+  const shown = rest > 1 ? [...names.slice(0, mostNamed), words.say('rules.say.others', { count: rest })] : names
   return new Intl.ListFormat(words.language, { type }).format(shown)
 }
 
@@ -41,15 +41,15 @@ function amount(words: DescribeContext, quantity: Quantity, value: number | null
 export function describeCondition(words: DescribeContext, condition: Condition): string {
   const { say, duration } = words
   const { type } = condition
-  const places = () =>
+  const fences = () =>
     list(words, (condition.geofences ?? []).map(words.nameOf.geofence), 'disjunction') || say('rules.say.unknownPlace')
   const { quantity, parts } = kindOf(type)
   if (parts.includes('compare')) return describeMeasure(words, condition, quantity)
   switch (type) {
     case 'geofence':
-      return say(`rules.say.geofence.${(condition.when as Crossing | undefined) ?? 'enter'}`, { places: places() })
+      return say(`rules.say.geofence.${(condition.when as Crossing | undefined) ?? 'enter'}`, { places: fences() })
     case 'route':
-      return say('rules.say.route', { places: places() })
+      return say('rules.say.route', { places: fences() })
     case 'idle':
       return say('rules.say.idle', {
         time: duration(condition.seconds ?? 0),

@@ -9,13 +9,13 @@ export interface Span {
   to: string
 }
 
-const longest = 31 * 86_400_000
-/** Devices asked for at once: few, so that results come early. */
+const longestMs = 31 * 86_400_000
+/** Devices per request: few, so that results arrive early. */
 const devicesAtOnce = 10
 
 /** The period between two instants, or null if it cannot be tested. */
 export function spanOf(from: number, to: number): Span | null {
-  if (!(to > from) || to - from > longest) return null
+  if (!(to > from) || to - from > longestMs) return null
   return { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
 }
 
@@ -65,7 +65,7 @@ export interface Fix {
   position: [number, number]
 }
 
-/** Where a device went in a span, as exactly as a map can show. */
+/** The track of a device in a time range, with the accuracy that a map can show. */
 export async function trackOf(deviceId: string, { from, to }: Span): Promise<Fix[]> {
   const query = { from, to, simplify: 15, fields: 'dateTime,latitude,longitude,suspect' }
   const answer = await ok(api.GET('/api/devices/{deviceId}/locations', { params: { path: { deviceId }, query } }))

@@ -1,4 +1,4 @@
-// A rule being made or changed: loaded with its entity tag, saved against it.
+// A rule that is being created or changed: loaded with its entity tag, and saved against it.
 import { api, ok, okTagged, Problem } from '$lib/api/client'
 import { preferences } from '$lib/access/preferences.svelte'
 import { conditionBody, kindOf } from './conditions'
@@ -7,14 +7,14 @@ import { rules } from './rules.svelte'
 
 export class Editing {
   form: RuleForm = $state(newRule(preferences.units))
-  /** The rule as it is saved; null while it is new. */
+  /** The saved rule; null while it is new. */
   rule: Rule | null = $state.raw(null)
   errors: Record<string, string> = $state.raw({})
   #tag: string | null = null
   #saved = $state('')
 
-  /** Begins a new rule, perhaps about a geofence. */
-  static anew(geofence: string | null): Editing {
+  /** Begins a new rule, optionally with a geofence. */
+  static create(geofence: string | null): Editing {
     const editing = new Editing()
     if (geofence) {
       editing.form = newRule(preferences.units, 'geofence')
@@ -40,7 +40,7 @@ export class Editing {
     return ruleBody(this.form, preferences.units)
   }
 
-  /** The summary in words while it is edited. */
+  /** The rule as entered, with all members that its description in words needs. */
   get described() {
     const { body } = this
     return {
@@ -63,7 +63,7 @@ export class Editing {
     return conditions.length < mostConditions && !conditions.some(({ type }) => kindOf(type).alone)
   }
 
-  /** Saves it; errors of fields are kept and give false, others are thrown. */
+  /** Saves the rule. Returns false and keeps the errors if fields are invalid; other errors are thrown. */
   async save(): Promise<boolean> {
     this.errors = {}
     const { body, rule } = this
@@ -85,7 +85,7 @@ export class Editing {
     }
   }
 
-  /** Keeps errors at fields; says whether there were any. */
+  /** Keeps errors of fields; returns whether there were any. */
   refuse(error: unknown): boolean {
     this.errors = error instanceof Problem ? error.fields : {}
     return Object.keys(this.errors).length > 0

@@ -23,7 +23,7 @@ export interface RuleForm {
   conditions: ConditionForm[]
   forSeconds: number
   coolDownSeconds: number
-  /** Less accurate positions are ignored by conditions that use the position; in the user's units. */
+  /** Positions that are less accurate than this are ignored by conditions about positions; in the user's units. */
   accuracy: number
   scheduled: boolean
   weekdays: Weekday[]
@@ -110,7 +110,7 @@ export function ruleBody(form: RuleForm, units: UnitSystem): RuleInput {
   }
 }
 
-/** What the API said about one condition, by the fields of its form. */
+/** Errors of the API about one condition, by the fields of its form. */
 export function conditionErrors(fields: Record<string, string>, index: number): Record<string, string> {
   const errors: Record<string, string> = {}
   const prefix = `conditions.${index}`
@@ -125,7 +125,7 @@ export function conditionErrors(fields: Record<string, string>, index: number): 
 const shownAtFields =
   /^(name|description|devices|groups|allDevices|conditions\.\d+(\..*)?|forSeconds|coolDownSeconds|maxAccuracyMetres|schedule\.(weekdays|from|to|timeZone)(\..*)?|alertName|text)$/
 
-/** What the API said that belongs to no field of the form. */
+/** Errors of the API that belong to no field of the form. */
 export const otherErrors = (fields: Record<string, string>): string[] =>
   Object.entries(fields)
     .filter(([field]) => !shownAtFields.test(field))

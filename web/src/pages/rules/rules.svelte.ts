@@ -39,7 +39,7 @@ class Rules {
 
 export const rules = new Rules()
 
-/** What `describeRule` needs to describe a rule to this user. */
+/** The context in which `describeRule` describes a rule to this user. */
 export function describeContext(): DescribeContext {
   return {
     say: t,

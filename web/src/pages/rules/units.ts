@@ -1,4 +1,4 @@
-// The measures of rules in the units people prefer, both ways. The API knows km/h, kilometres, metres and Celsius.
+// Converts the measures of rules between the user's units and the API (km/h, kilometres, metres and Celsius).
 import type { UnitSystem } from '$lib/access/preferences.svelte'
 
 export type Quantity = 'speed' | 'percent' | 'temperature' | 'rpm' | 'distance' | 'metres' | 'rate' | 'plain'
@@ -45,8 +45,8 @@ export const toUser = (quantity: Quantity, value: number, units: UnitSystem): nu
   round(convert(quantity, value, units, false), shownDigits)
 
 /**
- * What a person wrote as the API takes it: the roundest value that is shown as what was written, so that 90 km/h shown
- * as 55.92 mph stays 90 km/h when it is saved again.
+ * Converts an entered value to the unit of the API: to the value with the fewest decimals that is shown as the entered
+ * one. So 90 km/h, which is shown as 55.92 mph, stays 90 km/h when it is saved again.
  */
 export function fromUser(quantity: Quantity, value: number, units: UnitSystem): number {
   const exact = convert(quantity, value, units, true)

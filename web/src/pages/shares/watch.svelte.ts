@@ -7,43 +7,43 @@ import { addTrails, trailSince, type SharedDevice } from './trails'
 export type State = 'loading' | 'live' | 'unreachable' | End
 type View = Schemas['SharedView']
 
-const every = 5_000
-const longestWait = 60_000
+const reloadMs = 5_000
+const longestWaitMs = 60_000
 
 export class SharedWatch {
   state: State = $state('loading')
   view: View | null = $state.raw(null)
   devices: SharedDevice[] = $state.raw([])
   #timer = 0
-  #wait = every
+  #wait = reloadMs
   #isClosed = false
   #isBusy = false
 
   constructor(private readonly secret: string) {
-    document.addEventListener('visibilitychange', this.#look)
-    addEventListener('online', this.#look)
-    void this.#ask()
+    document.addEventListener('visibilitychange', this.#onVisible)
+    addEventListener('online', this.#onVisible)
+    void this.#poll()
   }
 
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    document.removeEventListener('visibilitychange', this.#look)
-    removeEventListener('online', this.#look)
+    document.removeEventListener('visibilitychange', this.#onVisible)
+    removeEventListener('online', this.#onVisible)
   }
 
-  /** Polls now: the page became visible, or the user asked. */
+  /** Polls immediately: the page became visible, or the user asked. */
   retry(): void {
     clearTimeout(this.#timer)
-    this.#wait = every
-    void this.#ask()
+    this.#wait = reloadMs
+    void this.#poll()
   }
 
-  readonly #look = (): void => {
+  readonly #onVisible = (): void => {
     if (!document.hidden && (this.state === 'live' || this.state === 'unreachable')) this.retry()
   }
 
-  async #ask(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#isClosed || this.#isBusy) return
     this.#isBusy = true
     try {
@@ -51,16 +51,16 @@ export class SharedWatch {
       if (this.#isClosed) return
       this.view = view
       this.devices = addTrails(this.devices, view.devices)
-      this.#wait = every
+      this.#wait = reloadMs
       this.state = 'live'
     } catch (error) {
       if (this.#isClosed) return
-      if (this.#ended(error)) return
+      if (this.#handleFailure(error)) return
     } finally {
       this.#isBusy = false
     }
     // A hidden page does not poll; it polls again when it is shown.
-    if (!document.hidden) this.#timer = window.setTimeout(() => void this.#ask(), this.#wait)
+    if (!document.hidden) this.#timer = window.setTimeout(() => void this.#poll(), this.#wait)
   }
 
   async #fetch(): Promise<View> {
@@ -72,12 +72,12 @@ export class SharedWatch {
   }
 
   /** Whether the link has ended; any other failure is tried again, with a longer wait each time. */
-  #ended(error: unknown): boolean {
+  #handleFailure(error: unknown): boolean {
     if (isProblem(error, 'not-found')) {
       this.state = endOf(this.view?.until, Date.now())
       return true
     }
-    this.#wait = Math.min(longestWait, this.#wait * 2)
+    this.#wait = Math.min(longestWaitMs, this.#wait * 2)
     this.state = 'unreachable'
     return false
   }

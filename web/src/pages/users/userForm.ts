@@ -1,4 +1,4 @@
-// A user as a form holds them, and back.
+// Converts a user between form values and the API.
 import type { Schemas } from '$lib/api/client'
 import { instantOf, wallOf } from '$lib/format/zoned'
 import { plain, type Privilege } from '$lib/access/privileges'
@@ -11,7 +11,7 @@ export interface UserForm {
   email: string
   country: string
   timeZone: string
-  /** Empty for that of their country. */
+  /** Empty for the language of their country. */
   language: '' | NonNullable<User['language']>
   description: string
   message: string
@@ -24,7 +24,7 @@ export interface UserForm {
   group: string
   deviceId: string | null
   adminDevices: number | null | undefined
-  /** As the clock shows it that the form is filled in by. */
+  /** In the local time of the form. */
   from: string
   expires: string
   password: string
@@ -76,7 +76,7 @@ export function formOf(user: User, zone: string | null): UserForm {
 
 const text = (value: string): string | null => value.trim() || null
 
-/** Without a password: that is never read, so it is set beside the rest. */
+/** Without the password, which is never read and is set separately. */
 export function inputOf(form: UserForm, zone: string | null): UserInput {
   return {
     name: form.name.trim(),

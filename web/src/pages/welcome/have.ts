@@ -15,12 +15,12 @@ export const haves = [
   icon: IconName
   /** Only feeds that this version of the server has are offered. */
   feeds: readonly string[]
-  /** What the device is known by; a phone has a gateway of its own instead. */
+  /** The identifier of the device; a phone has a gateway of its own instead. */
   identifier: 'imei' | 'esn' | 'any' | null
 }[]
 
 export type Have = (typeof haves)[number]
 
-/** What the address names; without it people want to try. */
+/** The kind of device in the URL; without one the demo is offered. */
 export const haveIn = (query: URLSearchParams): Have =>
   haves.find(({ name }) => name === query.get('have')) ?? haves[haves.length - 1]!

@@ -1,28 +1,28 @@
 // Commands and test locations for a first device.
 
-export interface Place {
+export interface Position {
   latitude: number
   longitude: number
 }
 
-/** Where test locations are when the browser does not say where it is: the port of Vigo. */
-export const samplePlace: Place = { latitude: 42.2406, longitude: -8.7507 }
+/** Position of test locations if the browser does not provide one: the port of Vigo. */
+export const samplePosition: Position = { latitude: 42.2406, longitude: -8.7507 }
 
-/** A text as one word of a POSIX shell. */
+/** A text quoted as one word of a POSIX shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 interface About {
-  /** The server's address, without a slash at its end. */
+  /** URL of the server, without a slash at its end. */
   server: string
   email: string
   device: string
 }
 
-/** Gets a token and sends a location, by curl. */
+/** Gets a token and sends a location with curl. */
 export function curlFor({ server, email, device }: About): string {
   const json = "-H 'Content-Type: application/json'"
   const who = JSON.stringify({ userName: email, apiKey: 'YOUR_API_KEY' })
-  const where = `{"dateTime": "'$(date -u +%FT%TZ)'", "latitude": ${samplePlace.latitude}, "longitude": ${samplePlace.longitude}, "speed": 12, "course": 210}`
+  const where = `{"dateTime": "'$(date -u +%FT%TZ)'", "latitude": ${samplePosition.latitude}, "longitude": ${samplePosition.longitude}, "speed": 12, "course": 210}`
   return [
     `TOKEN=$(curl -s ${server}/api/Auth/Token ${json} \\`,
     `  -d ${quoted(who)} | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')`,
@@ -35,10 +35,10 @@ export function curlFor({ server, email, device }: About): string {
 
 const simulated = /^sim-(\d+)-00000$/
 
-/** The identifier by which the simulator knows its first device with a seed. */
+/** The identifier of the first device that the simulator creates with a seed. */
 export const identifierFor = (seed: number): string => `sim-${seed}-00000`
 
-/** The seed with which the simulator drives the device of this identifier; null when it is another's. */
+/** The seed with which the simulator uses this identifier; null if there is none. */
 export function seedOf(identifier: string | null | undefined): number | null {
   const found = simulated.exec(identifier ?? '')
   return found ? Number(found[1]) : null
@@ -54,12 +54,12 @@ export function simulatorFor(about: About, seed: number): string {
 }
 
 const metresPerDegree = 111_320
-/** How far one test location is from the next, in metres, and how long there is between them, in seconds. */
+/** Distance between test locations in metres, and interval between them in seconds. */
 export const stride = 60
 export const pause = 2
 
-/** The location of a step of a walk on a wide circle, so that the dot moves and shows its heading. */
-export function walk(from: Place, step: number): Place & { course: number; speed: number } {
+/** A location on a wide circle, so that the dot moves and shows its heading. */
+export function walk(from: Position, step: number): Position & { course: number; speed: number } {
   const course = (45 + step * 12) % 360
   let { latitude, longitude } = from
   for (let done = 0; done < step; done++) {

@@ -1,4 +1,4 @@
-// Finding and ordering devices where one or some are chosen.
+// Search and sorting of devices in pickers.
 
 import type { Tracked } from '$lib/live/fleet.svelte'
 import { byName } from '$lib/format/sort'
@@ -10,7 +10,7 @@ interface Searchable {
 
 export const byDeviceName = (a: Tracked, b: Tracked): number => byName(a.device, b.device)
 
-/** Whether every word of a search is in the name or identifier. */
+/** Whether every word of a search occurs in the name or identifier. */
 export function matches({ name, identifier }: Searchable, search: string): boolean {
   const text = `${name} ${identifier ?? ''}`.toLocaleLowerCase()
   return search

@@ -10,12 +10,12 @@ export interface Toast {
 
 export const toasts: Toast[] = $state([])
 let last = 0
-const shownFor = 6_000
+const shownForMs = 6_000
 
 export function showToast(text: string, kind: Toast['kind'] = 'good'): void {
   const id = ++last
   toasts.push({ id, kind, text })
-  setTimeout(() => dismiss(id), shownFor)
+  setTimeout(() => dismiss(id), shownForMs)
 }
 
 export function dismiss(id: number): void {

@@ -3,7 +3,7 @@ import { isProblem, Problem, type ErrorCode } from '$lib/api/client'
 import { t } from '$lib/i18n/index.svelte'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
-/** Error codes that belong to one field although the answer names none. */
+/** Error codes that belong to one field although the answer has no pointer. */
 const fieldOfCode: Partial<Record<ErrorCode, string>> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
 
 type Path<T> = {
@@ -26,7 +26,7 @@ export class Submission {
     private readonly reload?: () => Promise<void>
   ) {}
 
-  /** Submits; gives whether it succeeded. */
+  /** Submits; returns whether it succeeded. */
   async run(send: () => Promise<void>): Promise<boolean> {
     if (this.busy) return false
     this.busy = true

@@ -1,9 +1,9 @@
-// Data that is loaded from the server whenever what it depends on changes: the address, a filter, a typed text.
+// Data that is loaded from the server whenever its key changes: a URL, a filter, a typed text.
 import { untrack } from 'svelte'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
 /**
- * Calls `run` with what `key` gives, now and after each change of it. With a `delay` in milliseconds it waits until
+ * Calls `run` with the value of `key`, now and after each change. With a `delay` in milliseconds it waits until
  * the key has not changed for that long, so that not every typed letter is a request. Call it while a component is
  * created.
  */
@@ -21,19 +21,19 @@ export function onChange<K>(key: () => K, run: (key: K) => unknown, delay: (key:
 }
 
 interface Options<K> {
-  /** Milliseconds to wait for the key to rest. */
+  /** Delay after the last change of the key, in milliseconds. */
   delay?: (key: K) => number
-  /** Keeps showing the value of the last key until the new one is there. */
+  /** Keeps showing the previous value until the new one is loaded. */
   keeps?: boolean
 }
 
-/** One value for each key. An answer that a newer request has overtaken is dropped. */
+/** The value of the current key. An answer that a newer request has superseded is dropped. */
 export class Loader<K, T> {
   value: T | undefined = $state.raw()
   problem: string | null = $state(null)
   #latest = 0
 
-  /** A key that is undefined loads nothing. Create it while a component is created. */
+  /** An undefined key loads nothing. Create a loader while a component is created. */
   constructor(
     private readonly key: () => K | undefined,
     private readonly load: (key: K) => Promise<T>,
@@ -49,7 +49,7 @@ export class Loader<K, T> {
     )
   }
 
-  /** Loads the same again; what is shown stays meanwhile. */
+  /** Loads the same key again; the shown value stays meanwhile. */
   reload(): Promise<void> {
     return this.#run(untrack(this.key))
   }

@@ -1,4 +1,4 @@
-// A list that is loaded page by page. An answer that a newer request has overtaken is dropped.
+// A list that is loaded page by page. An answer that a newer request has superseded is dropped.
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
 export interface Part<T> {
@@ -14,7 +14,7 @@ export class Paged<T extends { id: string }> {
   #cursor: string | null = $state(null)
   #latest = 0
 
-  /** Asks for the page at a cursor, or for the first. */
+  /** Requests the page at a cursor, or the first page. */
   constructor(private readonly ask: (cursor: string | undefined) => Promise<Part<T>>) {}
 
   get hasMore(): boolean {

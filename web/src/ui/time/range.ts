@@ -1,6 +1,6 @@
 // Periods in the days and clock times of a time zone.
 export interface Range {
-  /** Milliseconds; the end is the first instant that does not belong to it. */
+  /** Milliseconds; the end is exclusive. */
   from: number
   to: number
 }
@@ -10,7 +10,7 @@ export type Preset = (typeof presets)[number]
 
 const fields = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const
 
-/** What clocks in a zone show, as if it were universal time. A zone of undefined is the browser's own. */
+/** The local time in a zone, as if it were UTC. A zone of undefined is the browser's own. */
 function clockIn(instant: number, zone: string | undefined): number {
   const format = new Intl.DateTimeFormat('en', {
     timeZone: zone,
@@ -27,7 +27,7 @@ function clockIn(instant: number, zone: string | undefined): number {
   return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second)
 }
 
-/** The instant at which clocks in a zone show something; the first when they show it twice. */
+/** The instant of a local time in a zone; the first if the local time occurs twice. */
 function instantOf(clock: number, zone: string | undefined): number {
   // Offsets before and after cover every change of the clock near by.
   const offsets = [clock - 86_400_000, clock + 86_400_000].map((near) => clockIn(near, zone) - near)
@@ -35,7 +35,7 @@ function instantOf(clock: number, zone: string | undefined): number {
   return candidates.find((instant) => clockIn(instant, zone) === clock) ?? candidates.at(-1) ?? clock
 }
 
-/** The midnight that a day began with, some days on from that of an instant. */
+/** Midnight at the start of the day of an instant, plus some days. */
 export function startOfDay(instant: number, zone: string | undefined, days = 0): number {
   const clock = new Date(clockIn(instant, zone))
   return instantOf(Date.UTC(clock.getUTCFullYear(), clock.getUTCMonth(), clock.getUTCDate() + days), zone)
@@ -54,7 +54,7 @@ export function rangeOf(preset: Preset, zone: string | undefined, now: number): 
   return { from: startOfDay(now, zone, -6), to: tomorrow }
 }
 
-/** As a field of date and time shows it: `2026-05-01T12:00`. */
+/** An instant as the value of a date-time field: `2026-05-01T12:00`. */
 export const toField = (instant: number, zone: string | undefined): string =>
   new Date(clockIn(instant, zone)).toISOString().slice(0, 16)
 
@@ -64,7 +64,7 @@ export function fromField(text: string, zone: string | undefined): number | null
   return Number.isNaN(clock) ? null : instantOf(clock, zone)
 }
 
-/** The range that an address names, else today. */
+/** The range in a URL, else today. */
 export function rangeInQuery(
   query: URLSearchParams,
   zone: string | undefined,

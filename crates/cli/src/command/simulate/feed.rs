@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use perigee_cli::provider::{Carrier, PROVIDERS, Provider};
-use perigee_cli::tracker::Record;
 use perigee_core::time::{Clock, SystemClock};
+use perigee_simulator::provider::{Carrier, PROVIDERS, Provider};
+use perigee_simulator::tracker::Record;
 use serde::Serialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -16,13 +16,13 @@ use crate::args::{Common, Simulate, Speedup};
 use crate::output::{Answer, print};
 
 /// How long a provider waits for an answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Delivers every message until it is accepted or dropped, or until interrupted.
 pub(crate) async fn run(common: &Common, options: &Simulate, feed: &str) -> Result<()> {
     let Some(provider) = Provider::of(feed) else {
         let known: Vec<&str> = PROVIDERS.iter().map(|provider| provider.feed).collect();
-        bail!("there is no feed {feed:?} to simulate; there are {}", known.join(", "));
+        bail!("the feed {feed:?} cannot be simulated; choose one of {}", known.join(", "));
     };
     let count = (options.seconds / options.every).max(1);
     let start_s = SystemClock.now().as_millis() / 1000;
@@ -32,7 +32,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, feed: &str) -> Resu
         device: &options.identifier,
         client: reqwest::Client::builder()
             .tls_backend_preconfigured(tls(options.remote.ca.as_deref())?)
-            .timeout(PATIENCE)
+            .timeout(ANSWER_TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
             .context("cannot make an HTTP client")?,
@@ -89,7 +89,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes one attempt; the error says why the provider may not forget the message.
+    /// Makes one attempt; the error is the reason why the message must be sent again.
     async fn deliver(&self, message: &[u8]) -> Result<()> {
         let request = match self.provider.carrier {
             Carrier::Tcp => return Ok(self.write(message).await?),
@@ -108,7 +108,7 @@ impl Work<'_> {
         let body = answer.bytes().await?;
         ensure!(
             self.provider.accepts(status, &body),
-            "the server answered {status}: {}",
+            "the server answered with status {status}: {}",
             String::from_utf8_lossy(&body)
         );
         Ok(())

@@ -12,9 +12,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use perigee_cli::fleet::{Deliveries, SimulatedDevice};
-use perigee_cli::latency::Latencies;
 use perigee_core::time::{Clock, SystemClock, Timestamp};
+use perigee_simulator::fleet::{Deliveries, SimulatedDevice};
+use perigee_simulator::latency::Latencies;
 use reqwest::{Method, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -40,16 +40,16 @@ pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
         Speedup::Times(_) => now,
         Speedup::Unlimited => now.plus_seconds(-seconds),
     });
-    let life = Life { start_ms: start.as_millis(), end_ms: start.plus_seconds(seconds).as_millis() };
+    let span = SimulatedSpan { start_ms: start.as_millis(), end_ms: start.plus_seconds(seconds).as_millis() };
     if options.dry_run {
-        return print_fleet(&options, life);
+        return print_fleet(&options, span);
     }
     let api = Api::new(&options.remote)?;
     if options.create_devices {
         create_devices(&api, &options).await?;
     }
     eprintln!("simulating {} devices that report to {}; Ctrl-C ends it", options.devices, options.remote.url);
-    let run = Run { api, life, began: Instant::now(), tally: Mutex::default(), options };
+    let run = Run { api, span, began: Instant::now(), tally: Mutex::default(), options };
     let connections = u32::from(run.options.connections).min(run.options.devices);
     let workers =
         futures_util::future::try_join_all((0..connections).map(|index| run.work(index, connections)));
@@ -62,14 +62,14 @@ pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
 
 /// Start and end of simulated time.
 #[derive(Clone, Copy)]
-struct Life {
+struct SimulatedSpan {
     start_ms: i64,
     end_ms: i64,
 }
 
 struct Run {
     api: Api,
-    life: Life,
+    span: SimulatedSpan,
     began: Instant,
     tally: Mutex<Tally>,
     options: Simulate,
@@ -94,9 +94,9 @@ struct Outgoing {
 }
 
 impl Outgoing {
-    fn new(devices: impl Iterator<Item = SimulatedDevice>, life: Life) -> Self {
-        let devices = devices.map(|device| (device, device.deliveries(life.start_ms).peekable())).collect();
-        let mut outgoing = Self { devices, due: BinaryHeap::new(), end_ms: life.end_ms };
+    fn new(devices: impl Iterator<Item = SimulatedDevice>, span: SimulatedSpan) -> Self {
+        let devices = devices.map(|device| (device, device.deliveries(span.start_ms).peekable())).collect();
+        let mut outgoing = Self { devices, due: BinaryHeap::new(), end_ms: span.end_ms };
         for index in 0..outgoing.devices.len() {
             outgoing.queue(index);
         }
@@ -135,11 +135,11 @@ impl Outgoing {
 }
 
 impl Run {
-    /// Sends the deliveries of every n-th device.
+    /// Sends the deliveries of every `step`-th device, beginning with `first`.
     async fn work(&self, first: u32, step: u32) -> Result<()> {
         let indices = (first..self.options.devices).step_by(step as usize);
         let seed = self.options.seed;
-        let mut outgoing = Outgoing::new(indices.map(|index| SimulatedDevice::new(seed, index)), self.life);
+        let mut outgoing = Outgoing::new(indices.map(|index| SimulatedDevice::new(seed, index)), self.span);
         let mut sent = 0_u64;
         while let Some(next_ms) = outgoing.next_ms() {
             let until_ms = self.wait_for(next_ms).await;
@@ -154,14 +154,14 @@ impl Run {
 
     /// Waits until this moment of simulated time. Returns the present simulated time.
     async fn wait_for(&self, at_ms: i64) -> i64 {
-        let Speedup::Times(times) = self.options.speedup else { return self.life.end_ms };
-        let after = Duration::from_millis(u64::try_from(at_ms - self.life.start_ms).unwrap_or(0));
+        let Speedup::Times(times) = self.options.speedup else { return self.span.end_ms };
+        let after = Duration::from_millis(u64::try_from(at_ms - self.span.start_ms).unwrap_or(0));
         sleep_until(self.began + after.div_f64(times)).await;
-        let lived = self.began.elapsed().mul_f64(times).as_millis();
-        at_ms.max(self.life.start_ms.saturating_add(i64::try_from(lived).unwrap_or(i64::MAX)))
+        let elapsed_ms = self.began.elapsed().mul_f64(times).as_millis();
+        at_ms.max(self.span.start_ms.saturating_add(i64::try_from(elapsed_ms).unwrap_or(i64::MAX)))
     }
 
-    /// Each worker has an equal share of the rate.
+    /// Waits so that the rate is not exceeded. Each worker has an equal share of it.
     async fn keep_to_rate(&self, sent: u64, workers: u32) {
         if let Some(rate) = self.options.rate {
             let micros = sent.saturating_mul(1_000_000).saturating_mul(workers.into()) / u64::from(rate);
@@ -185,7 +185,7 @@ impl Run {
         let millis = |latency: Duration| rounded(latency.as_secs_f64() * 1000.0);
         Summary {
             seed: self.options.seed,
-            start: Timestamp::from_millis(self.life.start_ms).to_string(),
+            start: Timestamp::from_millis(self.span.start_ms).to_string(),
             devices: self.options.devices,
             requests: tally.requests,
             sent: tally.sent,
@@ -281,9 +281,9 @@ async fn create_devices(api: &Api, options: &Simulate) -> Result<()> {
 }
 
 /// Prints what would be sent, in the order of arrival.
-fn print_fleet(options: &Simulate, life: Life) -> Result<()> {
+fn print_fleet(options: &Simulate, span: SimulatedSpan) -> Result<()> {
     let devices = (0..options.devices).map(|index| SimulatedDevice::new(options.seed, index));
-    let mut outgoing = Outgoing::new(devices, life);
+    let mut outgoing = Outgoing::new(devices, span);
     let mut out = BufWriter::new(io::stdout().lock());
     let mut print_all = || -> io::Result<()> {
         while let Some(at_ms) = outgoing.next_ms()

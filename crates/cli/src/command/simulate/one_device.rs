@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use perigee_cli::fleet::{SimulatedDevice, SmoothTrack};
 use perigee_core::time::{Clock, SystemClock};
+use perigee_simulator::fleet::{SimulatedDevice, SmoothTrack};
 use serde::Serialize;
 
 use crate::api::{Api, Submission};
@@ -28,7 +28,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, device: &str) -> Re
     let api = Api::new(&options.remote)?;
     let now_ms = SystemClock.now().as_millis();
     let track = find_moving_track(options.seed, now_ms)
-        .context("no device of this seed moves; choose another one")?;
+        .context("none of the devices of this --seed moves; choose another seed")?;
     let end_ms = now_ms.saturating_add(i64::from(options.seconds) * 1_000);
     eprintln!("simulating the device {device}, which reports to {}; Ctrl-C ends it", options.remote.url);
     let mut sent = 0;

@@ -5,16 +5,16 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use perigee_cli::tracker::{PROTOCOLS, Plan, Step, Summary, run as run_tracker, voice_of};
 use perigee_core::time::{Clock, SystemClock};
+use perigee_simulator::tracker::{PROTOCOLS, Plan, Step, Summary, protocol_client, run as run_tracker};
 use serde::Serialize;
 
 use crate::args::{Common, Simulate};
 use crate::output::{Answer, print};
 
 /// How long a tracker waits for an acknowledgement, as real ones do.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How long it waits before it connects anew.
+const ACK_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long it waits before it connects again.
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Runs the tracker until its records are delivered, or until interrupted.
@@ -22,23 +22,24 @@ pub(crate) async fn run(common: &Common, options: &Simulate, protocol: &str) -> 
     let name = options.identifier.as_str();
     ensure!(
         (1..=15).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_digit()),
-        "give --identifier 1 to 15 decimal digits"
+        "--identifier must have 1 to 15 decimal digits"
     );
-    let Some(mut voice) = voice_of(protocol, name) else {
+    let Some(mut client) = protocol_client(protocol, name) else {
         let known: Vec<&str> = PROTOCOLS.iter().map(|(known, _)| *known).collect();
-        bail!("there is no protocol {protocol:?} to simulate; there are {}", known.join(", "));
+        bail!("the protocol {protocol:?} cannot be simulated; choose one of {}", known.join(", "));
     };
     let to = options.to.as_deref().unwrap_or_default();
     let mut found = tokio::net::lookup_host(to)
         .await
         .with_context(|| format!("cannot find {to:?}; give --to as HOST:PORT"))?;
-    let server = found.next().with_context(|| format!("{to:?} has no address"))?;
+    let server =
+        found.next().with_context(|| format!("the host in --to {to:?} has no IP address; check its name"))?;
     let plan = Plan {
         server,
         start_s: SystemClock.now().as_millis() / 1000,
         records: (options.seconds / options.every).max(1),
         every: Duration::from_secs(options.every.into()),
-        patience: PATIENCE,
+        ack_timeout: ACK_TIMEOUT,
         pause: PAUSE,
         outage: Duration::from_secs(options.outage.into()),
     };
@@ -52,7 +53,7 @@ pub(crate) async fn run(common: &Common, options: &Simulate, protocol: &str) -> 
         Step::Failed(error) => eprintln!("{}", explain(error, server, name)),
     };
     let done = tokio::select! {
-        done = run_tracker(plan, &mut *voice, &mut watch) => Some(done),
+        done = run_tracker(plan, &mut *client, &mut watch) => Some(done),
         _interrupted = tokio::signal::ctrl_c() => None,
     };
     let summary = done.unwrap_or_else(|| Summary {

@@ -75,8 +75,8 @@ impl<'de> Visitor<'de> for NodeVisitor {
         while let Some(node) = elements.next_element()? {
             match node {
                 Node::Number(number) => {
-                    if let Some(place) = position.get_mut(numbers) {
-                        *place = number;
+                    if let Some(slot) = position.get_mut(numbers) {
+                        *slot = number;
                     }
                     numbers += 1;
                 }
@@ -86,7 +86,7 @@ impl<'de> Visitor<'de> for NodeVisitor {
         }
         match numbers {
             0 => Ok(Node::Positions(positions)),
-            1 => Err(A::Error::custom("a position has a longitude and a latitude")),
+            1 => Err(A::Error::custom("a position must have a longitude and a latitude")),
             _ => Ok(Node::Position(position)),
         }
     }

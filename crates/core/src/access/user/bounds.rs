@@ -12,7 +12,7 @@ pub enum Bound {
     From(Timestamp),
     /// The other profile is valid longer than this.
     Expires(Timestamp),
-    /// The other profile could create devices beyond this user's allowance, since they count for the other user.
+    /// The other profile could create devices, which would not count towards this user's allowance.
     AdminDevices(u32),
 }
 
@@ -49,13 +49,13 @@ impl UserProfile {
         // Unchanged fields are replaced by values within the bounds.
         let creates = |profile: &Self| profile.privileges.allows(Privilege::DevicesWrite);
         let devices_stay = before.admin_devices == after.admin_devices && creates(before) == creates(after);
-        let judged = Self {
+        let changed_only = Self {
             from: if before.from == after.from { self.from } else { after.from },
             expires: if before.expires == after.expires { self.expires } else { after.expires },
             admin_devices: if devices_stay { Some(0) } else { after.admin_devices },
             ..after.clone()
         };
-        self.bound_exceeded_by(&judged, now)
+        self.bound_exceeded_by(&changed_only, now)
     }
 
     /// The first of their own bounds that the user would lift by changing to `after`.
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_stays_within_the_givers_bounds() {
+    fn granted_values_stay_within_the_bounds_of_the_granter() {
         use Privilege::{Admin, DevicesWrite, Owner, UsersWrite};
         let check = |giver: &UserProfile, other: &UserProfile, expect: Option<&str>| {
             let found = giver.bound_exceeded_by(other, NOW).map(Bound::member);
@@ -129,12 +129,12 @@ mod tests {
         check(&few, &user(&[DevicesWrite], None, None, None), Some("adminDevices"));
         check(&few, &user(&[DevicesWrite], None, None, Some(1)), Some("adminDevices"));
         check(&few, &user(&[DevicesWrite], None, None, Some(0)), None);
-        // Nobody else could lift what a lasting owner set for themselves.
+        // Nobody else could remove limits that a permanent owner set for themselves.
         check(&user(&[Owner], None, None, Some(5)), &user(&[DevicesWrite], None, None, None), None);
     }
 
     #[test]
-    fn a_change_is_judged_by_what_it_changes() {
+    fn unchanged_fields_exceed_no_bound() {
         let giver = user(&[Privilege::Admin], None, Some(2_000_000), Some(5));
         let far = user(&[Privilege::DevicesWrite], None, Some(9_000_000), Some(3));
         let check = |after: &UserProfile, expect: Option<&str>| {

@@ -11,8 +11,8 @@ const APP14: u8 = 0xee;
 const APP15: u8 = 0xef;
 const COMMENT: u8 = 0xfe;
 
-/// Copies the segments that draw the picture. The orientation is kept in an Exif segment that holds nothing else, because
-/// browsers turn the picture by it.
+/// Copies the segments that draw the picture. The orientation is kept in an Exif segment without other data, because
+/// browsers rotate the picture by it.
 pub(super) fn strip(bytes: &[u8]) -> Stripped {
     let mut picture = Vec::with_capacity(bytes.len());
     picture.extend_from_slice(bytes.get(..2)?);
@@ -46,7 +46,7 @@ pub(super) fn strip(bytes: &[u8]) -> Stripped {
     size.filter(|_| has_scan).map(|size| (picture, size))
 }
 
-/// The marker at this place; the place moves behind it. Bytes of 0xff may fill the space before it.
+/// The marker at this offset; the offset moves behind it. Bytes of 0xff may fill the space before it.
 fn marker_at(bytes: &[u8], at: &mut usize) -> Option<u8> {
     (*bytes.get(*at)? == 0xff).then_some(())?;
     while *bytes.get(*at)? == 0xff {

@@ -1,3 +1,5 @@
+//! Images with metadata, images of too many pixels and damaged images.
+
 use super::*;
 
 fn segment(marker: u8, body: &[u8]) -> Vec<u8> {
@@ -134,7 +136,7 @@ fn a_picture_of_too_many_pixels_is_refused() {
 fn damaged_images_and_other_bytes_are_refused() {
     for image in [jpeg(&exif(6), (640, 480)), png((640, 480)), web_p((640, 480))] {
         for end in 0..image.len() {
-            // Whatever is cut off, nothing panics, and no metadata comes through.
+            // However the file is truncated, nothing panics, and no metadata is kept.
             if let Ok(picture) = strip(&image[..end]) {
                 assert!(!has(&picture, b"GPS"));
             }

@@ -38,21 +38,21 @@ pub(super) fn strip(bytes: &[u8]) -> Stripped {
     Some((picture, (width.max(wide), height.max(high))))
 }
 
-/// Of a key frame: 14 bits each, after the frame tag and the start code.
+/// Width and height of a key frame: 14 bits each, after the frame tag and the start code.
 fn lossy_size(data: &[u8]) -> Option<(u32, u32)> {
     (data.get(3..6)? == b"\x9d\x01\x2a").then_some(())?;
     let both = u32_le(data, 6)?;
     Some((both & 0x3fff, both >> 16 & 0x3fff))
 }
 
-/// Each less one, 14 bits, after the signature.
+/// Width and height: stored minus one, 14 bits each, after the signature.
 fn lossless_size(data: &[u8]) -> Option<(u32, u32)> {
     (*data.first()? == 0x2f).then_some(())?;
     let bits = u32_le(data, 1)?;
     Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
 }
 
-/// Each less one, 24 bits, after flags and three reserved bytes.
+/// Width and height: stored minus one, 24 bits each, after flags and three reserved bytes.
 fn canvas_size(data: &[u8]) -> Option<(u32, u32)> {
     let three = |at: usize| {
         let bytes = data.get(at..at + 3)?;

@@ -8,7 +8,7 @@ const HOUR: u32 = 3_600;
 const DAY: u32 = 24 * HOUR;
 const START: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
-/// A device that was heard once, and then after each of these silences, repeated as given.
+/// A device that reported once, and then after each of these silences: seconds, and how many times.
 fn heard(silences: &[(u32, u32)]) -> ReportingInterval {
     let mut interval = ReportingInterval::default();
     interval.hear(START);
@@ -76,7 +76,7 @@ fn a_burst_is_one_hearing() {
 }
 
 #[test]
-fn an_outage_is_no_rhythm() {
+fn an_outage_is_no_interval() {
     check("a week", &[(HOUR, 120), (7 * DAY, 1), (HOUR, 24)], Some(HOUR));
     check("a week, every month", &days(&[(HOUR, 500), (7 * DAY, 1)], 6), Some(HOUR));
     check("a day and a half", &[(600, 144), (DAY + 12 * HOUR, 1), (600, 10)], Some(600));

@@ -16,7 +16,7 @@ pub struct Geofence {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub settings: GeofenceSettings,
     /// Set by the service on creation.
     pub creation: Timestamp,
@@ -24,7 +24,7 @@ pub struct Geofence {
     pub last_modified: Timestamp,
 }
 
-/// What a client sets of a geofence.
+/// The settings of a geofence that a client can change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeofenceSettings {
     /// Shown on the map and in lists; need not be unique.
@@ -36,9 +36,10 @@ pub struct GeofenceSettings {
 }
 
 impl GeofenceSettings {
-    /// Geofences that an account may have.
+    /// Maximum number of geofences of an account.
     pub const PER_ACCOUNT_MAX: u32 = 10_000;
-    /// Positions that the geofences of an account may have in all: what a rule may have to look at for one location.
+    /// Maximum number of positions of all geofences of an account: a rule may have to test all of them for one
+    /// location.
     pub const POSITIONS_PER_ACCOUNT_MAX: u32 = 200_000;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.

@@ -60,7 +60,7 @@ pub struct Located {
     pub inside: FenceBits,
     /// Geofences that were tested exactly.
     pub tested: usize,
-    /// CPU steps that it took.
+    /// CPU steps that the tests took.
     pub steps: u64,
 }
 
@@ -82,22 +82,22 @@ impl FenceIndex {
     }
 
     /// The geofences that contain a position, ascending by id.
-    pub fn containing(&self, place: Position) -> Vec<GeofenceId> {
-        let regions = self.near(place).into_iter().filter_map(|number| self.regions.get(number));
+    pub fn containing(&self, position: Position) -> Vec<GeofenceId> {
+        let regions = self.near(position).into_iter().filter_map(|number| self.regions.get(number));
         let mut inside: Vec<GeofenceId> =
-            regions.filter(|fence| fence.region.contains(place)).map(|fence| fence.id).collect();
+            regions.filter(|fence| fence.region.contains(position)).map(|fence| fence.id).collect();
         inside.sort_unstable();
         inside
     }
 
-    /// The geofences that contain a position, and what it took to find them.
-    pub fn locate(&self, place: Position) -> Located {
-        let near = self.near(place);
+    /// The geofences that contain a position, and the steps that it took to find them.
+    pub fn locate(&self, position: Position) -> Located {
+        let near = self.near(position);
         let mut steps = 0;
         let contains = |number: &&usize| {
             self.regions.get(**number).is_some_and(|fence| {
                 steps += 1 + fence.steps;
-                fence.region.contains(place)
+                fence.region.contains(position)
             })
         };
         let inside = near.iter().filter(contains).copied().collect();
@@ -115,8 +115,8 @@ impl FenceIndex {
     }
 
     /// Candidates: the geofences whose bounding box contains the position, by number.
-    fn near(&self, place: Position) -> Vec<usize> {
-        let point = [place.longitude.as_degrees(), place.latitude.as_degrees()];
+    fn near(&self, position: Position) -> Vec<usize> {
+        let point = [position.longitude.as_degrees(), position.latitude.as_degrees()];
         let mut near: Vec<usize> = self.tree.locate_all_at_point(point).map(|entry| entry.data).collect();
         near.sort_unstable();
         near.dedup();

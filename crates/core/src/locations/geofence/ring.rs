@@ -22,10 +22,10 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Makes a ring from positions; the last may repeat the first.
-    pub(super) fn of(places: &[Position]) -> Self {
-        let mut corners: Vec<Corner> = Vec::with_capacity(places.len() + 2);
-        for place in places {
-            let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
+    pub(super) fn of(positions: &[Position]) -> Self {
+        let mut corners: Vec<Corner> = Vec::with_capacity(positions.len() + 2);
+        for position in positions {
+            let (x, y) = (i64::from(position.longitude.as_e7()), i64::from(position.latitude.as_e7()));
             let x = corners.last().map_or(x, |last| nearest(x, last.0));
             if corners.last() != Some(&(x, y)) {
                 corners.push((x, y));
@@ -56,8 +56,8 @@ impl Ring {
     }
 
     /// Whether a position is inside, on the line or outside.
-    pub(super) fn locate(&self, place: Position) -> Side {
-        let (x, y) = (i64::from(place.longitude.as_e7()), i64::from(place.latitude.as_e7()));
+    pub(super) fn locate(&self, position: Position) -> Side {
+        let (x, y) = (i64::from(position.longitude.as_e7()), i64::from(position.latitude.as_e7()));
         if y < self.south || y > self.north {
             return Side::Outside;
         }

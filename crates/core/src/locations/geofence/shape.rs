@@ -54,17 +54,17 @@ pub struct Region(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Areas(Vec<(Ring, Vec<Ring>)>),
-    Circle { centre: UnitVector, place: Position, radius_m: f64 },
+    Circle { centre: UnitVector, position: Position, radius_m: f64 },
     Corridor { arcs: Vec<Arc>, half_m: f64 },
 }
 
-/// West, south, east and north in degrees; west and east lie within 180 degrees or one turn beyond.
+/// West, south, east and north in degrees. West and east may be up to 360 degrees outside of -180 to 180.
 pub(super) type Bounds = [f64; 4];
 
 impl Shape {
-    /// Places a shape may have.
+    /// Maximum number of positions of a shape.
     pub const POSITIONS_MAX: usize = 2_000;
-    /// Areas a shape may have.
+    /// Maximum number of areas of a shape.
     pub const AREAS_MAX: usize = 100;
     /// The largest radius and width, in metres: a thousand kilometres.
     pub const DISTANCE_MAX_M: f64 = 1_000_000.0;
@@ -81,7 +81,7 @@ impl Shape {
         }
     }
 
-    /// Whether it is one that can be looked into.
+    /// Checks that it is valid, so that positions can be tested against it.
     pub fn check(&self) -> Result<(), ShapeError> {
         match self {
             Self::Areas(areas) => check_areas(areas),
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// Makes it ready to be looked into.
+    /// Prepares it for tests of positions.
     pub fn region(&self) -> Region {
         Region(match self {
             Self::Areas(areas) => {
@@ -101,7 +101,7 @@ impl Shape {
                 Kind::Areas(areas.iter().map(rings).collect())
             }
             Self::Circle { centre, radius_m } => {
-                Kind::Circle { centre: centre.vector(), place: *centre, radius_m: *radius_m }
+                Kind::Circle { centre: centre.vector(), position: *centre, radius_m: *radius_m }
             }
             Self::Corridor { line, width_m } => {
                 let arcs = line.windows(2).filter_map(|pair| match pair {
@@ -121,23 +121,23 @@ impl Position {
 }
 
 impl Region {
-    /// Whether a place lies in it; its edge belongs to it.
-    pub fn contains(&self, place: Position) -> bool {
+    /// Whether a position lies in it; its edge belongs to it.
+    pub fn contains(&self, position: Position) -> bool {
         match &self.0 {
             Kind::Areas(areas) => areas.iter().any(|(outline, holes)| {
-                outline.locate(place) != Side::Outside
-                    && !holes.iter().any(|hole| hole.locate(place) == Side::Inside)
+                outline.locate(position) != Side::Outside
+                    && !holes.iter().any(|hole| hole.locate(position) == Side::Inside)
             }),
-            Kind::Circle { centre, radius_m, .. } => centre.distance_m(place.vector()) <= *radius_m,
+            Kind::Circle { centre, radius_m, .. } => centre.distance_m(position.vector()) <= *radius_m,
             Kind::Corridor { arcs, half_m } => {
-                let here = place.vector();
+                let here = position.vector();
                 arcs.iter().any(|arc| arc.distance_m(here) <= *half_m)
             }
         }
     }
 
-    /// CPU steps of testing a position, at most: one for each side of an area, ten for each part that is measured on the
-    /// sphere. A step is a few nanoseconds.
+    /// Maximum number of CPU steps to test a position: one for each side of an area, ten for each part that is measured
+    /// on the sphere. A step takes a few nanoseconds.
     pub(super) fn steps(&self) -> u64 {
         const ON_SPHERE: u64 = 10;
         let count = |parts: usize| u64::try_from(parts).unwrap_or(u64::MAX);
@@ -168,15 +168,15 @@ impl Region {
 
     /// Boxes that together cover it.
     pub(super) fn bounds(&self) -> Vec<Bounds> {
-        #[expect(clippy::cast_precision_loss, reason = "some turns of the earth fit exactly")]
+        #[expect(clippy::cast_precision_loss, reason = "a few times 360 degrees fit exactly")]
         let degrees = |units: i64| units as f64 / 1e7;
         match &self.0 {
             Kind::Areas(areas) => areas
                 .iter()
                 .map(|(ring, _)| [ring.west, ring.south, ring.east, ring.north].map(degrees))
                 .collect(),
-            Kind::Circle { place, radius_m, .. } => {
-                vec![around((place.latitude.as_degrees(), place.longitude.as_degrees()), *radius_m)]
+            Kind::Circle { position, radius_m, .. } => {
+                vec![around((position.latitude.as_degrees(), position.longitude.as_degrees()), *radius_m)]
             }
             Kind::Corridor { arcs, half_m } => {
                 arcs.iter().map(|arc| around(arc.midpoint(), arc.length_m() / 2.0 + half_m)).collect()
@@ -185,7 +185,7 @@ impl Region {
     }
 }
 
-/// The box around a circle, a little larger for what rounding takes.
+/// The box around a circle, slightly larger because of rounding.
 fn around((latitude, longitude): (f64, f64), radius_m: f64) -> Bounds {
     const SLACK: f64 = 1e-6;
     let angle = radius_m / RADIUS_M;

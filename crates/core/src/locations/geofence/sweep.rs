@@ -1,5 +1,5 @@
-//! Finds out whether a ring touches or crosses itself, with a sweep line (Shamos and Hoey): the corners are visited from
-//! west to east, and a side is compared only with the sides directly above and below it.
+//! Finds out whether a ring touches or crosses itself, with a sweep line (Shamos and Hoey): the corners are visited
+//! from west to east, and a side is compared only with the sides directly above and below it.
 //!
 //! Corners on one meridian are visited from south to north. That is the order of a sweep line that is tilted by an
 //! infinitely small angle, so that vertical sides need no special treatment.
@@ -39,7 +39,7 @@ struct Sweep<'r> {
 }
 
 impl Sweep<'_> {
-    /// Visits all corners; none as soon as two sides meet that must not.
+    /// Visits all corners; `None` as soon as two sides meet that must not.
     fn run(&mut self) -> Option<()> {
         let count = self.corners.len();
         let mut order: Vec<usize> = (0..count).collect();
@@ -73,13 +73,13 @@ impl Sweep<'_> {
         ends(self.corners, side)
     }
 
-    /// Inserts the two sides that begin at the corner where the second starts.
+    /// Inserts two sides with a common western end: the corner that `after` starts from.
     fn begin(&mut self, before: usize, after: usize) -> Option<()> {
         let at = self.corner(after);
         let mut touches = false;
         let corners = self.corners;
         let mut tests = 0;
-        let place = self.status.partition_point(|side| {
+        let index = self.status.partition_point(|side| {
             let (west, east) = ends(corners, *side);
             tests += 1;
             let turn = turn(west, east, at);
@@ -93,9 +93,9 @@ impl Sweep<'_> {
         // The side whose east end lies to the right of the other is the lower one.
         let lower_first = turn(at, self.side(before).1, self.side(after).1) > 0;
         let pair = if lower_first { [before, after] } else { [after, before] };
-        self.status.splice(place..place, pair);
-        self.compare(place.checked_sub(1), Some(place))?;
-        self.compare(Some(place + 1), Some(place + 2))
+        self.status.splice(index..index, pair);
+        self.compare(index.checked_sub(1), Some(index))?;
+        self.compare(Some(index + 1), Some(index + 2))
     }
 
     /// Removes two sides that end at the same corner.
@@ -107,15 +107,15 @@ impl Sweep<'_> {
 
     /// Continues with the next side where the previous one ends.
     fn replace(&mut self, ended: usize, begun: usize) -> Option<()> {
-        let place = self.status.iter().position(|side| *side == ended)?;
-        *self.status.get_mut(place)? = begun;
-        self.compare(place.checked_sub(1), Some(place))?;
-        self.compare(Some(place), Some(place + 1))
+        let index = self.status.iter().position(|side| *side == ended)?;
+        *self.status.get_mut(index)? = begun;
+        self.compare(index.checked_sub(1), Some(index))?;
+        self.compare(Some(index), Some(index + 1))
     }
 
-    /// Compares two sides that have become neighbours on the sweep line; none if they meet and must not.
+    /// Compares two sides that have become neighbours on the sweep line; `None` if they meet and must not.
     fn compare(&mut self, lower: Option<usize>, upper: Option<usize>) -> Option<()> {
-        let at = |place: Option<usize>| place.and_then(|place| self.status.get(place)).copied();
+        let at = |index: Option<usize>| index.and_then(|index| self.status.get(index)).copied();
         let (Some(lower), Some(upper)) = (at(lower), at(upper)) else { return Some(()) };
         let count = self.corners.len();
         // Sides with a common corner meet only there unless one goes back along the other, which is tested per corner.
@@ -182,7 +182,7 @@ mod tests {
         })
     }
 
-    /// A star of so many corners: every side reaches from the inner to the outer circle.
+    /// A star of this many corners: every side reaches from the inner to the outer circle.
     fn star(count: i32) -> Vec<Corner> {
         let corner = |index: i32| {
             let angle = f64::from(index) / f64::from(count) * std::f64::consts::TAU;

@@ -6,7 +6,7 @@ use super::*;
 use crate::id::GeofenceId;
 use crate::locations::location::{Latitude, Longitude};
 
-fn place(longitude: f64, latitude: f64) -> Position {
+fn position(longitude: f64, latitude: f64) -> Position {
     Position {
         latitude: Latitude::from_degrees(latitude).unwrap(),
         longitude: Longitude::from_degrees(longitude).unwrap(),
@@ -14,7 +14,7 @@ fn place(longitude: f64, latitude: f64) -> Position {
 }
 
 fn ring(corners: &[(f64, f64)]) -> Vec<Position> {
-    corners.iter().map(|(longitude, latitude)| place(*longitude, *latitude)).collect()
+    corners.iter().map(|(longitude, latitude)| position(*longitude, *latitude)).collect()
 }
 
 fn area(outline: &[(f64, f64)], holes: &[&[(f64, f64)]]) -> Shape {
@@ -30,7 +30,7 @@ fn check(shape: &Shape, inside: &[(f64, f64)], outside: &[(f64, f64)]) {
     for (expect, (longitude, latitude)) in
         inside.iter().map(|at| (true, at)).chain(outside.iter().map(|at| (false, at)))
     {
-        let at = place(*longitude, *latitude);
+        let at = position(*longitude, *latitude);
         assert_eq!(region.contains(at), expect, "{longitude}, {latitude}");
         assert_eq!(index.containing(at), if expect { vec![id] } else { vec![] }, "{longitude}, {latitude}");
     }
@@ -78,7 +78,7 @@ fn a_ring_round_the_earth_holds_its_pole() {
 #[test]
 fn circles_are_round_everywhere() {
     let circle =
-        |longitude, latitude, radius_m| Shape::Circle { centre: place(longitude, latitude), radius_m };
+        |longitude, latitude, radius_m| Shape::Circle { centre: position(longitude, latitude), radius_m };
     check(&circle(180.0, 0.0, 120_000.0), &[(-179.0, 0.0), (179.0, 0.0)], &[(-178.0, 0.0), (0.0, 0.0)]);
     check(&circle(0.0, 90.0, 120_000.0), &[(0.0, 89.0), (180.0, 89.0), (77.0, 90.0)], &[(0.0, 88.8)]);
     check(&circle(10.0, 89.5, 120_000.0), &[(-170.0, 89.5), (10.0, 88.5)], &[(-170.0, 89.0), (10.0, 88.3)]);
@@ -121,7 +121,7 @@ fn refuses_what_is_no_shape() {
         (0..2_001).map(|step| (f64::from(step) / 100.0, f64::from(step % 2))).collect();
     refused(area(&many, &[]), TooManyPositions);
     for radius_m in [0.0, -1.0, f64::NAN, f64::INFINITY, 1_000_000.1] {
-        refused(Shape::Circle { centre: place(0.0, 0.0), radius_m }, Distance);
+        refused(Shape::Circle { centre: position(0.0, 0.0), radius_m }, Distance);
     }
     refused(Shape::Corridor { line: ring(&[(1.0, 1.0)]), width_m: 10.0 }, Line);
     refused(Shape::Corridor { line: ring(&[(1.0, 1.0), (1.0, 1.0)]), width_m: 10.0 }, Line);
@@ -135,16 +135,16 @@ proptest! {
         points in prop::collection::vec((-180.0..180.0, -90.0..90.0), 1..40),
     ) {
         let shape = |(longitude, latitude, metres, round): (f64, f64, f64, bool)| if round {
-            Shape::Circle { centre: place(longitude, latitude), radius_m: metres }
+            Shape::Circle { centre: position(longitude, latitude), radius_m: metres }
         } else {
             let far = (longitude + 300.0).rem_euclid(360.0) - 180.0;
-            Shape::Corridor { line: vec![place(longitude, latitude), place(far, -latitude / 2.0)], width_m: metres }
+            Shape::Corridor { line: vec![position(longitude, latitude), position(far, -latitude / 2.0)], width_m: metres }
         };
         let shapes: Vec<(GeofenceId, Shape)> =
             (0..).map(GeofenceId::from_i64).zip(shapes.into_iter().map(shape)).collect();
         let index = FenceIndex::new(shapes.iter().map(|(id, shape)| (*id, shape)));
         for (longitude, latitude) in points {
-            let at = place(longitude, latitude);
+            let at = position(longitude, latitude);
             let expect: Vec<GeofenceId> =
                 shapes.iter().filter(|(_, shape)| shape.region().contains(at)).map(|(id, _)| *id).collect();
             prop_assert_eq!(index.containing(at), expect);

@@ -54,7 +54,7 @@ pub(super) fn check_corridor(line: &[Position], width_m: f64) -> Result<(), Shap
         [from, to] => from.vector().distance_m(to.vector()) > LONGEST_ARC_M,
         _ => false,
     };
-    let differs = line.iter().any(|place| Some(place) != line.first());
+    let differs = line.iter().any(|position| Some(position) != line.first());
     if !differs || line.windows(2).any(too_long) { Err(ShapeError::Line) } else { Ok(()) }
 }
 
@@ -76,15 +76,15 @@ fn check_area(area: &Area) -> Result<(), ShapeError> {
     let outline = Ring::of(&area.outline);
     check_ring(&outline)?;
     let mut holes: Vec<Ring> = Vec::with_capacity(area.holes.len());
-    for places in &area.holes {
-        let hole = Ring::of(places);
+    for positions in &area.holes {
+        let hole = Ring::of(positions);
         check_ring(&hole)?;
-        let within = places.iter().all(|place| outline.locate(*place) != Side::Outside);
-        // Laid out where the outline is, so that their sides can be compared.
-        let beside = (-1..=1)
+        let within = positions.iter().all(|position| outline.locate(*position) != Side::Outside);
+        // Shifted by 360 degrees if necessary, so that its sides can be compared with those of the outline.
+        let aligned = (-1..=1)
             .map(|turns| hole.turned(turns))
             .find(|hole| hole.west >= outline.west && hole.east <= outline.east);
-        let hole = beside.filter(|_| within).ok_or(ShapeError::HoleOutside)?;
+        let hole = aligned.filter(|_| within).ok_or(ShapeError::HoleOutside)?;
         if std::iter::once(&outline).chain(&holes).any(|other| crosses(other, &hole)) {
             return Err(ShapeError::HoleOutside);
         }

@@ -9,7 +9,7 @@ pub struct CompactionBudget {
     pub everything: bool,
 }
 
-/// What one call of the compaction did.
+/// The result of one call of the compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compacted {
     /// Devices whose locations were packed.

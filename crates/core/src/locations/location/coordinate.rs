@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The number is too small or too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("out of range")]
+#[error("the latitude or longitude is out of range")]
 pub struct OutOfRange;
 
 const E7: f64 = 1e7;
@@ -59,7 +59,7 @@ impl Latitude {
 }
 
 impl Longitude {
-    /// Rounds degrees to 1e-7; +180 is the same meridian as -180 and becomes it.
+    /// Rounds degrees to 1e-7. +180 becomes -180, which is the same meridian.
     pub fn from_degrees(degrees: f64) -> Result<Self, OutOfRange> {
         #[expect(clippy::cast_possible_truncation, reason = "bounded by the line above")]
         let units = scaled(degrees, E7, 180.0 * E7)? as i32;
@@ -92,7 +92,7 @@ impl Milli {
         scaled(number, 1e3, Self::MAX * 1e3).map(|units| Self::from_thousandths(units as i64))
     }
 
-    /// A number that is never stored, far outside of [`Self::MAX`].
+    /// A number that does not occur, far outside of [`Self::MAX`].
     const SENTINEL: i64 = i64::MIN + 1;
 
     /// From thousandths, unchecked: for values that were stored.
@@ -100,7 +100,7 @@ impl Milli {
     pub const fn from_thousandths(units: i64) -> Self {
         match NonZeroI64::new(units ^ Self::SENTINEL) {
             Some(masked) => Self(masked),
-            // The sentinel itself cannot be represented: the number next to it.
+            // The sentinel itself would be zero, so the number next to it is stored.
             None => Self(NonZeroI64::MIN),
         }
     }

@@ -76,7 +76,7 @@ pub mod kind {
     pub type Number = Option<Milli>;
     /// A small whole number.
     pub type Count = Option<u32>;
-    /// Yes or no; `None` when the device did not say.
+    /// Yes or no; `None` if the device did not report it.
     pub type Flag = Option<bool>;
     /// How a position was found.
     pub type Source = Option<FixSource>;
@@ -125,7 +125,7 @@ pub struct Bounds {
 impl Bounds {
     /// Any number that can be stored.
     pub const ANY: Self = Self::new(-Self::MAX, Self::MAX);
-    /// For readings that are no numbers.
+    /// For readings that are not numbers.
     pub const NONE: Self = Self::ANY;
     /// Any number from zero on.
     pub const NOT_NEGATIVE: Self = Self::new(0, Self::MAX);
@@ -182,7 +182,7 @@ pub struct Reading {
     pub field: Field,
     /// The type of its values.
     pub kind: Kind,
-    /// The numbers it accepts, of a number.
+    /// The accepted numbers, if it is a number.
     pub bounds: Bounds,
     /// Meaning and unit, as a sentence.
     pub description: &'static str,

@@ -21,10 +21,10 @@ const SLACK_M: f64 = 1_000.0;
 const ACCURACY_MOST_M: f64 = 50_000.0;
 /// A degree of a great circle, rounded up.
 const DEGREE_M: f64 = 111_200.0;
-/// Stored size of a [`UnconfirmedJump`]: time, latitude, longitude, accuracy.
+/// Stored size of an [`UnconfirmedJump`] in bytes: time, latitude, longitude, accuracy.
 const JUMP_BYTES: usize = 8 + 4 + 4 + 8;
 
-/// What the next location of a device is compared with.
+/// The state that the next location of a device is compared with.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JumpDetector {
     /// The newest location that is not suspect.
@@ -38,21 +38,22 @@ pub struct JumpDetector {
 pub struct UnconfirmedJump(Option<Fix>);
 
 impl JumpDetector {
-    /// Takes a new location, which may be suspect for other reasons, and returns whether it is suspect. Locations that
-    /// arrive together must come in the order of time and number.
+    /// Evaluates a new location, which may be suspect for other reasons, and returns whether it is suspect. Locations
+    /// that arrive together must be passed in the order of time and number.
     ///
-    /// A jump is suspect once: when the next location agrees with it, that one becomes the last location. So one wrong
-    /// location, even one that was accepted, is outvoted by the next two.
+    /// A jump is suspect once: if the next location is reachable from the jump, that next location becomes the last
+    /// location. So a wrong last location is replaced after two correct ones.
     pub fn judge(&mut self, new: Fix, is_suspect: bool) -> bool {
         let is_jump = !is_suspect && self.is_jump(&new);
         self.follow(new, is_suspect, is_jump);
         is_suspect || is_jump
     }
 
-    /// Takes a location that was judged before: whether it was suspect for other reasons, and whether it was suspect in
-    /// the end. It is not judged again, because what it was compared with may have been deleted.
-    pub fn replay(&mut self, new: Fix, by_itself: bool, is_suspect: bool) {
-        self.follow(new, by_itself, is_suspect && !by_itself);
+    /// Updates the state with a location that was evaluated before. `for_other_reasons`: it was suspect for other
+    /// reasons than a jump; `is_suspect`: it is stored as suspect, for any reason. It is not evaluated again, because
+    /// the location that it was compared with may have been deleted.
+    pub fn replay(&mut self, new: Fix, for_other_reasons: bool, is_suspect: bool) {
+        self.follow(new, for_other_reasons, is_suspect && !for_other_reasons);
     }
 
     fn follow(&mut self, new: Fix, is_suspect: bool, is_jump: bool) {
@@ -68,7 +69,7 @@ impl JumpDetector {
         }
     }
 
-    /// Whether the device cannot have got there, and no earlier jump agrees with it.
+    /// Whether the device cannot have got there from its last location, nor from the unconfirmed jump.
     fn is_jump(&self, new: &Fix) -> bool {
         let confirms = |jump: &Fix| new.time > jump.time && is_reachable(jump, new);
         self.comparable_to(new).is_some_and(|last| !is_reachable(last, new))
@@ -76,7 +77,7 @@ impl JumpDetector {
     }
 
     /// The last location, if a new one can be compared with it: positions entered by hand or estimated by a network
-    /// say nothing of movement.
+    /// show no movement.
     fn comparable_to(&self, new: &Fix) -> Option<&Fix> {
         self.last.as_ref().filter(|last| new.time >= last.time && is_fine(new) && is_fine(last))
     }
@@ -100,13 +101,13 @@ fn accuracy_m(fix: &Fix) -> f64 {
 }
 
 impl UnconfirmedJump {
-    /// Keeps only what is compared and stored.
+    /// Keeps only the fields that are compared and stored.
     fn of(fix: &Fix) -> Self {
         let accuracy = fix.accuracy.filter(|accuracy| accuracy.as_thousandths() != 0);
         Self(Some(Fix { number: 0, source: None, valid: None, accuracy, ..*fix }))
     }
 
-    /// The bytes it is stored as; empty when there is no jump.
+    /// The bytes it is stored as; empty if there is no jump.
     pub fn to_bytes(&self) -> Vec<u8> {
         let Some(fix) = &self.0 else { return Vec::new() };
         let accuracy = fix.accuracy.map_or(0, Milli::as_thousandths);
@@ -118,7 +119,7 @@ impl UnconfirmedJump {
         bytes
     }
 
-    /// Reads the stored bytes; anything else is no jump.
+    /// Reads the stored bytes; anything else is not a jump.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(Self::read(bytes))
     }

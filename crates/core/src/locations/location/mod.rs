@@ -1,4 +1,4 @@
-//! Locations: where a device was and what it measured, as scaled integers.
+//! Locations: position, time and readings of a device, as scaled integers.
 
 mod compaction;
 mod coordinate;
@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::time::Timestamp;
 
-/// One report of where a device was, normalised when it was read.
+/// One report of the position of a device, normalised when it was read.
 ///
 /// Two locations of a device are the same exactly when all these fields are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub struct Location {
     pub latitude: Latitude,
     /// Degrees east, WGS 84.
     pub longitude: Longitude,
-    /// Everything else the sender gave.
+    /// All other values that the sender gave.
     pub readings: Readings,
 }
 
@@ -81,23 +81,23 @@ pub enum Attribute {
 }
 
 impl Location {
-    /// Locations one call may bring.
+    /// Maximum number of locations that one request may submit.
     pub const BATCH_MAX: usize = 10_000;
-    /// Attributes a location may have.
+    /// Maximum number of attributes of a location.
     pub const ATTRIBUTES_MAX: usize = 200;
-    /// Items in a list of a location.
+    /// Maximum number of items in a list of a location.
     pub const LIST_MAX: usize = 64;
-    /// Characters in a text of a location.
+    /// Maximum number of characters in a text of a location.
     pub const TEXT_MAX: usize = 1_000;
-    /// The most bytes in all texts of a location: names and values of attributes, warnings, alerts, accessories. Pages,
-    /// chunks and memory hold thousands of locations.
+    /// Maximum number of bytes of all texts of a location together: names and values of attributes, warnings, alerts,
+    /// accessories. Pages, chunks and caches contain thousands of locations.
     pub const ALL_TEXTS_MAX_BYTES: usize = 16 * 1024;
 }
 
 /// A location as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredLocation {
-    /// What the sender reported.
+    /// The location as submitted.
     pub location: Location,
     /// When the service received it.
     pub received_at: Timestamp,
@@ -113,23 +113,23 @@ pub enum DuplicateRule {
     /// Every submitted field is equal.
     #[default]
     Content,
-    /// It was taken at the same time, and at the same place to about a metre. For fixes that come by several ways, each
-    /// of which says something else about them.
+    /// Same time, and same position within about a metre. For fixes that arrive by several feeds with different
+    /// readings.
     Fix,
 }
 
 impl DuplicateRule {
-    /// Places that are nearer than this, in 1e-7 degrees, are the same: providers round to six digits or five.
+    /// Positions that are nearer than this, in 1e-7 degrees, are the same: providers round to six digits or five.
     const NEAR_E7: u32 = 100;
 
-    /// Whether two places are the same to about a metre.
+    /// Whether two positions are the same to about a metre.
     pub fn is_near(a: (Latitude, Longitude), b: (Latitude, Longitude)) -> bool {
         a.0.as_e7().abs_diff(b.0.as_e7()) <= Self::NEAR_E7
             && a.1.as_e7().abs_diff(b.1.as_e7()) <= Self::NEAR_E7
     }
 }
 
-/// What became of one submitted location or alert.
+/// The result of submitting one location or alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// It is new and was stored.
@@ -139,7 +139,7 @@ pub enum Outcome {
 }
 
 /// From one instant to another, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeRange {
     /// The earliest fix time.
     pub from: Timestamp,
@@ -161,7 +161,7 @@ pub enum Order {
     Descending,
 }
 
-/// A position in a history: after the item with this time and number.
+/// Where a history continues: after the item with this time and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryCursor {
     /// The fix time of the item.
@@ -170,7 +170,7 @@ pub struct HistoryCursor {
     pub number: i64,
 }
 
-/// Which part of a history is asked for.
+/// Which part of a history is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistoryRequest {
     /// The fix times, both ends included.
@@ -186,7 +186,7 @@ pub struct HistoryRequest {
 /// A part of a history, and where the next one begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct History<T> {
-    /// The items, in the order asked for.
+    /// The items, in the order requested.
     pub items: Vec<T>,
     /// Where to continue, when there is more.
     pub next: Option<HistoryCursor>,

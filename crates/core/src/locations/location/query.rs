@@ -1,4 +1,4 @@
-//! Queries over several devices: last locations in an area, and the feed.
+//! Queries over several devices: last locations in an area, and the location feed.
 
 use super::{Latitude, Longitude, StoredLocation};
 use crate::id::{DeviceId, GroupId};
@@ -41,14 +41,14 @@ pub struct LastFilter {
 }
 
 impl LastFilter {
-    /// Whether a location passes the filters on time and area; that on the group is applied by the store.
+    /// Whether a location passes the filters on time and area. The store applies the filter on the group.
     pub fn admits(&self, received_at: Timestamp, latitude: Latitude, longitude: Longitude) -> bool {
         self.since.is_none_or(|since| received_at >= since)
             && self.area.is_none_or(|area| area.contains(latitude, longitude))
     }
 }
 
-/// A part of the feed: locations in the order in which they arrived.
+/// A part of the location feed: locations in the order in which they arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Feed {
     /// The locations, each with its device.

@@ -10,15 +10,15 @@ use crate::time::Timestamp;
 const ROLL_OVER_MS: i64 = 1_024 * 7 * 24 * 60 * 60 * 1000;
 /// Roll-overs to add: a receiver may be behind, or ahead when its firmware corrects a date that was right.
 const TIMES: [i64; 4] = [1, 2, -1, -2];
-/// The greatest age of a fix by its corrected date. An older one is taken to be an old fix, not a wrong date.
+/// The greatest age of a fix by its corrected date. If it would be older, the original date is kept.
 const OLDEST_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// How far ahead of the receiver's clock the corrected date may be.
+/// How far ahead of the server's clock the corrected date may be.
 const AHEAD_MS: i64 = 10 * 60 * 1000;
 /// The attribute with the date as it was sent; its presence shows that the date was corrected.
 const ORIGINAL: &str = "originalDateTime";
 
-/// Corrects a date that is one or two roll-overs off, if the corrected date is near the present. Returns whether it did.
-/// The date as it was sent is stored in the attribute `originalDateTime`.
+/// Corrects a date that is wrong by one or two roll-overs, if the corrected date is near the present. Returns whether
+/// it was corrected. The date as it was sent is stored in the attribute `originalDateTime`.
 pub fn undo_rollover(location: &mut Location, received_at: Timestamp) -> bool {
     let Some(corrected) = corrected(location.time, received_at) else { return false };
     let original = Attribute::Text(location.time.to_string());

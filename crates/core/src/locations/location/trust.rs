@@ -3,7 +3,7 @@
 use super::{Fix, FixSource, Milli};
 use crate::time::Timestamp;
 
-/// How far ahead of the receiver's clock a fix may be.
+/// How far ahead of the server's clock a fix may be.
 const FUTURE_TOLERANCE_MS: i64 = 10 * 60 * 1000;
 /// The age from which a location is late.
 const LATE_AFTER_MS: i64 = 10 * 60 * 1000;
@@ -21,8 +21,8 @@ pub struct Trust {
     pub suspect: bool,
 }
 
-/// Judges a fix received at this instant by itself; [`JumpDetector`](super::JumpDetector) judges what it says of a
-/// device's movement.
+/// Evaluates the time and position of a fix alone. [`JumpDetector`](super::JumpDetector) compares it with the last
+/// location.
 pub fn judge(fix: &Fix, received_at: Timestamp) -> Trust {
     let age_ms = received_at.as_millis() - fix.time.as_millis();
     let at_null_island = fix.latitude.as_e7() == 0 && fix.longitude.as_e7() == 0;
@@ -34,9 +34,10 @@ pub fn judge(fix: &Fix, received_at: Timestamp) -> Trust {
 
 /// Whether a location that is not suspect becomes the last location.
 ///
-/// It must be newer; of two taken at the same time the one that arrived later counts.
-/// A network that carried a message often knows only the county it came from: such a fix does not replace one that the
-/// device itself took in the 24 hours before.
+/// It must be newer. Of two locations with the same time, the one that arrived later counts as newer.
+///
+/// The network that carried a message often knows only the region of the sender. Such a coarse fix does not replace one
+/// by satellite navigation of the 24 hours before.
 pub fn supersedes(new: &Fix, last: &Fix) -> bool {
     let age_ms = new.time.as_millis() - last.time.as_millis();
     let newer = (new.time, new.number) > (last.time, last.number);
@@ -50,7 +51,7 @@ pub fn is_coarse(fix: &Fix) -> bool {
         && fix.accuracy.is_none_or(|accuracy| accuracy > COARSE_OVER)
 }
 
-/// Whether a fix is by satellite navigation, as are those of trackers that name no source.
+/// Whether a fix is by satellite navigation. A fix without a source is, too.
 pub(super) const fn is_fine(fix: &Fix) -> bool {
     matches!(fix.source, None | Some(FixSource::Gnss))
 }

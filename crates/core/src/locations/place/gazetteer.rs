@@ -1,6 +1,7 @@
-//! The gazetteer: 59,415 towns, capes, islands and ports with their names, and which of them is best to name for a position.
+//! The gazetteer: 59,415 towns, capes, islands and ports, and the search for the one that best describes a position.
 //!
-//! It is `map/places.bin`, which `scripts/basemap` makes and the console searches; `map/README.md` names its sources.
+//! Its file is `map/places.bin`, which `scripts/basemap` makes and the console searches; `map/README.md` names its
+//! sources.
 
 use std::io::Read as _;
 use std::ops::Range;
@@ -19,7 +20,7 @@ pub static FILE: &[u8] = include_bytes!("../../../../../map/places.bin");
 static GAZETTEER: LazyLock<Gazetteer> = LazyLock::new(|| {
     let mut bytes = Vec::new();
     let unpacked = GzDecoder::new(FILE).read_to_end(&mut bytes);
-    // The file is part of the program and a test reads it, so that an empty gazetteer is never seen.
+    // The file is part of the program and a test reads it, so the empty default is never used.
     unpacked.ok().and_then(|_length| Gazetteer::read(&bytes)).unwrap_or_default()
 });
 
@@ -28,12 +29,12 @@ pub fn gazetteer() -> &'static Gazetteer {
     &GAZETTEER
 }
 
-/// What a place is.
+/// The kind of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlaceKind {
     /// A town or city.
     Town,
-    /// A cape, which sailors name however few live there.
+    /// A cape, which sailors know even if nobody lives there.
     Cape,
     /// An island without a town that is nearer.
     Island,
@@ -60,7 +61,7 @@ impl PlaceKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place<'g> {
     names: &'g str,
-    /// What it is.
+    /// Town, cape, island or port.
     pub kind: PlaceKind,
     /// Two letters, almost always of ISO 3166-1; none for capes, islands and ports.
     pub country: Option<&'g str>,
@@ -83,14 +84,15 @@ pub struct Near<'g> {
     pub place: Place<'g>,
     /// The great-circle distance between it and the position.
     pub metres: f64,
-    /// Degrees clockwise from north, from the place to the position.
+    /// Direction from the place to the position, in degrees clockwise from north.
     pub bearing: f64,
 }
 
 /// Places with names, and an index of them.
 #[derive(Debug, Default)]
 pub struct Gazetteer {
-    /// 65536ths of 360 degrees from the antimeridian eastwards, and of 180 degrees from the south pole.
+    /// Longitude in 65536ths of 360 degrees eastwards from the antimeridian, and latitude in 65536ths of 180 degrees
+    /// from the south pole.
     positions: Vec<(u16, u16)>,
     kinds: Vec<PlaceKind>,
     /// Two letters for each place, spaces where it has no country.
@@ -103,7 +105,7 @@ pub struct Gazetteer {
 }
 
 impl Gazetteer {
-    /// Reads the columns of the file; none if they are not what `web/build/map/gazetteer.mjs` writes.
+    /// Reads the columns of the file; `None` if they are not in the format of `web/build/map/gazetteer.mjs`.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (count, mut rest) = bytes.split_first_chunk::<4>()?;
         let count = usize::try_from(u32::from_le_bytes(*count)).ok()?;
@@ -154,14 +156,14 @@ impl Gazetteer {
             + self.tree.memory_bytes()
     }
 
-    /// The place by which a position is best described: a larger one is preferred to a nearer village, unless the position
-    /// is at the village.
+    /// The place by which a position is best described: a larger one is preferred to a nearer village, unless the
+    /// position is at the village.
     pub fn nearest(&self, latitude: Latitude, longitude: Longitude) -> Option<Near<'_>> {
         let here = (latitude.as_degrees(), longitude.as_degrees());
         self.near(self.tree.best(vector(here))?, here)
     }
 
-    /// The same by looking at all places.
+    /// The same by comparing all places.
     #[cfg(test)]
     pub(super) fn nearest_of_all(&self, latitude: Latitude, longitude: Longitude) -> Option<Near<'_>> {
         let here = (latitude.as_degrees(), longitude.as_degrees());
@@ -193,7 +195,7 @@ impl Gazetteer {
         })
     }
 
-    /// Where the names of a place are.
+    /// The range of the line with the names of a place.
     fn line(&self, index: usize) -> Option<Range<usize>> {
         let begin = usize::try_from(*self.begins.get(index)?).ok()?;
         let next = self.begins.get(index + 1).and_then(|next| usize::try_from(*next).ok());
@@ -201,7 +203,7 @@ impl Gazetteer {
     }
 }
 
-/// Capes are as good to name as a town of 100,000.
+/// Capes have the rank of a town of 100,000 inhabitants.
 const CAPE_RANK: u8 = 2;
 
 fn begins_of_lines(names: &str) -> Option<Vec<u32>> {

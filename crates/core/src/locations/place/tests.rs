@@ -17,7 +17,7 @@ fn words(latitude: f64, longitude: f64) -> String {
 }
 
 #[test]
-fn positions_are_told_from_the_place_to_name() {
+fn positions_are_described_from_the_place_to_name() {
     for (latitude, longitude, expect) in [
         (42.2406, -8.7207, "Vigo, Spain"),
         (42.09, -8.9, "22 km SW of Vigo, Spain"),
@@ -40,11 +40,11 @@ fn neither_the_antimeridian_nor_the_poles_are_special() {
 
 #[test]
 fn the_reader_s_language_and_units_are_used() {
-    let told = |language, units, form| describe(at(42.09, -8.9), Reader { language, units }, form).unwrap();
-    assert_eq!(told(English, Nautical, Form::Full), "12 nmi SW of Vigo, Spain");
-    assert_eq!(told(Spanish, Nautical, Form::Full), "12 mn al SO de Vigo, España");
-    assert_eq!(told(Spanish, Imperial, Form::Short), "13 mi al SO de Vigo");
-    assert_eq!(told(English, Metric, Form::Short), "22 km SW of Vigo");
+    let words = |language, units, form| describe(at(42.09, -8.9), Reader { language, units }, form).unwrap();
+    assert_eq!(words(English, Nautical, Form::Full), "12 nmi SW of Vigo, Spain");
+    assert_eq!(words(Spanish, Nautical, Form::Full), "12 mn al SO de Vigo, España");
+    assert_eq!(words(Spanish, Imperial, Form::Short), "13 mi al SO de Vigo");
+    assert_eq!(words(English, Metric, Form::Short), "22 km SW of Vigo");
     let cape =
         |language| describe(at(-55.863, -67.17), Reader { language, units: Metric }, Form::Full).unwrap();
     assert_eq!((cape(English).as_str(), cape(Spanish).as_str()), ("Cape Horn", "Cabo de Hornos"));
@@ -52,8 +52,9 @@ fn the_reader_s_language_and_units_are_used() {
 
 #[test]
 fn far_distances_are_grouped_as_their_language_does() {
-    let told = |language, units| describe(at(-48.9, -123.4), Reader { language, units }, Form::Full).unwrap();
-    let (english, spanish) = (told(English, Metric), told(Spanish, Metric));
+    let words =
+        |language, units| describe(at(-48.9, -123.4), Reader { language, units }, Form::Full).unwrap();
+    let (english, spanish) = (words(English, Metric), words(Spanish, Metric));
     let (far, _) = english.split_once(" km ").unwrap();
     assert!(far.len() == 5 && far.starts_with("2,"), "{english}");
     assert!(spanish.starts_with(&far.replace(',', "")), "{spanish}");
@@ -105,7 +106,7 @@ fn damaged_files_are_no_gazetteer() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// The index finds a place that costs as little as any that looking at all of them finds.
+    /// The index finds the same place as a comparison of all places, or one at the same distance.
     #[test]
     fn the_index_finds_the_best(latitude in -90.0_f64..=90.0, longitude in -180.0_f64..180.0) {
         let here = at(latitude, longitude);
@@ -116,10 +117,10 @@ proptest! {
     }
 }
 
-/// Prints what looking up costs: `cargo test -p perigee-core --release place -- --ignored --nocapture`.
+/// Prints the cost of a lookup: `cargo test -p perigee-core --release place -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
-fn what_a_lookup_costs() {
+fn a_lookup_is_fast() {
     let begun = std::time::Instant::now();
     let bytes = gazetteer().memory_bytes();
     println!("built in {:?}, {bytes} bytes", begun.elapsed());

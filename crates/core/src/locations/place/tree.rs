@@ -1,13 +1,13 @@
-//! An index of places: a k-d tree of unit vectors, in which the place that costs least to name is found without looking at
-//! all of them. Vectors make neither the antimeridian nor the poles special.
+//! An index of places: a k-d tree of unit vectors, which finds the place with the lowest cost without comparing all of
+//! them. The cost is the distance plus a penalty for small places. With vectors, neither the antimeridian nor the poles
+//! are special.
 
 use crate::locations::sphere::RADIUS_M;
 
-/// Metres within which a position is at a place, whatever its size.
+/// Metres within which a position is at a place, whatever the size of the place.
 const AT_PLACE_M: f64 = 3_000.0;
-/// Metres that a larger place may be farther away, for each step of rank, and still be named.
+/// Penalty in metres for each step of rank: a place that is a step larger may be this much farther away.
 const METRES_PER_RANK: f64 = 9_000.0;
-/// Dimensions of space.
 const AXES: usize = 3;
 
 /// A place in the tree: 20 bytes.
@@ -27,7 +27,8 @@ impl Node {
     }
 }
 
-/// A balanced tree without pointers: the middle of a slice is its root, and what is before and after it its two sides.
+/// A balanced tree without pointers: the middle of a slice is its root, and the parts before and after it are its two
+/// sides.
 #[derive(Debug, Default)]
 pub(super) struct Tree(Vec<Node>);
 
@@ -47,14 +48,14 @@ impl Tree {
         self.0.capacity() * size_of::<Node>()
     }
 
-    /// The index of the place that costs least to name from here.
+    /// The index of the place with the lowest cost for this position.
     pub(super) fn best(&self, here: [f32; AXES]) -> Option<u32> {
         let mut best = Best { cost: f64::INFINITY, index: None };
         search(&self.0, 0, here, [0.0; AXES], &mut best);
         best.index
     }
 
-    /// The same by looking at all of them.
+    /// The same by comparing all places.
     #[cfg(test)]
     pub(super) fn best_of_all(&self, here: [f32; AXES]) -> Option<u32> {
         let cost = |node: &Node| {
@@ -65,7 +66,7 @@ impl Tree {
     }
 }
 
-/// Sorts nodes into a tree, and gives the lowest rank among them.
+/// Sorts nodes into a tree, and returns the lowest rank among them.
 fn arrange(nodes: &mut [Node], axis: usize) -> u8 {
     if nodes.is_empty() {
         return u8::MAX;
@@ -80,17 +81,18 @@ fn arrange(nodes: &mut [Node], axis: usize) -> u8 {
     root.lowest_rank
 }
 
-/// What naming a place costs that is so far away. Within a place's own bounds it is a hundredth.
+/// The cost of describing a position by a place at this distance. If the position is at the place, the cost is divided
+/// by 100.
 fn cost(metres: f64, rank: u8) -> f64 {
     let cost = metres + f64::from(rank) * METRES_PER_RANK;
     if metres <= AT_PLACE_M { cost / 100.0 } else { cost }
 }
 
-/// `outside` is how far the box of these nodes is from here, by axis.
+/// Searches these nodes for a lower cost. `outside` is the distance from here to their box, by axis.
 fn search(nodes: &[Node], axis: usize, here: [f32; AXES], outside: [f32; AXES], best: &mut Best) {
     let middle = nodes.len() / 2;
     let Some(root) = nodes.get(middle) else { return };
-    // A chord is never longer than the way on the surface, so nothing in the box costs less.
+    // A chord is never longer than the arc on the surface, so no place in the box has a lower cost.
     let chord_m = f64::from(length(outside)) * RADIUS_M;
     if cost(chord_m, root.lowest_rank) >= best.cost {
         return;

@@ -1,4 +1,4 @@
-//! The words for a position, in the language and the units of who reads them.
+//! The words for a position, in the language and the units of the reader.
 
 use super::gazetteer::{Near, gazetteer};
 use crate::access::preference::ConsoleLanguage;
@@ -6,7 +6,8 @@ use crate::accounts::country::name_in;
 use crate::locations::location::{Latitude, Longitude};
 use crate::notifications::routing::Units;
 
-/// Metres below which a position is simply at the place: places are known to some 300 m, and towns are large.
+/// Below this distance in metres, the name of the place is enough: its position is accurate to about 300 m, and towns
+/// are large.
 const AT_M: f64 = 1_500.0;
 const MILE_M: f64 = 1_609.344;
 const NAUTICAL_MILE_M: f64 = 1_852.0;
@@ -16,7 +17,7 @@ const ENGLISH_POINTS: [&str; 16] =
 const SPANISH_POINTS: [&str; 16] =
     ["N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSO", "SO", "OSO", "O", "ONO", "NO", "NNO"];
 
-/// Who reads the words.
+/// Language and units of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader {
     /// Language of the words and, where it has one, of the name of the place.
@@ -54,7 +55,7 @@ fn words(near: &Near<'_>, reader: Reader, form: Form) -> String {
     }
 }
 
-/// Whole units: places are not known better.
+/// In whole units, since the positions of places are not accurate enough for more.
 fn distance(metres: f64, Reader { language, units }: Reader) -> String {
     let (unit_m, unit) = match (units, language) {
         (Units::Metric, _) => (1_000.0, "km"),
@@ -63,7 +64,7 @@ fn distance(metres: f64, Reader { language, units }: Reader) -> String {
         (Units::Nautical, ConsoleLanguage::Spanish) => (NAUTICAL_MILE_M, "mn"),
     };
     let whole = format!("{:.0}", metres / unit_m);
-    // Half the circumference of the earth has five digits. Spanish leaves four together.
+    // Half the circumference of the earth has five digits. Spanish does not separate the thousands of four digits.
     let split = whole.len().checked_sub(3).filter(|before| *before > 0);
     match (split.and_then(|before| whole.split_at_checked(before)), language) {
         (Some((thousands, rest)), ConsoleLanguage::English) => format!("{thousands},{rest} {unit}"),

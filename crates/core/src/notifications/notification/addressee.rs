@@ -11,7 +11,7 @@ use crate::zone::Zone;
 pub struct Addressee<'r> {
     /// How the address is reached.
     pub channel: Channel,
-    /// The e-mail address or phone number, as the first recipient writes it.
+    /// The address, as the first recipient writes it.
     pub address: &'r str,
     /// Each with whether its schedule covers the time of the alert.
     recipients: Vec<(&'r Recipient, bool)>,
@@ -42,15 +42,20 @@ impl Audience {
         let mut addressees: Vec<Addressee<'_>> = Vec::new();
         for (_, recipient) in &self.recipients {
             let zone = recipient.preferences.time_zone.as_ref().unwrap_or(account_zone);
-            let is_awake = recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone));
+            let is_in_schedule =
+                recipient.schedule.as_ref().is_none_or(|schedule| schedule.contains(now, zone));
             let (channel, address) = (recipient.destination.channel(), recipient.destination.as_str());
             let is_same = |other: &&mut Addressee<'_>| {
-                other.channel == channel && other.address.eq_ignore_ascii_case(address)
+                other.channel == channel && channel.is_same_address(other.address, address)
             };
             match addressees.iter_mut().find(is_same) {
-                Some(same) => same.recipients.push((recipient, is_awake)),
+                Some(same) => same.recipients.push((recipient, is_in_schedule)),
                 None => {
-                    addressees.push(Addressee { channel, address, recipients: vec![(recipient, is_awake)] });
+                    addressees.push(Addressee {
+                        channel,
+                        address,
+                        recipients: vec![(recipient, is_in_schedule)],
+                    });
                 }
             }
         }
@@ -64,7 +69,7 @@ impl<'r> Addressee<'r> {
     pub fn notice(&self, severity: Severity) -> Option<Notice<'r>> {
         let wanted =
             || self.recipients.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);
-        if let Some((recipient, _)) = wanted().find(|(_, is_awake)| *is_awake) {
+        if let Some((recipient, _)) = wanted().find(|(_, is_in_schedule)| *is_in_schedule) {
             return Some(Notice::Now(recipient));
         }
         wanted().next()?;
@@ -96,14 +101,17 @@ mod tests {
     }
 
     #[test]
-    fn an_address_named_twice_is_told_once() {
+    fn an_address_named_twice_is_notified_once() {
         let all = [
             recipient("ana@example.com", Severity::Critical, None),
             recipient("ANA@example.com", Severity::Info, None),
             recipient("eva@example.com", Severity::Critical, None),
         ];
-        let told = notices(&all, Severity::Info);
-        assert_eq!(told, [("ana@example.com".to_owned(), Some(true)), ("eva@example.com".to_owned(), None)]);
+        let notified = notices(&all, Severity::Info);
+        assert_eq!(
+            notified,
+            [("ana@example.com".to_owned(), Some(true)), ("eva@example.com".to_owned(), None)]
+        );
     }
 
     #[test]
@@ -115,8 +123,8 @@ mod tests {
             time_zone: None,
         };
         let ana = |schedule| recipient("ana@example.com", Severity::Info, schedule);
-        let told = |recipients: &[Recipient]| notices(recipients, Severity::Info)[0].1;
-        assert_eq!(told(&[ana(Some(night.clone()))]), Some(false));
-        assert_eq!(told(&[ana(Some(night)), ana(None)]), Some(true));
+        let is_notified = |recipients: &[Recipient]| notices(recipients, Severity::Info)[0].1;
+        assert_eq!(is_notified(&[ana(Some(night.clone()))]), Some(false));
+        assert_eq!(is_notified(&[ana(Some(night)), ana(None)]), Some(true));
     }
 }

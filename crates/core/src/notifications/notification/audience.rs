@@ -1,4 +1,4 @@
-//! The audience of an alert: everybody whom routings, the rule and watch lists name, with where each comes from.
+//! The audience of an alert: all recipients of routings, the rule and watch lists, with the source of each.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ pub struct Directory {
     pub contact_groups: HashMap<ContactGroupId, Vec<Contact>>,
 }
 
-/// What names a recipient.
+/// The source that names a recipient.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// The rule that raised the alert.
@@ -68,11 +68,11 @@ impl From<RoutingHolder> for Source {
 /// Everybody who may be notified of an alert. One address may be in it several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audience {
-    /// Recipients with what names them.
+    /// Recipients with their sources.
     pub recipients: Vec<(Source, Recipient)>,
     /// Webhooks that get the alert.
     pub webhooks: Vec<RoutedWebhook>,
-    /// What follows if nobody acknowledges a critical alert. Each runs on its own.
+    /// Escalations of a critical alert that nobody acknowledges. Each runs on its own.
     pub escalations: Vec<Escalation>,
 }
 
@@ -88,11 +88,12 @@ impl Audience {
 
     /// Adds a user whose watch list covers the device.
     pub fn add_watcher(&mut self, contact: Contact, list: &WatchList) {
-        let recipient = named(contact, list.minimum_severity, list.schedule.as_ref());
+        let recipient = to_recipient(contact, list.minimum_severity, list.schedule.as_ref());
         self.recipients.push((Source::WatchList, recipient));
     }
 
-    /// Adds everybody whom a step of an escalation names; the severities and schedules of routings do not apply to them.
+    /// Adds everybody whom a step of an escalation names. The severities and schedules of routings do not apply to
+    /// them.
     pub fn add_step(&mut self, source: Source, step: &EscalationStep, directory: &Directory) {
         let EscalationStep { recipients, users, contact_groups, .. } = step;
         let named = resolve(recipients, users, contact_groups, directory);
@@ -124,17 +125,19 @@ fn resolve(
     let mut all = recipients.to_vec();
     for routed in users {
         let contact = directory.users.get(&routed.user).cloned();
-        all.extend(contact.map(|contact| named(contact, routed.minimum_severity, routed.schedule.as_ref())));
+        all.extend(
+            contact.map(|contact| to_recipient(contact, routed.minimum_severity, routed.schedule.as_ref())),
+        );
     }
     for routed in contact_groups {
         let contacts = directory.contact_groups.get(&routed.group).into_iter().flatten().cloned();
-        let recipient = |contact| named(contact, routed.minimum_severity, routed.schedule.as_ref());
+        let recipient = |contact| to_recipient(contact, routed.minimum_severity, routed.schedule.as_ref());
         all.extend(contacts.map(recipient));
     }
     all
 }
 
-fn named(contact: Contact, minimum_severity: Severity, schedule: Option<&Schedule>) -> Recipient {
+fn to_recipient(contact: Contact, minimum_severity: Severity, schedule: Option<&Schedule>) -> Recipient {
     let Contact { destination, preferences } = contact;
     Recipient { destination, preferences, minimum_severity, schedule: schedule.cloned() }
 }
@@ -150,7 +153,7 @@ mod tests {
             destination: Destination::Email(address.parse().unwrap()),
             preferences: Preferences::default(),
         };
-        let (ana, gone, watch) = (UserId::from_i64(1), UserId::from_i64(2), ContactGroupId::from_i64(3));
+        let (ana, deleted, watch) = (UserId::from_i64(1), UserId::from_i64(2), ContactGroupId::from_i64(3));
         let directory = Directory {
             users: HashMap::from([(ana, contact("ana@example.com"))]),
             contact_groups: HashMap::from([(
@@ -160,7 +163,7 @@ mod tests {
         };
         let user = |user| RoutedUser { user, minimum_severity: Severity::Critical, schedule: None };
         let routing = AlertRouting {
-            users: vec![user(ana), user(gone)],
+            users: vec![user(ana), user(deleted)],
             contact_groups: vec![RoutedContacts {
                 group: watch,
                 minimum_severity: Severity::Info,
@@ -170,13 +173,13 @@ mod tests {
         };
         let mut audience = Audience::default();
         audience.add(Source::Rule, &routing, &directory);
-        let told: Vec<(&str, Severity)> = audience
+        let notified: Vec<(&str, Severity)> = audience
             .recipients
             .iter()
             .map(|(_, one)| (one.destination.as_str(), one.minimum_severity))
             .collect();
         assert_eq!(
-            told,
+            notified,
             [
                 ("ana@example.com", Severity::Critical),
                 ("a@example.com", Severity::Info),

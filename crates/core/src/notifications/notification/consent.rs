@@ -1,4 +1,4 @@
-//! Consent of e-mail recipients: what they chose by the link in a mail.
+//! Consent of e-mail recipients: their choices by the link in an e-mail.
 
 use crate::time::Timestamp;
 
@@ -18,14 +18,14 @@ pub struct EmailConsent {
 /// Who must confirm before they get mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConfirmationPolicy {
-    /// Whether everybody must who is no user of the account.
+    /// Whether everybody who is not a user of the account must confirm.
     pub all: bool,
-    /// Addresses of an account that need not; `None` for no limit.
+    /// Number of addresses of an account that need not confirm; `None` for no limit.
     pub free: Option<u32>,
 }
 
 impl ConfirmationPolicy {
-    /// Whether an address must confirm, in an account with so many addresses that get mail without a confirmation.
+    /// Whether an address must confirm, in an account with this many addresses that get mail without a confirmation.
     pub fn holds_back(self, consent: EmailConsent, admitted: u32) -> bool {
         let is_free = consent.admitted_at.is_some() || self.free.is_none_or(|free| admitted < free);
         !consent.is_confirmed() && (self.all || !is_free)
@@ -70,7 +70,7 @@ pub enum ConsentChange {
 pub struct MailedAccount {
     /// The name of the account.
     pub name: String,
-    /// What the recipient chose.
+    /// The choice of the recipient.
     pub consent: EmailConsent,
 }
 

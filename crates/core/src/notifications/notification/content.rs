@@ -21,7 +21,7 @@ pub struct MessageDevice {
     pub id: DeviceId,
     /// The name set by users.
     pub name: String,
-    /// What the hardware calls itself.
+    /// The identifier of the hardware.
     pub identifier: Option<String>,
 }
 
@@ -44,19 +44,20 @@ pub enum Occasion {
     },
     /// An overview report of a day or a week; sent to owners or chosen recipients.
     Overview(Box<Overview>),
-    /// An SOS of a device that is not registered or expired; sent to recipients of the device, owners or operators.
+    /// An SOS of a device that is not registered, or that has expired; sent to recipients of the device, owners or
+    /// operators.
     UnregisteredSos(Box<SosNotice>),
     /// A test: somebody wants to see that messages reach the recipient.
     Test,
-    /// Lets a user set a password, by a link that is made when the message is sent.
+    /// Lets a user set a password, by a link that is created when the message is sent.
     PasswordLink {
         /// Whether it is the first password or a new one.
         purpose: LinkPurpose,
     },
     /// Asks the recipient to confirm that they want mail of the account.
     ConfirmRecipient,
-    /// The alert or device was deleted since, so that nothing is sent.
-    Gone,
+    /// The alert or device was deleted in the meantime, so that nothing is sent.
+    Deleted,
 }
 
 /// Everything that a message can show. Texts written by users may contain any character; the composer escapes them.
@@ -70,7 +71,7 @@ pub struct Content {
     pub account_name: String,
     /// The channel by which it is sent.
     pub channel: Channel,
-    /// The e-mail address or telephone number.
+    /// The address of the recipient.
     pub to: String,
     /// Language, units and name of the recipient.
     pub preferences: Preferences,
@@ -112,7 +113,7 @@ pub struct Composed {
 #[error("{0}")]
 pub struct ComposeError(pub String);
 
-/// Stands in a composed message for the secret of a link, which is made only when the message is about to be sent.
+/// Placeholder in a composed message for the secret of a link, which is created when the message is about to be sent.
 pub const LINK_SECRET: &str = "LINK-SECRET-OF-THIS-MESSAGE";
 
 /// Composes messages. It may read templates from a store; it sends nothing.

@@ -11,7 +11,7 @@ pub struct EmailCaps {
     pub critical_daily: Option<u32>,
     /// E-mails of an account to one recipient per hour.
     pub recipient_hourly: Option<u32>,
-    /// E-mails of an account per day in all, those of critical alerts too. Nothing exceeds it.
+    /// E-mails of an account per day in total, including those of critical alerts. No e-mail may exceed it.
     pub ceiling: Option<u32>,
 }
 
@@ -42,8 +42,8 @@ pub enum Urgency {
     Ordinary,
     /// About a critical alert that the recipient was notified of before.
     Critical,
-    /// The first about a critical alert of this device for [`Self::FIRST_AGAIN_S`] to this recipient. Alerts of the SOS
-    /// button count apart from others.
+    /// About a critical alert, and the first such message about this device to this recipient within
+    /// [`Self::FIRST_AGAIN_S`]. Alerts of the SOS button are counted separately.
     FirstCritical,
 }
 
@@ -58,8 +58,8 @@ impl EmailCaps {
     /// account applies.
     ///
     /// A critical alert may exceed the caps, so that other mail never holds it back. The first message of a device's
-    /// critical alert to a recipient goes out unless the ceiling is reached; the separate cap on critical mail holds for the
-    /// others, which are repetitions and steps of an escalation.
+    /// critical alert to a recipient is sent unless the ceiling is reached. The separate cap on critical mail applies
+    /// to the others, which are repetitions and steps of an escalation.
     pub fn admit(
         &self,
         account: &MessagingSettings,

@@ -12,9 +12,9 @@ pub struct Message {
     pub id: NotificationId,
     /// The channel that sends it.
     pub channel: Channel,
-    /// The e-mail address, or the telephone number in international form.
+    /// The address of the recipient, in the format of the channel.
     pub to: String,
-    /// The subject of an e-mail; empty for SMS.
+    /// The subject of an e-mail, or the title of a message of another channel; empty for SMS.
     pub subject: String,
     /// The body as plain text.
     pub text: String,
@@ -44,7 +44,7 @@ pub enum SendOutcome {
         /// Seconds that the other side asks to wait.
         wait: Option<u32>,
     },
-    /// No answer came after the message was passed on: it may or may not have been accepted.
+    /// There was no answer after the message was passed on: it may or may not have been accepted.
     Unclear {
         /// Shown to people who look into it.
         reason: String,

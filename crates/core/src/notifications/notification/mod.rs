@@ -1,8 +1,10 @@
 //! Messages to people: channels, limits, texts and the record of each message.
 
+mod address_format;
 mod addressee;
 mod audience;
 mod channel;
+mod channel_kind;
 mod consent;
 mod content;
 mod email_cap;
@@ -14,14 +16,18 @@ mod repetition;
 mod retry;
 mod template;
 
+pub use address_format::{ADDRESS_MAX, AddressFormat};
 pub use addressee::{Addressee, Notice};
 pub use audience::{Audience, Directory, Source};
 pub use channel::{Channel, UnknownChannel};
+pub use channel_kind::{
+    AnswerRules, ChannelKind, CountedUnit, PresetSetting, RequestBody, RequestPreset, RetryPolicy,
+};
 pub use consent::{ConfirmationPolicy, ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
 pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
 pub use message::{Message, SendOutcome, Sender};
-pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging};
+pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging, UnitCaps};
 pub use quota::Quota;
 pub use record::{
     Candidate, Notification, NotificationFilter, NotificationState, Receipt, Reservation, SuppressedReason,

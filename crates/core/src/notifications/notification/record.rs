@@ -40,7 +40,7 @@ words! {
         Waiting = "waiting",
         /// Counted and being sent by a worker.
         Sending = "sending",
-        /// Accepted by the mail server or SMS provider.
+        /// Accepted by the mail server or provider.
         Sent = "sent",
         /// Not sent on purpose; see [`SuppressedReason`].
         Suppressed = "suppressed",
@@ -56,7 +56,7 @@ words! {
     SuppressedReason {
         /// The device reached its daily limit.
         Limit = "limit",
-        /// What is left of the daily limit is reserved for critical alerts.
+        /// The rest of the daily limit is reserved for critical alerts.
         CriticalReserve = "critical-reserve",
         /// The recipient was notified of the same alert a short time ago.
         Repeated = "repeated",
@@ -72,6 +72,10 @@ words! {
         SmsDailyCap = "sms-daily-cap",
         /// The account reached its SMS segments of the month.
         SmsMonthlyCap = "sms-monthly-cap",
+        /// The account reached what it may send by this channel in a day.
+        DailyCap = "daily-cap",
+        /// The account reached what it may send by this channel in a month.
+        MonthlyCap = "monthly-cap",
         /// The account reached its e-mails of the day.
         EmailDailyCap = "email-daily-cap",
         /// The account reached the operator's ceiling of e-mails of the day, which holds for critical alerts too.
@@ -107,13 +111,13 @@ pub struct Notification {
     pub step: u32,
     /// The channel by which it is sent.
     pub channel: Channel,
-    /// The e-mail address or telephone number.
+    /// The e-mail address, telephone number or other address of the recipient.
     pub address: String,
     /// Language, units and name of the recipient.
     pub preferences: Preferences,
-    /// Where it is on its way.
+    /// Delivery state; `reason` explains it.
     pub state: NotificationState,
-    /// The name of a [`SuppressedReason`], or what the other side answered.
+    /// The name of a [`SuppressedReason`], or the answer of the provider.
     pub reason: Option<String>,
     /// Attempts to send it so far.
     pub attempts: u32,
@@ -121,7 +125,7 @@ pub struct Notification {
     pub due: Option<Timestamp>,
     /// The account's date on which it is counted, as `YYYY-MM-DD`.
     pub counted_on: Option<String>,
-    /// Segments of an SMS; 0 for an e-mail.
+    /// Segments of an SMS; 0 for other messages.
     pub segments: u32,
     /// The provider's id of the message.
     pub reference: Option<String>,
@@ -172,7 +176,7 @@ pub struct Reservation {
     pub token: i64,
 }
 
-/// A delivery receipt: what a provider reports later about an SMS it accepted.
+/// A delivery receipt: the later report of a provider about an SMS it accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// The provider's id of the message.

@@ -6,10 +6,10 @@ use crate::time::Timestamp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatFilter {
     /// When a message was last let through.
-    pub told_at: Timestamp,
+    pub notified_at: Timestamp,
     /// When the alert last occurred, let through or not.
     pub met_at: Timestamp,
-    /// Seconds after `told_at` before the next is let through.
+    /// Seconds after `notified_at` before the next is let through.
     pub pause_s: u32,
 }
 
@@ -19,16 +19,16 @@ impl RepeatFilter {
     /// The longest pause in seconds.
     pub const LONGEST_S: u32 = 3_600;
 
-    /// Records the alert at `now` and says whether it is let through.
+    /// Records the alert at `now` and returns whether it may be sent.
     ///
     /// After a silence as long as the pause, it starts again from the first pause. Times in the future come from a
     /// wrong clock and are ignored.
     #[must_use]
     pub fn record(before: Option<Self>, now: Timestamp) -> (Self, bool) {
-        let afresh = Self { told_at: now, met_at: now, pause_s: Self::SHORTEST_S };
-        let Some(before) = before.filter(|before| before.told_at <= now) else { return (afresh, true) };
+        let afresh = Self { notified_at: now, met_at: now, pause_s: Self::SHORTEST_S };
+        let Some(before) = before.filter(|before| before.notified_at <= now) else { return (afresh, true) };
         let pause = i64::from(before.pause_s);
-        if now < before.told_at.plus_seconds(pause) {
+        if now < before.notified_at.plus_seconds(pause) {
             (Self { met_at: now, ..before }, false)
         } else if now < before.met_at.plus_seconds(pause) {
             (Self { pause_s: (before.pause_s * 2).min(Self::LONGEST_S), ..afresh }, true)
@@ -40,7 +40,7 @@ impl RepeatFilter {
     /// Whether this entry can be deleted without changing any decision.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.met_at.plus_seconds(i64::from(self.pause_s)) <= now
-            && self.told_at.plus_seconds(i64::from(self.pause_s)) <= now
+            && self.notified_at.plus_seconds(i64::from(self.pause_s)) <= now
     }
 }
 
@@ -49,23 +49,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_more_rarely_while_it_goes_on() {
+    fn notifications_become_rarer_while_the_alert_repeats() {
         let start = Timestamp::from_millis(1_767_225_600_000);
         let mut state = None;
-        let told: Vec<i64> = (0..4 * 3_600)
+        let admitted: Vec<i64> = (0..4 * 3_600)
             .step_by(30)
             .filter(|second| {
-                let (next, told) = RepeatFilter::record(state, start.plus_seconds(*second));
+                let (next, is_admitted) = RepeatFilter::record(state, start.plus_seconds(*second));
                 state = Some(next);
-                told
+                is_admitted
             })
             .collect();
-        assert_eq!(told, [0, 120, 360, 840, 1_800, 3_720, 7_320, 10_920]);
+        assert_eq!(admitted, [0, 120, 360, 840, 1_800, 3_720, 7_320, 10_920]);
         let quiet = start.plus_seconds(4 * 3_600 + 3_600);
-        let (next, told) = RepeatFilter::record(state, quiet);
-        assert!(told && next.pause_s == RepeatFilter::SHORTEST_S);
+        let (next, is_admitted) = RepeatFilter::record(state, quiet);
+        assert!(is_admitted && next.pause_s == RepeatFilter::SHORTEST_S);
         assert!(state.is_some_and(|state| state.is_over(quiet) && !state.is_over(start)));
-        let (back, told) = RepeatFilter::record(state, start);
-        assert!(told && back.told_at == start, "a clock going back silences nobody");
+        let (back, is_admitted) = RepeatFilter::record(state, start);
+        assert!(is_admitted && back.notified_at == start, "a clock going back silences nobody");
     }
 }

@@ -1,11 +1,9 @@
 //! The overview report: the activity of an account's devices in a day or a week, mailed to its owners.
 
-mod odometer;
 mod period;
 mod settings;
 mod totals;
 
-pub use odometer::Odometer;
 pub use period::{Period, ReportedUntil};
 pub use settings::{
     Frequency, OverviewRecipient, OverviewSettings, OverviewTask, StoredOverview, UnknownFrequency,

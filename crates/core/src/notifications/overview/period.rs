@@ -90,7 +90,7 @@ impl Period {
 }
 
 impl ReportedUntil {
-    /// Whether it can only come from a wrong clock.
+    /// Whether it can only be from a wrong clock.
     pub fn is_ahead(&self, now: Timestamp) -> bool {
         self.ends > now.plus_millis(AHEAD_MS)
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_tells_of_the_days_before_it() {
+    fn a_report_covers_the_days_before_it() {
         let madrid = account("Europe/Madrid");
         let check = |frequency, now: &str, first: &str, last: &str| {
             let period = Period::latest(&wanted(frequency, 7), &madrid, at(now)).unwrap();
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(Period::latest(&wanted(Frequency::Off, 7), &madrid, at("2026-05-04T05:00:00Z")), None);
     }
 
-    /// Every report from start to end, looking every ten minutes.
+    /// All reports that are due from start to end, checked every ten minutes.
     fn reports(
         settings: &OverviewSettings,
         account_at: impl Fn(Timestamp) -> Account,
@@ -170,12 +170,12 @@ mod tests {
     }
 
     #[test]
-    fn clocks_set_forth_and_back_tell_each_day_once() {
+    fn clocks_set_forth_and_back_report_each_day_once() {
         for (zone, from, to) in [
-            // Two o'clock is left out, and comes twice.
+            // Two o'clock is skipped, and occurs twice.
             ("Europe/Madrid", "2026-03-26T12:00:00Z", "2026-04-02T12:00:00Z"),
             ("Europe/Madrid", "2026-10-22T12:00:00Z", "2026-10-29T12:00:00Z"),
-            // Midnight is left out, and comes twice.
+            // Midnight is skipped, and occurs twice.
             ("Africa/Cairo", "2026-04-22T12:00:00Z", "2026-04-29T12:00:00Z"),
             ("America/Havana", "2026-10-29T12:00:00Z", "2026-11-05T12:00:00Z"),
         ] {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_missed_is_told_once() {
+    fn missed_periods_are_reported_once() {
         let (madrid, daily) = (account("Europe/Madrid"), wanted(Frequency::Daily, 7));
         let mark = Period::latest(&daily, &madrid, at("2026-05-04T06:00:00Z")).unwrap().mark();
         let later = at("2026-05-20T06:00:00Z");

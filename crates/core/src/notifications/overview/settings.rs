@@ -1,4 +1,4 @@
-//! Settings of the overview report: what it covers, when it is sent and to whom.
+//! Settings of the overview report: content, time and recipients.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -81,24 +81,20 @@ pub struct OverviewSettings {
 }
 
 impl OverviewSettings {
-    /// Recipients that a report may have.
+    /// Maximum number of recipients of a report.
     pub const RECIPIENTS_MAX: usize = 20;
-    /// Groups that can be selected.
+    /// Maximum number of groups that can be selected.
     pub const GROUPS_MAX: usize = 1_000;
     /// The last hour of a day.
     pub const HOUR_MAX: u8 = 23;
 
     /// Whether the report covers a device in these groups.
-    pub fn tells_of(&self, groups: &[GroupId]) -> bool {
-        if groups.is_empty() {
-            self.ungrouped
-        } else {
-            groups.iter().any(|group| self.tells_of_group(*group))
-        }
+    pub fn covers(&self, groups: &[GroupId]) -> bool {
+        if groups.is_empty() { self.ungrouped } else { groups.iter().any(|group| self.covers_group(*group)) }
     }
 
     /// Whether the report covers this group.
-    pub fn tells_of_group(&self, group: GroupId) -> bool {
+    pub fn covers_group(&self, group: GroupId) -> bool {
         self.groups.is_empty() || self.groups.contains(&group)
     }
 }

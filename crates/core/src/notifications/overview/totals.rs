@@ -10,7 +10,7 @@ use crate::id::GroupId;
 /// Silent devices listed by name per group; the rest is only counted.
 const NAMED_MAX: usize = 5;
 
-/// What the store counts for one device in the period.
+/// The counts of one device in the period.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceCounts {
     /// Alerts of the device in the period.
@@ -30,7 +30,7 @@ pub struct DeviceActivity {
     pub metres: u64,
     /// Its alerts and suppressed messages.
     pub counts: DeviceCounts,
-    /// Whether it is active and was not heard in the period.
+    /// Whether it is active and did not report in the period.
     pub is_silent: bool,
 }
 
@@ -47,7 +47,7 @@ pub struct Totals {
     pub critical: u64,
     /// Messages that were suppressed.
     pub suppressed: u64,
-    /// Active devices that were not heard in the period.
+    /// Active devices that did not report in the period.
     pub silent: u64,
     /// Names of some of the silent devices.
     pub silent_names: Vec<String>,
@@ -119,7 +119,7 @@ impl<'s> OverviewBuilder<'s> {
         if groups.is_empty() {
             self.ungrouped.add(device);
         }
-        for group in groups.iter().filter(|group| self.settings.tells_of_group(**group)) {
+        for group in groups.iter().filter(|group| self.settings.covers_group(**group)) {
             self.groups.entry(*group).or_default().add(device);
         }
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_finds_no_room_is_counted() {
+    fn devices_beyond_the_list_are_counted() {
         let settings = OverviewSettings::default();
         let mut summary = OverviewBuilder::new(&settings);
         let ids: Vec<GroupId> = (0..60).map(GroupId::from_i64).collect();

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::alerts::alert::Alert;
 use crate::locations::location::Location;
 
-/// The alert's name if a location only says that there is a critical one.
+/// The alert's name if a location has only the flag of a critical alert.
 const UNNAMED: &str = "SOSButton";
 
 /// The alerts in a location. The text of each is at the same index in `alert_texts`.
 ///
-/// `has_critical_alert` does not say which one is critical, so all of them are.
+/// `has_critical_alert` does not identify the critical one, so all of them are critical.
 pub fn carried_alerts(location: &Location) -> Vec<Alert> {
     let readings = &location.readings;
     let critical = readings.has_critical_alert == Some(true);
@@ -24,9 +24,9 @@ pub fn carried_alerts(location: &Location) -> Vec<Alert> {
         position: Some((location.latitude, location.longitude)),
         attributes: BTreeMap::new(),
     };
-    let spoken = names.iter().enumerate().filter(|(_, name)| !name.trim().is_empty());
-    let alerts: Vec<Alert> = spoken
-        .map(|(place, name)| make(name.chars().take(Alert::NAME_MAX).collect(), texts.get(place)))
+    let given = names.iter().enumerate().filter(|(_, name)| !name.trim().is_empty());
+    let alerts: Vec<Alert> = given
+        .map(|(index, name)| make(name.chars().take(Alert::NAME_MAX).collect(), texts.get(index)))
         .collect();
     if alerts.is_empty() && critical { vec![make(UNNAMED.to_owned(), texts.first())] } else { alerts }
 }

@@ -48,7 +48,7 @@ pub enum Condition {
     NoMovement {
         /// How long, in seconds.
         seconds: u32,
-        /// Radius in metres around where it stood first.
+        /// Radius in metres around the first position.
         radius_m: f64,
     },
     /// The device is late or offline. Must be the only condition of its rule.
@@ -76,7 +76,7 @@ pub enum Condition {
         /// The state that makes it true.
         on: bool,
     },
-    /// The device reports it itself, or its speed changes faster than a limit.
+    /// The device brakes or accelerates hard: it reports this itself, or its speed changes faster than a limit.
     Harsh {
         /// Whether braking or acceleration is meant.
         jolt: HarshManoeuvre,
@@ -185,7 +185,7 @@ impl Condition {
     }
 
     /// Whether it depends on where the device is.
-    pub const fn is_about_place(&self) -> bool {
+    pub const fn depends_on_position(&self) -> bool {
         matches!(self, Self::Fence { .. } | Self::Route { .. } | Self::NoMovement { .. })
     }
 

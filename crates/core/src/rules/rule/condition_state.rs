@@ -13,7 +13,7 @@ const LEVELS_MOST: usize = 64;
 /// Speeds further apart than this many milliseconds are not compared.
 const JOLT_WITHIN_MS: i64 = 10_000;
 
-/// What a condition keeps about earlier locations of a device, apart from its last result.
+/// The state of a condition from earlier locations of a device, besides its last result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ConditionState {
     /// No state is needed.
@@ -59,7 +59,7 @@ impl ConditionState {
         }
     }
 
-    /// Evaluates a location. `was` is the result at the location before; `inside` says whether the location lies in a
+    /// Evaluates a location. `was` is the result at the location before; `inside` is whether the location is in a
     /// geofence of the condition.
     pub fn evaluate(&mut self, condition: &Condition, was: bool, location: &Location, inside: bool) -> bool {
         let readings = &location.readings;
@@ -92,7 +92,7 @@ impl ConditionState {
             (Condition::Harsh { jolt, kmh_per_s }, Self::Speed(last)) => {
                 evaluate_jolt(location, *jolt, *kmh_per_s, last)
             }
-            (Condition::Sos, _) => says(location, "SOSButton", "sos"),
+            (Condition::Sos, _) => is_reported(location, "SOSButton", "sos"),
             _ => false,
         }
     }
@@ -124,7 +124,7 @@ impl FenceChange {
 }
 
 fn is_same(found: &Attribute, wanted: &Attribute) -> bool {
-    #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 nobody writes it as a fraction")]
+    #[expect(clippy::cast_precision_loss, reason = "numbers beyond 2^53 are not sent as fractions")]
     match (found, wanted) {
         (Attribute::Integer(whole), Attribute::Real(real))
         | (Attribute::Real(real), Attribute::Integer(whole)) => (*whole as f64 - real).abs() < f64::EPSILON,
@@ -200,8 +200,8 @@ fn evaluate_jolt(
         HarshManoeuvre::Braking => "harshBraking",
         HarshManoeuvre::Acceleration => "harshAcceleration",
     };
-    let told = says(location, jolt.name(), attribute);
-    let Some(speed) = location.readings.speed else { return told };
+    let reported = is_reported(location, jolt.name(), attribute);
+    let Some(speed) = location.readings.speed else { return reported };
     let before = last.replace((location.time, speed));
     let changed = before.is_some_and(|(time, before)| {
         let elapsed_ms = location.time.as_millis() - time.as_millis();
@@ -211,11 +211,11 @@ fn evaluate_jolt(
         let limit = kmh_per_s * (elapsed_ms as f64 / 1000.0);
         (1..=JOLT_WITHIN_MS).contains(&elapsed_ms) && change >= limit
     });
-    told || changed
+    reported || changed
 }
 
-/// Whether the device reports it: by an alert or warning of this name, or by a true attribute.
-fn says(location: &Location, name: &str, attribute: &str) -> bool {
+/// Whether the device reports an event: by an alert or warning of this name, or by this attribute being true.
+fn is_reported(location: &Location, name: &str, attribute: &str) -> bool {
     let readings = &location.readings;
     let named = |names: &Option<Vec<String>>| names.iter().flatten().any(|one| one == name);
     named(&readings.alerts)

@@ -15,7 +15,7 @@ pub struct Episode {
     /// Time of the first location at which the rule was false again; `None` while it is true.
     pub end: Option<Timestamp>,
     /// Where the device was at `met`.
-    pub place: Option<(Latitude, Longitude)>,
+    pub position: Option<(Latitude, Longitude)>,
 }
 
 /// An episode for which an alert was raised, as stored.
@@ -27,11 +27,11 @@ pub struct Occurrence<K> {
     pub begin: Timestamp,
     /// The time of its alert.
     pub met: Timestamp,
-    /// Its end; `None` while it goes on.
+    /// Its end; `None` while it continues.
     pub end: Option<Timestamp>,
 }
 
-/// What reconciling changes about one occurrence.
+/// The change of one occurrence by reconciling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change<K> {
     /// A new episode: raise an alert.
@@ -50,11 +50,11 @@ pub fn reconcile<K: Copy>(known: &[Occurrence<K>], fresh: &[Episode]) -> Vec<Cha
     open.sort_by_key(|occurrence| (occurrence.begin, occurrence.met));
     let mut changes = Vec::new();
     for episode in fresh {
-        let Some(place) = open.iter().position(|occurrence| overlaps(occurrence, episode)) else {
+        let Some(index) = open.iter().position(|occurrence| overlaps(occurrence, episode)) else {
             changes.push(Change::Raise(*episode));
             continue;
         };
-        let same = open.remove(place);
+        let same = open.remove(index);
         if (same.begin, same.met, same.end) != (episode.begin, episode.met, episode.end) {
             changes.push(Change::Move(same.key, *episode));
         }
@@ -79,7 +79,7 @@ mod tests {
     }
 
     fn episode(begin: i64, end: Option<i64>) -> Episode {
-        Episode { begin: at(begin), met: at(begin + 1), end: end.map(at), place: None }
+        Episode { begin: at(begin), met: at(begin + 1), end: end.map(at), position: None }
     }
 
     fn known(key: u8, begin: i64, end: Option<i64>) -> Occurrence<u8> {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_overlaps_is_the_same() {
+    fn overlapping_episodes_are_the_same() {
         let check = |was: &[Occurrence<u8>], is: &[Episode], expect: &[Change<u8>]| {
             assert_eq!(reconcile(was, is), expect, "{was:?} against {is:?}");
         };

@@ -12,9 +12,9 @@ use crate::time::Timestamp;
 /// A checkpoint is made after this many locations, or this many milliseconds of fix time.
 const CHECKPOINT_LOCATIONS: usize = 512;
 const CHECKPOINT_MS: i64 = 12 * 60 * 60 * 1000;
-/// CPU steps of applying a location to a rule, beside looking it up in geofences, and of sorting it among those of the
-/// same time. A step is a few nanoseconds.
+/// CPU steps of applying a location to a rule, without the lookup in geofences. A step takes a few nanoseconds.
 const RULE_STEPS: u64 = 10;
+/// CPU steps of sorting a location among others of the same time.
 const SORT_STEPS: u64 = 200;
 
 /// Evaluates locations of a device in order of time.
@@ -32,14 +32,14 @@ pub struct Evaluator<R, F> {
     /// For each rule, the instant and the open episode at the start.
     before: Vec<(Timestamp, Option<Episode>)>,
     ended: Vec<Vec<Episode>>,
-    /// For each rule, whether it evaluates the locations in `held`.
-    awake: Vec<bool>,
+    /// For each rule, whether its state is older than the locations in `ready`, so that they must be evaluated.
+    behind: Vec<bool>,
     /// Locations with the same time, which are evaluated together.
     held: Vec<Location>,
     /// Sorted locations of one time that are being evaluated, and how many of them are done.
     ready: Vec<Location>,
     done: usize,
-    place: Option<(Latitude, Longitude)>,
+    position: Option<(Latitude, Longitude)>,
     checkpoints: Vec<Snapshot>,
     last_checkpoint: Option<Timestamp>,
     since_checkpoint: usize,
@@ -55,11 +55,11 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         let progresses = std::mem::take(&mut start.progresses);
         Self {
             ended: vec![Vec::new(); rules.len()],
-            awake: vec![false; rules.len()],
+            behind: vec![false; rules.len()],
             uses_fences,
             last_checkpoint: start.last_checkpoint,
             since_checkpoint: start.since_checkpoint,
-            place: start.place,
+            position: start.position,
             held: Vec::new(),
             ready: Vec::new(),
             done: 0,
@@ -73,7 +73,7 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         }
     }
 
-    /// CPU steps by which [`Evaluator::advance`] may exceed its bound if it gets so many locations: those of one
+    /// CPU steps by which [`Evaluator::advance`] may exceed its bound if it gets this many locations: those of one
     /// location near every geofence, and of sorting the locations if all have the same time.
     pub fn excess_max(&self, locations: usize) -> u64 {
         let fences = if self.uses_fences { self.fences.borrow().steps_max() } else { 0 };
@@ -90,8 +90,8 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         self.advance(&mut std::iter::once(stored), u64::MAX);
     }
 
-    /// Adds the next locations until so many CPU steps are used, and returns how many were used. It stops after the
-    /// location with which it reaches them: if fewer were used, all locations were taken.
+    /// Adds the next locations until this many CPU steps are used, and returns how many were used. It stops after the
+    /// location that reaches the bound: if fewer steps were used, all locations were taken.
     pub fn advance(&mut self, part: &mut impl Iterator<Item = StoredLocation>, steps: u64) -> u64 {
         let mut used = 0_u64;
         loop {
@@ -106,7 +106,8 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         }
     }
 
-    /// The same for the last locations. Those that were held back for others of the same time are evaluated too.
+    /// The same for the last locations. Locations that were held back to wait for others of the same time are evaluated
+    /// too.
     pub fn advance_to_end(&mut self, part: &mut impl Iterator<Item = StoredLocation>, steps: u64) -> u64 {
         let used = self.advance(part, steps);
         if used >= steps || self.held.is_empty() {
@@ -116,7 +117,8 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         used.saturating_add(self.advance(&mut std::iter::empty(), steps.saturating_sub(used)))
     }
 
-    /// Holds a location back until all of its time are known, and makes those of the time before ready.
+    /// Holds a location back until all locations of its time are known. If it is later than those held so far, they
+    /// become ready.
     fn receive(&mut self, stored: StoredLocation) -> u64 {
         if stored.trust.suspect {
             return 0;
@@ -140,11 +142,11 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
             steps = steps.saturating_add(count.saturating_mul(SORT_STEPS));
         }
         self.checkpoint_before(time);
-        let place = self.place;
-        for ((progress, rule), awake) in self.progresses.iter_mut().zip(&self.rules).zip(&mut self.awake) {
-            *awake = progress.at < time;
-            if *awake {
-                progress.advance_to(rule.borrow(), time, place);
+        let position = self.position;
+        for ((progress, rule), behind) in self.progresses.iter_mut().zip(&self.rules).zip(&mut self.behind) {
+            *behind = progress.at < time;
+            if *behind {
+                progress.advance_to(rule.borrow(), time, position);
             }
         }
         steps
@@ -156,11 +158,11 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
         let at = Position { latitude: location.latitude, longitude: location.longitude };
         let (hits, steps) = if self.uses_fences { self.fences.borrow().hits(at) } else { (Vec::new(), 0) };
         let rules = self.rules.iter().zip(&self.sets);
-        let rules = self.progresses.iter_mut().zip(rules).zip(&mut self.ended).zip(&self.awake);
-        for (((progress, (rule, sets)), ended), _) in rules.filter(|(_, awake)| **awake) {
+        let rules = self.progresses.iter_mut().zip(rules).zip(&mut self.ended).zip(&self.behind);
+        for (((progress, (rule, sets)), ended), _) in rules.filter(|(_, behind)| **behind) {
             ended.extend(progress.apply(rule.borrow(), location, Inside::new(&hits, sets)));
         }
-        self.place = Some((location.latitude, location.longitude));
+        self.position = Some((location.latitude, location.longitude));
         self.done += 1;
         if self.done == self.ready.len() {
             self.since_checkpoint += self.ready.len();
@@ -187,14 +189,14 @@ impl<R: Borrow<Rule>, F: Borrow<RuleFences>> Evaluator<R, F> {
 
     const fn snapshot(&self, at: Timestamp, progresses: Vec<Progress>) -> Snapshot {
         let (last_checkpoint, since_checkpoint) = (self.last_checkpoint, self.since_checkpoint);
-        Snapshot { at, place: self.place, last_checkpoint, since_checkpoint, progresses }
+        Snapshot { at, position: self.position, last_checkpoint, since_checkpoint, progresses }
     }
 
     /// Finishes the evaluation: there is no further location up to `now`.
     pub fn finish(mut self, now: Timestamp) -> Evaluation {
         self.advance_to_end(&mut std::iter::empty(), u64::MAX);
         for (progress, rule) in self.progresses.iter_mut().zip(&self.rules) {
-            progress.advance_to(rule.borrow(), now, self.place);
+            progress.advance_to(rule.borrow(), now, self.position);
         }
         let rules = self.progresses.iter().zip(&self.rules);
         let due = rules.filter_map(|(progress, rule)| progress.due(rule.borrow())).min();

@@ -64,8 +64,8 @@ impl RuleFences {
 
     /// For each set, whether one of its geofences contains a position, and the CPU steps it took. Each nearby geofence
     /// is tested once.
-    pub(super) fn hits(&self, place: Position) -> (Vec<bool>, u64) {
-        let located = self.index.locate(place);
+    pub(super) fn hits(&self, position: Position) -> (Vec<bool>, u64) {
+        let located = self.index.locate(position);
         self.checks.fetch_add(u64::try_from(located.tested).unwrap_or(0), Ordering::Relaxed);
         let hits = self.sets.iter().map(|set| set.intersects(&located.inside)).collect();
         (hits, located.steps + self.set_steps())

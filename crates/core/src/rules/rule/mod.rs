@@ -1,4 +1,4 @@
-//! Rules: conditions on what devices report that raise alerts, evaluated over the history in order of fix time.
+//! Rules: conditions on reports of devices that raise alerts, evaluated over the history in order of fix time.
 //!
 //! The result of a rule is a function of the device's history alone: of the locations that are not suspect, sorted by
 //! fix time and then by content. So locations may arrive in any order and the episodes are the same in the end.

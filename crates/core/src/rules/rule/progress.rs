@@ -36,7 +36,7 @@ pub struct Progress {
     pub last_met: Option<Timestamp>,
 }
 
-/// Time and place of an alert.
+/// Time and position of an alert.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MetAt(pub Timestamp, pub Option<(Latitude, Longitude)>);
 
@@ -61,19 +61,19 @@ impl Progress {
 
     /// The episode in progress, if its alert was raised.
     pub fn open(&self) -> Option<Episode> {
-        let (begin, MetAt(met, place)) = self.begin.zip(self.met)?;
-        Some(Episode { begin, met, end: None, place })
+        let (begin, MetAt(met, position)) = self.begin.zip(self.met)?;
+        Some(Episode { begin, met, end: None, position })
     }
 
-    /// When the rule becomes true if no further location arrives. Conditions that time alone makes true wait for the
-    /// schedule.
+    /// When the rule becomes true if no further location arrives. Outside its schedule, it becomes true when the
+    /// schedule begins.
     pub fn due(&self, rule: &Rule) -> Option<Timestamp> {
         if self.begin.is_some() {
             return None;
         }
         let (mut latest, mut all_hold) = (None, true);
-        for ((memory, holds), condition) in self.condition_states.iter().zip(&rule.settings.conditions) {
-            match memory.due(condition) {
+        for ((state, holds), condition) in self.condition_states.iter().zip(&rule.settings.conditions) {
+            match state.due(condition) {
                 Some(due) => latest = latest.max(Some(due)),
                 None if *holds => {}
                 None => return None,
@@ -86,12 +86,12 @@ impl Progress {
     }
 
     /// Advances to an instant without a further location.
-    pub fn advance_to(&mut self, rule: &Rule, until: Timestamp, place: Option<(Latitude, Longitude)>) {
+    pub fn advance_to(&mut self, rule: &Rule, until: Timestamp, position: Option<(Latitude, Longitude)>) {
         let Some(due) = self.due(rule).filter(|due| *due <= until && *due > self.at) else { return };
-        for ((memory, holds), condition) in self.condition_states.iter_mut().zip(&rule.settings.conditions) {
-            *holds |= memory.due(condition).is_some();
+        for ((state, holds), condition) in self.condition_states.iter_mut().zip(&rule.settings.conditions) {
+            *holds |= state.due(condition).is_some();
         }
-        let _none_was_open = self.update_episode(rule, true, due, place);
+        let _none_was_open = self.update_episode(rule, true, due, position);
         self.at = due;
     }
 
@@ -103,8 +103,8 @@ impl Progress {
         }
         let mut all = !self.condition_states.is_empty();
         let conditions = rule.settings.conditions.iter().enumerate();
-        for ((memory, holds), (number, condition)) in self.condition_states.iter_mut().zip(conditions) {
-            *holds = memory.evaluate(condition, *holds, location, inside.of_condition(number));
+        for ((state, holds), (number, condition)) in self.condition_states.iter_mut().zip(conditions) {
+            *holds = state.evaluate(condition, *holds, location, inside.of_condition(number));
             all &= *holds;
         }
         all = all && rule.settings.holds_at(location.time);
@@ -117,7 +117,7 @@ impl Progress {
         rule: &Rule,
         holds: bool,
         at: Timestamp,
-        place: Option<(Latitude, Longitude)>,
+        position: Option<(Latitude, Longitude)>,
     ) -> Option<Episode> {
         if !holds {
             let ended = self.open().map(|open| Episode { end: Some(at), ..open });
@@ -128,7 +128,7 @@ impl Progress {
         let lasted = at >= begin.plus_seconds(i64::from(rule.settings.for_s));
         let cool = |last: Timestamp| at >= last.plus_seconds(i64::from(rule.settings.cool_down_s));
         if self.met.is_none() && lasted && self.last_met.is_none_or(cool) {
-            self.met = Some(MetAt(at, place));
+            self.met = Some(MetAt(at, position));
             self.last_met = Some(at);
         }
         None

@@ -20,7 +20,7 @@ pub struct Rule {
     pub account: AccountId,
     /// Counts the changes a client made.
     pub revision: Revision,
-    /// What a client sets.
+    /// Settings that a client can change.
     pub settings: RuleSettings,
     /// Grows when its conditions, times or geofences change. State of an older generation is discarded.
     pub generation: i64,
@@ -32,7 +32,7 @@ pub struct Rule {
     pub last_modified: Timestamp,
 }
 
-/// What a client sets of a rule.
+/// The settings of a rule that a client can change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RuleSettings {
     /// Shown in lists; also the text of its alerts unless `text` is set.
@@ -49,7 +49,7 @@ pub struct RuleSettings {
     pub for_s: u32,
     /// Seconds after an alert in which no other is raised.
     pub cool_down_s: u32,
-    /// The accuracy in metres beyond which a rule with a condition about places ignores a location. Rules that were
+    /// The accuracy in metres beyond which a rule with a condition about positions ignores a location. Rules that were
     /// stored before there was such a setting have the default.
     #[serde(default = "RuleSettings::default_max_accuracy_m")]
     pub max_accuracy_m: u32,
@@ -78,13 +78,14 @@ pub struct RuleTarget {
 }
 
 impl RuleTarget {
-    /// Devices, or groups, that a rule may name.
+    /// Maximum number of devices, and of groups, that a rule may name.
     pub const NAMED_MAX: usize = 1_000;
 }
 
 impl Rule {
-    /// When a rule about silence becomes true for a device that is silent since `since`: at once, or when its hours
-    /// begin. If the silence began before the rule was made, only hours that begin after that count.
+    /// When a rule about silence becomes true for a device that is silent since `since`: at once, or when the hours of
+    /// its schedule begin. If the silence began before the rule was created or changed, only hours that begin
+    /// afterwards count.
     pub fn silence_from(&self, since: Timestamp) -> Option<Timestamp> {
         if self.settings.schedule.is_none() {
             return Some(since);
@@ -114,27 +115,27 @@ impl RuleSettings {
         }
     }
 
-    /// Rules that an account may have.
+    /// Maximum number of rules of an account.
     pub const PER_ACCOUNT_MAX: u32 = 1_000;
-    /// Conditions that a rule may have.
+    /// Maximum number of conditions of a rule.
     pub const CONDITIONS_MAX: usize = 8;
     /// The longest duration in a rule, in seconds: 31 days.
     pub const SECONDS_MAX: u32 = 2_678_400;
 
-    /// The coarsest accuracy unless a client sets another, in metres: good fixes pass, estimates of networks do not.
+    /// The default of `max_accuracy_m`: good fixes pass, estimates of networks do not.
     pub const MAX_ACCURACY_M: u32 = 500;
-    /// The largest accuracy that can be set, in metres.
+    /// The largest value of `max_accuracy_m`.
     pub const ACCURACY_MOST_M: u32 = 1_000_000;
 
     const fn default_max_accuracy_m() -> u32 {
         Self::MAX_ACCURACY_M
     }
 
-    /// Whether the rule evaluates a location. One with a condition about places ignores positions that are too coarse,
-    /// and estimates of networks that do not say how coarse they are.
+    /// Whether the rule evaluates a location. One with a condition about positions ignores positions that are too
+    /// coarse, and estimates of networks without an accuracy.
     pub fn accepts(&self, location: &Location) -> bool {
         let Readings { accuracy, source, .. } = &location.readings;
-        if !self.conditions.iter().any(Condition::is_about_place) {
+        if !self.conditions.iter().any(Condition::depends_on_position) {
             return true;
         }
         match accuracy {

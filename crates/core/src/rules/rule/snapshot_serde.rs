@@ -8,14 +8,14 @@ use crate::locations::location::{Latitude, Longitude};
 use crate::time::Timestamp;
 
 /// How many of the last states are compared to find an equal one.
-const LOOKED_AT: usize = 16;
+const COMPARED: usize = 16;
 
 #[derive(Serialize, Deserialize)]
 struct Packed<M> {
     #[serde(rename = "t")]
     at: Timestamp,
     #[serde(rename = "p")]
-    place: Option<(Latitude, Longitude)>,
+    position: Option<(Latitude, Longitude)>,
     #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
     last_checkpoint: Option<Timestamp>,
     #[serde(rename = "n")]
@@ -63,7 +63,7 @@ impl<'p> State<&'p [(ConditionState, bool)]> {
         }
     }
 
-    fn is_that_of(&self, progress: &Progress) -> bool {
+    fn is_state_of(&self, progress: &Progress) -> bool {
         (self.generation, self.since, self.at) == (progress.generation, progress.since, progress.at)
             && (self.begin, self.met, self.last_met) == (progress.begin, progress.met, progress.last_met)
             && self.condition_states == progress.condition_states
@@ -95,14 +95,14 @@ impl Serialize for Snapshot {
         let mut states: Vec<(State<_>, i64)> = Vec::new();
         for progress in &self.progresses {
             let id = progress.rule.as_i64();
-            match states.iter_mut().rev().take(LOOKED_AT).find(|(state, _)| state.is_that_of(progress)) {
+            match states.iter_mut().rev().take(COMPARED).find(|(state, _)| state.is_state_of(progress)) {
                 Some((state, last)) => state.rules.push(id.wrapping_sub(std::mem::replace(last, id))),
                 None => states.push((State::of(progress), id)),
             }
         }
         let packed = Packed {
             at: self.at,
-            place: self.place,
+            position: self.position,
             last_checkpoint: self.last_checkpoint,
             since_checkpoint: self.since_checkpoint,
             states: states.into_iter().map(|(state, _)| state).collect(),
@@ -118,8 +118,8 @@ impl<'de> Deserialize<'de> for Snapshot {
         let mut progresses = packed.progresses;
         progresses.extend(packed.states.into_iter().flat_map(State::into_progresses));
         progresses.sort_by_key(|progress| progress.rule);
-        let Packed { at, place, last_checkpoint, since_checkpoint, .. } = packed;
-        Ok(Self { at, place, last_checkpoint, since_checkpoint, progresses })
+        let Packed { at, position, last_checkpoint, since_checkpoint, .. } = packed;
+        Ok(Self { at, position, last_checkpoint, since_checkpoint, progresses })
     }
 }
 
@@ -127,14 +127,14 @@ impl<'de> Deserialize<'de> for Snapshot {
 mod tests {
     use super::*;
 
-    fn progress(rule: i64, memory: ConditionState) -> Progress {
+    fn progress(rule: i64, state: ConditionState) -> Progress {
         let at = Timestamp::from_millis(1_700_000_000_000);
         Progress {
             rule: RuleId::from_i64(rule),
             generation: 3,
             since: at.plus_seconds(-60),
             at,
-            condition_states: vec![(memory, false)],
+            condition_states: vec![(state, false)],
             begin: None,
             met: None,
             last_met: None,
@@ -142,19 +142,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_and_what_rules_share_is_written_once() {
+    fn a_snapshot_is_read_back_and_shared_parts_are_written_once() {
         let first = 1 << 60;
-        let memory = |rule: i64| match rule % 3 {
+        let state = |rule: i64| match rule % 3 {
             0 => ConditionState::Nothing,
             1 => ConditionState::Armed(rule % 2 == 0),
             _ => ConditionState::Since(Some(Timestamp::from_millis(7))),
         };
-        let progresses = (0..100).map(|rule| progress(first + rule * 5_000_000, memory(rule))).collect();
+        let progresses = (0..100).map(|rule| progress(first + rule * 5_000_000, state(rule))).collect();
         let at = Timestamp::from_millis(1_700_000_000_000);
-        let place = Some((Latitude::from_e7(1), Longitude::from_e7(2)));
-        let mut snapshot = Snapshot { at, place, last_checkpoint: Some(at), since_checkpoint: 5, progresses };
+        let position = Some((Latitude::from_e7(1), Longitude::from_e7(2)));
+        let mut snapshot =
+            Snapshot { at, position, last_checkpoint: Some(at), since_checkpoint: 5, progresses };
         snapshot.progresses[7].begin = Some(at);
-        snapshot.progresses[7].met = Some(MetAt(at, place));
+        snapshot.progresses[7].met = Some(MetAt(at, position));
         snapshot.progresses[8].last_met = Some(at);
         let text = serde_json::to_string(&snapshot).unwrap();
         assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), snapshot);
@@ -162,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_one_by_one_is_read() {
+    fn an_older_snapshot_is_read() {
         let progresses = vec![progress(1, ConditionState::Armed(true)), progress(2, ConditionState::Nothing)];
         let text = format!(r#"{{"t":9,"p":null,"n":4,"r":{}}}"#, serde_json::to_string(&progresses).unwrap());
         let at = Timestamp::from_millis(9);
-        let expect = Snapshot { at, place: None, last_checkpoint: None, since_checkpoint: 4, progresses };
+        let expect = Snapshot { at, position: None, last_checkpoint: None, since_checkpoint: 4, progresses };
         assert_eq!(serde_json::from_str::<Snapshot>(&text).unwrap(), expect);
     }
 }

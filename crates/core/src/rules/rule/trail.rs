@@ -1,4 +1,4 @@
-//! The rule state of a device now and at earlier checkpoints, so that a late location is evaluated in its place in
+//! The rule state of a device now and at earlier checkpoints, so that a late location is evaluated in its order of
 //! time.
 
 use std::borrow::Borrow;
@@ -21,7 +21,7 @@ pub struct Snapshot {
     /// All locations up to this instant are included.
     pub at: Timestamp,
     /// Where the device was at the last location.
-    pub place: Option<(Latitude, Longitude)>,
+    pub position: Option<(Latitude, Longitude)>,
     /// Time of the last checkpoint, so that it need not be loaded to decide when the next is due. `None` before the
     /// first.
     pub last_checkpoint: Option<Timestamp>,
@@ -56,7 +56,7 @@ pub struct Start {
     /// Locations evaluated since that checkpoint.
     pub since_checkpoint: usize,
     /// Where the device was at the start.
-    pub place: Option<(Latitude, Longitude)>,
+    pub position: Option<(Latitude, Longitude)>,
     /// Whether a rule is new for this device, or has a new generation.
     pub began: bool,
     /// Rules that no longer apply to the device.
@@ -108,7 +108,7 @@ impl Trail {
             forget_from: None,
             last_checkpoint: None,
             since_checkpoint: 0,
-            place: None,
+            position: None,
             began: false,
             dropped: Vec::new(),
             too_old: 0,
@@ -135,11 +135,11 @@ impl Trail {
             start.progresses.push(progress);
             start.late.push(back_to.is_some());
         }
-        start.dropped = known.into_iter().flatten().map(|gone| gone.rule).collect();
+        start.dropped = known.into_iter().flatten().map(|progress| progress.rule).collect();
         let holds = |snapshot: &&Snapshot| start.forget_from.is_none_or(|from| snapshot.at < from);
         let last = self.checkpoints.iter().rev().find(holds);
         let base = if start.read_after.is_some() { last.map(Snapshot::base) } else { present };
-        (start.place, start.last_checkpoint, start.since_checkpoint) = base.unwrap_or_default();
+        (start.position, start.last_checkpoint, start.since_checkpoint) = base.unwrap_or_default();
         start
     }
 }
@@ -147,9 +147,9 @@ impl Trail {
 /// Takes the state of a rule. Both lists are sorted by id, so it is usually at the same index.
 fn take_known(known: &mut [Option<Progress>], number: usize, rule: &Rule) -> Option<Progress> {
     let is_its = |known: &Option<Progress>| known.as_ref().is_some_and(|known| known.rule == rule.id);
-    let place = if known.get(number).is_some_and(is_its) { number } else { known.iter().position(is_its)? };
+    let index = if known.get(number).is_some_and(is_its) { number } else { known.iter().position(is_its)? };
     // State of an older generation of the rule is discarded.
-    known.get_mut(place)?.take().filter(|known| known.generation == rule.generation)
+    known.get_mut(index)?.take().filter(|known| known.generation == rule.generation)
 }
 
 /// The state from which one rule continues, given the sorted times of new locations. If it goes back, also the
@@ -182,7 +182,7 @@ type Base = (Option<(Latitude, Longitude)>, Option<Timestamp>, usize);
 
 impl Snapshot {
     const fn base(&self) -> Base {
-        (self.place, self.last_checkpoint, self.since_checkpoint)
+        (self.position, self.last_checkpoint, self.since_checkpoint)
     }
 
     fn progress(&self, rule: &Rule) -> Option<&Progress> {
@@ -211,14 +211,14 @@ pub fn prunable_checkpoints(checkpoints: &[Checkpoint], newest: Timestamp, now: 
     let base = sorted.iter().rposition(|checkpoint| checkpoint.at <= horizon && checkpoint.made <= settled);
     let recent = sorted.len().saturating_sub(RECENT);
     let mut stretch = None;
-    let mut gone = Vec::new();
-    for (place, checkpoint) in sorted.iter().enumerate() {
+    let mut prunable = Vec::new();
+    for (index, checkpoint) in sorted.iter().enumerate() {
         let this = checkpoint.at.as_millis().div_euclid(STRETCH_MS);
         let first = stretch.replace(this) != Some(this);
-        let old = base.is_some_and(|base| place < base);
-        if old || (place < recent && !first && base != Some(place)) {
-            gone.push(checkpoint.at);
+        let old = base.is_some_and(|base| index < base);
+        if old || (index < recent && !first && base != Some(index)) {
+            prunable.push(checkpoint.at);
         }
     }
-    gone
+    prunable
 }

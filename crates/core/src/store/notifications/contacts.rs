@@ -29,7 +29,7 @@ pub trait ContactGroups: Send + Sync {
     /// Lists the contact groups of the account, by id.
     async fn list_contact_groups(&self, scope: Scope, page: PageRequest) -> Result<Page<ContactGroup>>;
 
-    /// Replaces what a client sets.
+    /// Replaces the settings.
     async fn replace_contact_group(
         &self,
         actor: &Actor,
@@ -51,9 +51,9 @@ pub trait ContactGroups: Send + Sync {
 #[async_trait]
 pub trait WatchLists: Send + Sync {
     /// Finds the watch list of a user. Devices and groups that the scope no longer sees are left out.
-    async fn find_watch_list(&self, scope: Scope, user: UserId) -> Result<StoredWatchList>;
+    async fn get_watch_list(&self, scope: Scope, user: UserId) -> Result<StoredWatchList>;
 
-    /// Replaces the watch list of the actor's user. What it names must be visible.
+    /// Replaces the watch list of the actor's user. Its devices and groups must be in the scope.
     async fn replace_watch_list(
         &self,
         actor: &Actor,

@@ -17,7 +17,7 @@ pub struct DueStep {
     pub plan: i64,
 }
 
-/// What the job that escalates uses, on all nodes.
+/// Methods of the store for the escalation job, on all nodes.
 #[async_trait]
 pub trait Escalations: Send + Sync {
     /// Lists steps that are due, the oldest first. Several nodes may get the same step; only one takes it.

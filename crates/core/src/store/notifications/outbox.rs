@@ -21,10 +21,10 @@ pub struct Reserved {
     pub suppressed: usize,
 }
 
-/// What the sending workers of all nodes use.
+/// Methods of the store for the sending workers of all nodes.
 ///
-/// The device's counter grows in the transaction that reserves, before anything is sent. So it never exceeds the
-/// limit and is never below what receivers got.
+/// The device's counter is incremented in the transaction that reserves, before anything is sent. So it never exceeds
+/// the limit and is never below the number of received messages.
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Lists messages that are due, critical ones first, fair between accounts. Several workers may get the same
@@ -47,9 +47,6 @@ pub trait Outbox: Send + Sync {
     /// When the next message is due.
     async fn next_due(&self, channel: Channel) -> Result<Option<Timestamp>>;
 
-    /// Waits until this process writes a message for this channel.
-    async fn outbox_filled(&self, channel: Channel);
-
     /// Records a delivery receipt. Returns false if no such message was sent.
     async fn record_receipt(&self, channel: Channel, receipt: Receipt) -> Result<bool>;
 }
@@ -57,7 +54,7 @@ pub trait Outbox: Send + Sync {
 /// The record of messages, for people.
 #[async_trait]
 pub trait Notifications: Send + Sync {
-    /// Notifications in sight, newest first.
+    /// Notifications in the scope, newest first.
     async fn list_notifications(
         &self,
         scope: Scope,
@@ -65,7 +62,7 @@ pub trait Notifications: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Notification>>;
 
-    /// One notification in sight.
+    /// One notification in the scope.
     async fn find_notification(&self, scope: Scope, id: NotificationId) -> Result<Option<Notification>>;
 
     /// Schedules a suppressed, failed or unclear message again; it is counted again. A message that waits or is being

@@ -16,7 +16,7 @@ use crate::store::Result;
 #[async_trait]
 pub trait Overviews: Send + Sync {
     /// Finds the settings of the account's report.
-    async fn find_overview(&self, scope: Scope) -> Result<StoredOverview>;
+    async fn get_overview(&self, scope: Scope) -> Result<StoredOverview>;
 
     /// Replaces the settings. Periods that have already passed are not reported. Newly named groups must belong to
     /// the account.

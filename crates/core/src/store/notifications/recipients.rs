@@ -9,7 +9,7 @@ use crate::notifications::routing::Preferences;
 use crate::store::Result;
 use crate::text::Email;
 
-/// What recipients chose by the link in a mail.
+/// Choices that recipients made with the link in an e-mail.
 #[async_trait]
 pub trait EmailRecipients: Send + Sync {
     /// The key that signs links in mails. Stores `fresh` if there was none.
@@ -27,7 +27,8 @@ pub trait EmailRecipients: Send + Sync {
         change: ConsentChange,
     ) -> Result<EmailConsent>;
 
-    /// The consent of each address, in their order, and how many addresses of the account get mail without a confirmation.
+    /// The consent of each address, in their order, and how many addresses of the account get mail without a
+    /// confirmation.
     async fn list_email_consents(
         &self,
         scope: Scope,

@@ -15,8 +15,8 @@ use crate::report::Report;
 use crate::sbd::{Estimate, Session};
 use crate::value::Value;
 
-/// Places that are taken from what Cloudloop decoded of one message.
-const MAX_PLACES: usize = 200;
+/// Maximum number of positions of one message in the data that Cloudloop decoded.
+const MAX_POSITIONS: usize = 200;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     loose::parse(request.body, context.budget)
@@ -102,21 +102,22 @@ fn read(body: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let message = at("/message").or_else(|| at("/payloadHex")).filter(|message| !message.is_null());
     let payload = message.map(bytes_of);
     let settings = payload_settings(context, &identifiers, time.unwrap_or(context.now));
-    // What Cloudloop decoded itself is not decoded again.
+    // A payload that Cloudloop has decoded is not decoded again.
     let decoded: Vec<Report> =
-        ["/p6", "/iot", "/ies"].iter().filter_map(|path| at(path)).flat_map(places).collect();
+        ["/p6", "/iot", "/ies"].iter().filter_map(|path| at(path)).flat_map(read_positions).collect();
     let bytes = payload.clone().flatten().filter(|_| decoded.is_empty()).unwrap_or_default();
     let mut message =
         Session { key: text("/id"), identifiers, time, estimate, values }.message(&bytes, &settings);
     message.reports = decoded.into_iter().chain(message.reports).collect();
     if matches!(payload, Some(None)) {
-        message.error = Some(DecodeError::Malformed("the member message is neither base64 nor hexadecimal"));
+        message.error =
+            Some(DecodeError::Malformed("the member \"message\" is neither Base64 nor hexadecimal digits"));
     }
     message
 }
 
 /// Every object with a latitude and a longitude, at any depth, with the numbers beside them as readings.
-fn places(decoded: &Json) -> Vec<Report> {
+fn read_positions(decoded: &Json) -> Vec<Report> {
     let mut found = Vec::new();
     let mut open = vec![decoded];
     while let Some(value) = open.pop() {
@@ -128,7 +129,7 @@ fn places(decoded: &Json) -> Vec<Report> {
                 if let (Some(latitude), Some(longitude)) =
                     (degrees("latitude", "lat"), degrees("longitude", "lon"))
                 {
-                    found.push(read_place(members, latitude, longitude));
+                    found.push(read_position(members, latitude, longitude));
                 } else {
                     let inner: Vec<_> = members.values().collect();
                     open.extend(inner.into_iter().rev());
@@ -136,14 +137,14 @@ fn places(decoded: &Json) -> Vec<Report> {
             }
             _ => {}
         }
-        if found.len() >= MAX_PLACES {
+        if found.len() >= MAX_POSITIONS {
             break;
         }
     }
     found
 }
 
-fn read_place(members: &serde_json::Map<String, Json>, latitude: f64, longitude: f64) -> Report {
+fn read_position(members: &serde_json::Map<String, Json>, latitude: f64, longitude: f64) -> Report {
     let mut report = Report::default();
     report.fix(latitude, longitude);
     for (name, value) in members {
@@ -154,7 +155,7 @@ fn read_place(members: &serde_json::Map<String, Json>, latitude: f64, longitude:
             }
             "altitude" | "alt" => report.altitude_m = loose::number(value),
             "course" | "heading" | "cog" => report.course = loose::number(value),
-            // The unit of a speed is not documented: it stays a reading.
+            // The unit of a speed is not documented, so the value is kept as a reading.
             _ => loose::set(&mut report, name.clone(), Some(value)),
         }
     }

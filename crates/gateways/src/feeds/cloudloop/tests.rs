@@ -52,7 +52,7 @@ fn templates_of_single_devices_are_used() {
 }
 
 #[test]
-fn decoded_places_are_kept() {
+fn decoded_positions_are_kept() {
     let mut body = lingo();
     body["p6"] = json!({"reports": [{"at": {"year": 2024, "month": 2, "day": 29}, "latitude": 1, "longitude": 2, "battery": 90}]});
     let message = decode(&body, &json!({}));
@@ -61,7 +61,7 @@ fn decoded_places_are_kept() {
 }
 
 #[test]
-fn other_forms_are_read_or_told() {
+fn other_forms_are_read_or_reported() {
     let message = decode(
         &json!({"id": 7, "imei": "1", "payloadHex": "6869", "vehicle": "IRIDIUM", "version": 1}),
         &json!({}),

@@ -3,7 +3,7 @@
 use crate::alarm::{AlarmTable, Notation, numbered_step};
 use crate::feed::SosStep;
 
-/// What a code means; none for codes that are not known.
+/// The meaning of a code; none for unknown codes.
 pub(super) const fn name(code: i64) -> Option<&'static str> {
     Some(match code {
         0 => "position",
@@ -36,9 +36,9 @@ pub(super) const fn name(code: i64) -> Option<&'static str> {
     })
 }
 
-/// A place that the sender chose on a map; not where the device is.
+/// A position that the sender chose on a map, not the position of the device.
 pub(super) const REFERENCE_POINT: i64 = 8;
-/// Bytes of the device's own software.
+/// Bytes in a format that the owner of the device chose.
 pub(super) const GENERIC_BINARY: i64 = 66;
 
 /// Codes that are steps of an emergency.
@@ -52,12 +52,12 @@ pub(super) const STEPS: AlarmTable = AlarmTable {
     ],
 };
 
-/// The step of an emergency that a code is.
+/// The step of an emergency that a code stands for.
 pub(super) fn sos(code: i64) -> Option<SosStep> {
     u32::try_from(code).ok().and_then(|code| STEPS.step(code))
 }
 
-/// Payloads that only the key's owner can read.
+/// Whether the payload of a message with this code is encrypted, so that only the owner of the key can read it.
 pub(super) const fn is_encrypted(code: i64) -> bool {
     matches!(code, 64 | 67 | 68 | 69)
 }

@@ -15,9 +15,9 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let items = body.get("HistoryItems").or_else(|| body.get("Locations")).unwrap_or(&body);
-    let items = items
-        .as_array()
-        .ok_or(DecodeError::Malformed("the answer has no array HistoryItems or Locations"))?;
+    let items = items.as_array().ok_or(DecodeError::Malformed(
+        "the answer has neither an array \"HistoryItems\" nor \"Locations\"",
+    ))?;
     Ok(FeedDecoded::all(items.iter().map(read_item), context.budget))
 }
 
@@ -36,7 +36,7 @@ fn read_item(item: &Json) -> FeedMessage {
         other => loose::time(other),
     });
     let (Some(imei), Some(time)) = (imei, time) else {
-        let error = Some(DecodeError::Malformed("an item has no IMEI or Timestamp"));
+        let error = Some(DecodeError::Malformed("an item has no \"IMEI\" or no \"Timestamp\""));
         return FeedMessage { error, ..FeedMessage::default() };
     };
     let mut report = Report { time: Some(time), ..Report::default() };
@@ -61,7 +61,7 @@ fn read_item(item: &Json) -> FeedMessage {
     {
         loose::set(&mut report, name, item.get(member));
     }
-    // What came by IPC Outbound too is counted to the same emergency.
+    // A message that also arrived by IPC Outbound belongs to the same emergency.
     let sos = item.get("MessageCode").and_then(loose::integer).and_then(super::code::sos);
     if matches!(sos, Some(SosStep::Declare | SosStep::Confirm)) {
         report.alarm("sos");

@@ -1,4 +1,4 @@
-//! Reads the KML of a `MapShare` page: a placemark for each message, and a line, which is passed over.
+//! Reads the KML of a `MapShare` page: a placemark for each message, and a line, which is skipped.
 
 use crate::alarm::{AlarmTable, Notation, step};
 use crate::decoded::DecodeError;
@@ -7,21 +7,21 @@ use crate::notation::instant;
 use crate::notation::xml::Element;
 use crate::report::Report;
 
-/// The flag of an emergency.
+/// The emergency flag.
 pub(super) const EMERGENCY: AlarmTable = AlarmTable {
     field: "`In Emergency`",
     notation: Notation::Text,
     codes: &[step("not False", SosStep::Repeat)],
 };
 
-/// A place that was sent to the device; not where the device is.
+/// A position that was sent to the device, not the position of the device.
 const REFERENCE_POINT: &str = "Reference Point message received.";
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
     let messages = |root: Element| {
-        // A page that says something else must not pass for one without messages.
+        // Another page must not be mistaken for one without messages.
         if root.name != "kml" {
-            return Err(DecodeError::Malformed("the root is not kml"));
+            return Err(DecodeError::Malformed("the root element of the XML is not \"kml\""));
         }
         let placemarks = root.descendants("Placemark");
         Ok(FeedDecoded::all(placemarks.into_iter().filter_map(read_placemark), context.budget))
@@ -29,7 +29,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
     Element::parse(request.body, context.budget).and_then(messages).into()
 }
 
-/// The number that a text begins with, such as `5.10 m from MSL`.
+/// The number at the start of a text, such as `5.10 m from MSL`.
 fn leading_number(text: &str) -> Option<f64> {
     crate::notation::fields::real(text.split_ascii_whitespace().next()?)
 }
@@ -71,7 +71,7 @@ fn read_placemark(placemark: &Element) -> Option<FeedMessage> {
         key: field("Id").map(str::to_owned),
         identifiers: field("IMEI").map(str::to_owned).into_iter().collect(),
         reports: vec![report],
-        // The page says that there is an emergency, not which message began it.
+        // The page shows that there is an emergency, but not which message began it.
         sos: EMERGENCY.step_of("not False").filter(|_| emergency),
         text,
         error,

@@ -10,7 +10,8 @@ mod tests;
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
 use crate::feed_option::{BASIC, HISTORY as HISTORY_OPTIONS, MAP_SHARE, MODEL, PAYLOAD, TOKEN};
 
-/// Events as they happen. Garmin takes anything but 200 for a failure and suspends the feed after five days of them.
+/// Events as they happen. Garmin treats every status but 200 as a failure, and suspends the feed after five days of
+/// failures.
 pub const OUTBOUND: Feed = Feed {
     name: "garmin",
     title: "Garmin inReach (IPC Outbound)",
@@ -23,7 +24,7 @@ pub const OUTBOUND: Feed = Feed {
     alarms: &[code::STEPS, outbound::STATUS],
 };
 
-/// The answer of `Location.svc/History` or `LastKnownLocation`, which closes the gap after an outage.
+/// The answer of `Location.svc/History` or `LastKnownLocation`, which fills the gap after an outage.
 pub const HISTORY: Feed = Feed {
     name: "garmin-history",
     title: "Garmin inReach (IPC Inbound, history)",

@@ -25,7 +25,7 @@ pub(super) const STATUS: AlarmTable = AlarmTable {
 /// The header of a static token, as set in the portal.
 const TOKEN_HEADER: &str = "x-outbound-auth-token";
 
-/// Compares the token's header with the setting `token`, where it is set.
+/// Compares the token header with the setting `token`, if it is set.
 pub(super) fn check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<(), Refused> {
     let Some(token) = context.options.text("token") else { return Ok(()) };
     let sent = request.header(TOKEN_HEADER).ok_or(Refused::Missing("X-Outbound-Auth-Token"))?;
@@ -39,7 +39,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let events = member(&body, "Events").and_then(Json::as_array);
-    let events = events.ok_or(DecodeError::Malformed("the body has no array Events"))?;
+    let events = events.ok_or(DecodeError::Malformed("the body has no array \"Events\""))?;
     Ok(FeedDecoded::all(events.iter().map(|event| read_event(event, context)), context.budget))
 }
 
@@ -58,7 +58,7 @@ fn read_event(event: &Json, context: &FeedContext<'_>) -> FeedMessage {
     let code = member(event, "messageCode").and_then(loose::integer);
     let time = member(event, "timeStamp").and_then(loose::number).and_then(crate::notation::instant::epoch);
     let (Some(imei), Some(code)) = (imei, code) else {
-        message.error = Some(DecodeError::Malformed("an event has no imei or messageCode"));
+        message.error = Some(DecodeError::Malformed("an event has no \"imei\" or no \"messageCode\""));
         return message;
     };
     let text = member(event, "freeText").and_then(loose::text);
@@ -106,7 +106,7 @@ fn event_key(imei: &str, time: Option<Timestamp>, code: i64, event: &Json, text:
     format!("{imei}/{time}/{code}/{}", secret::short_hash(&content, 16))
 }
 
-/// Without a fix all numbers are 0, which is no place.
+/// Without a fix all numbers are 0, which is not a position.
 fn read_point(report: &mut Report, point: &Json, is_reference: bool) {
     let number = |name: &str| member(point, name).and_then(loose::number);
     let (Some(latitude), Some(longitude)) = (number("latitude"), number("longitude")) else { return };
@@ -132,7 +132,7 @@ fn read_point(report: &mut Report, point: &Json, is_reference: bool) {
 fn read_status(report: &mut Report, status: &Json) {
     let number = |name: &str| member(status, name).and_then(loose::integer);
     report.set_some("autonomous", number("autonomous").map(|flag| flag != 0));
-    // 2 means that the device does not report it.
+    // 2 means that the device does not report a value.
     match number("lowBattery") {
         Some(1) => {
             report.set("lowBattery", true);
@@ -145,7 +145,7 @@ fn read_status(report: &mut Report, status: &Json) {
     report.set_some("resetDetected", number("resetDetected").map(|flag| flag != 0));
 }
 
-/// Media stay in the raw message; the report says what they are.
+/// Media stay in the raw message; the report describes them.
 fn read_media(report: &mut Report, event: &Json) {
     loose::set(report, "mediaId", member(event, "mediaId"));
     loose::set(report, "mediaType", member(event, "mediaType"));
@@ -162,7 +162,7 @@ fn read_payload(
     context: &FeedContext<'_>,
 ) {
     let Ok(bytes) = STANDARD.decode(payload) else {
-        message.error = Some(DecodeError::Malformed("the payload is not base64"));
+        message.error = Some(DecodeError::Malformed("the payload is not Base64"));
         return;
     };
     let Some(report) = message.reports.first_mut() else { return };
@@ -172,14 +172,14 @@ fn read_payload(
     } else if code == code::GENERIC_BINARY {
         let settings = payload_settings(context, &message.identifiers, session);
         let read = decode_payload(&bytes, &settings);
-        let (places, readings): (Vec<_>, Vec<_>) =
-            read.reports.into_iter().partition(|inner| inner.place.is_some());
+        let (positions, readings): (Vec<_>, Vec<_>) =
+            read.reports.into_iter().partition(|inner| inner.position.is_some());
         for mut inner in readings {
             report.values.append(&mut inner.values);
         }
-        message
-            .reports
-            .extend(places.into_iter().map(|inner| Report { time: inner.time.or(Some(session)), ..inner }));
+        message.reports.extend(
+            positions.into_iter().map(|inner| Report { time: inner.time.or(Some(session)), ..inner }),
+        );
         message.text = message.text.take().or(read.text);
         message.error = read.error;
     }

@@ -50,11 +50,11 @@ fn positions_are_read() {
 }
 
 #[test]
-fn no_fix_is_no_place() {
+fn no_fix_is_no_position() {
     let zero = json!({"latitude": 0, "longitude": 0, "altitude": 0, "gpsFix": 0, "course": 0, "speed": 0});
     let report = event(&json!({"point": zero})).reports.remove(0);
-    assert_eq!((report.place, report.valid), (None, Some(false)));
-    assert_eq!(event(&json!({"messageCode": 8})).reports[0].place, None);
+    assert_eq!((report.position, report.valid), (None, Some(false)));
+    assert_eq!(event(&json!({"messageCode": 8})).reports[0].position, None);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn emergencies_have_steps() {
         let message = event(&json!({"messageCode": code}));
         assert_eq!(message.sos, step, "{code}");
         assert_eq!(message.reports[0].get("messageCode"), Some(&Value::Integer(code)));
-        assert!(message.reports[0].place.is_some(), "unknown codes are kept");
+        assert!(message.reports[0].position.is_some(), "unknown codes are kept");
     }
 }
 
@@ -97,7 +97,10 @@ fn newer_versions_and_missing_members_are_read() {
     assert_eq!(messages[1].reports[0].get("encrypted"), Some(&Value::Flag(true)));
     assert_eq!(messages[2].text.as_deref(), Some("hi"));
     assert_eq!(messages[2].reports[0].get("mediaSize"), Some(&Value::Integer(3)));
-    assert_eq!(messages[3].error, Some(DecodeError::Malformed("an event has no imei or messageCode")));
+    assert_eq!(
+        messages[3].error,
+        Some(DecodeError::Malformed("an event has no \"imei\" or no \"messageCode\""))
+    );
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn history_is_read() {
         (report.speed_kmh, report.valid, report.source),
         (Some(3.0), Some(true), Some(FixSource::Gnss))
     );
-    assert_eq!((messages[1].reports[0].place, messages[1].error), (None, None));
+    assert_eq!((messages[1].reports[0].position, messages[1].error), (None, None));
     assert!(messages[2].error.is_some());
     assert!(decode(&HISTORY, b"{\"Code\": 1}", &json!({})).error.is_some());
 }

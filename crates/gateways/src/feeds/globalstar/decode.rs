@@ -1,4 +1,4 @@
-//! Reads `stuMessages`; provisioning messages say nothing about devices. Resellers send a form in JSON.
+//! Reads `stuMessages`; provisioning messages contain nothing about devices. Resellers send the same data as JSON.
 
 use serde_json::Value as Json;
 
@@ -14,7 +14,7 @@ use crate::sbd::sos_of;
 use crate::secret::short_hash;
 use crate::{notation::instant, notation::loose};
 
-/// Bytes of the request's id in keys of its messages.
+/// Maximum number of bytes of the request's id in keys of its messages.
 const KEY_MAX: usize = 200;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
@@ -33,9 +33,13 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
     match root.name.as_str() {
         "stuMessages" => {}
         "prvmsgs" | "prvMessages" => return Ok(FeedDecoded::default()),
-        _ => return Err(DecodeError::Malformed("the root is neither stuMessages nor prvmsgs")),
+        _ => {
+            return Err(DecodeError::Malformed(
+                "the root element of the XML is neither \"stuMessages\" nor \"prvmsgs\"",
+            ));
+        }
     }
-    // Every message has it in its key: a long one is shortened.
+    // The key of every message contains the ID, so a long ID is shortened.
     let id = root
         .attribute("messageID")
         .map(|id| if id.len() > KEY_MAX { short_hash(id, 32) } else { id.to_owned() });
@@ -50,7 +54,7 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
 fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
     let mut message = FeedMessage::default();
     let Some(esn) = element.value("esn") else {
-        message.error = Some(DecodeError::Malformed("a message has no esn"));
+        message.error = Some(DecodeError::Malformed("a message has no \"esn\""));
         return message;
     };
     message.identifiers.push(esn.to_owned());
@@ -72,7 +76,8 @@ fn read_message(element: &Element, context: &FeedContext<'_>) -> FeedMessage {
     message
 }
 
-/// The model comes from the device's settings, because the same bytes mean other things in other models.
+/// The model is taken from the settings of the device, because the same bytes have different meanings in different
+/// models.
 fn read_payload(
     payload: &[u8],
     identifiers: &[String],
@@ -108,7 +113,7 @@ pub(super) const DEVICE: AlarmTable = AlarmTable {
 
 fn read_json(body: &Json, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let devices = body.pointer("/entry/devices").and_then(Json::as_array);
-    let devices = devices.ok_or(DecodeError::Malformed("the body has no array entry.devices"))?;
+    let devices = devices.ok_or(DecodeError::Malformed("the body has no array \"entry.devices\""))?;
     Ok(FeedDecoded::all(devices.iter().map(read_device), context.budget))
 }
 
@@ -116,7 +121,7 @@ fn read_device(device: &Json) -> FeedMessage {
     let mut message = FeedMessage::default();
     message.identifiers.extend(device.pointer("/deviceIdentify/esn").and_then(loose::text));
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a device has no esn"));
+        message.error = Some(DecodeError::Malformed("a device has no \"esn\""));
     }
     let time = device.pointer("/deviceIdentify/unixTime").and_then(loose::time);
     let mut report = Report { time, ..Report::default() };

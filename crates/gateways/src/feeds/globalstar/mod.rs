@@ -8,7 +8,7 @@ mod tests;
 use crate::feed::{Delivery, Feed, no_check};
 use crate::feed_option::{MODEL, PAYLOAD};
 
-/// Globalstar in the table of feeds. The back office sends again until the answer says `pass`.
+/// Globalstar in the table of feeds. The back office sends a message again until the answer contains `pass`.
 pub const FEED: Feed = Feed {
     name: "globalstar",
     title: "Globalstar (SmartOne, SPOT Trace, AtlasTrax)",

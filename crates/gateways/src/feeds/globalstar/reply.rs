@@ -1,4 +1,5 @@
-//! Writes the answers that the back office tests for: one line, the request's id echoed, status 200 also for a failure.
+//! Writes the answers that the back office expects: one line with the ID of the request, and status 200 even for a
+//! failure.
 
 use crate::feed::{FeedContext, FeedOutcome, FeedReply, FeedRequest};
 use crate::notation::calendar::Civil;

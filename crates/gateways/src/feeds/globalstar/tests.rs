@@ -1,4 +1,4 @@
-//! Answers to the letter, and what `tests/feeds` does not have.
+//! Exact answers, and messages that `tests/feeds` does not have.
 
 use serde_json::json;
 
@@ -61,7 +61,7 @@ fn many_units_are_in_one_post() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn an_unreadable_message_is_reported() {
     let wrong = MESSAGE.replace("002E91", "002Ezz");
     let messages = decode(&wrong).messages;
     assert_eq!(messages[0].error, Some(DecodeError::Malformed("the payload is not hexadecimal")));
@@ -71,7 +71,7 @@ fn what_cannot_be_read_is_told() {
     assert!(decode("<other/>").error.is_some());
 }
 
-/// The id of a request is in the key of every message.
+/// The key of every message contains the ID of the request.
 #[test]
 fn a_long_id_is_not_copied_into_every_message() {
     let body = format!(

@@ -23,7 +23,7 @@ pub const FEED: Feed = Feed {
     ..BASE
 };
 
-/// What all mapped feeds have in common.
+/// Settings that all mapped feeds share.
 const BASE: Feed = Feed {
     name: "",
     title: "",
@@ -45,7 +45,7 @@ fn decode_own(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecod
     mapping.and_then(|mapping| decode_by(&mapping, request, context)).into()
 }
 
-/// Reads a body of JSON; without one the parameters of the address, or a form, as an object.
+/// Reads a JSON body; without one, the query parameters or a form, as an object.
 fn decode_by(
     mapping: &Mapping,
     request: &FeedRequest<'_>,
@@ -60,7 +60,7 @@ fn decode_by(
         if form.is_empty() {
             return Err(DecodeError::Malformed("the body is not JSON"));
         }
-        Json::Object(form.pairs().map(|(name, value)| (name.to_owned(), Json::from(value))).collect())
+        Json::Object(form.into_object())
     };
     Ok(mapping.apply(&body, context))
 }

@@ -1,4 +1,4 @@
-//! Presets: mappings that are shipped. A person can copy one and change it.
+//! Presets: built-in mappings. A user can copy and change one.
 
 use std::sync::LazyLock;
 
@@ -47,6 +47,6 @@ presets! {
 }
 
 fn decode(mapping: Option<&Mapping>, request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
-    let mapping = mapping.ok_or(DecodeError::Malformed("the preset is not valid"));
+    let mapping = mapping.ok_or(DecodeError::Malformed("the built-in mapping of this feed is invalid"));
     mapping.and_then(|mapping| decode_by(mapping, request, context)).into()
 }

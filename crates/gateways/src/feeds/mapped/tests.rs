@@ -35,7 +35,7 @@ fn somewear_and_bullitt_are_read() {
     let message = decode("somewear", &body, &json!({})).messages.remove(0);
     assert_eq!(message.identifiers, ["s", "d", "i"]);
     assert_eq!((message.reports[0].altitude_m, message.error), (Some(12.0), None));
-    // The check that is sent when the webhook is saved has no events.
+    // The test request that is sent when the webhook is saved has no events.
     assert_eq!(
         decode("somewear", &json!({"requestId": "r", "payloads": []}), &json!({})),
         FeedDecoded::default()
@@ -52,7 +52,7 @@ fn networks_of_sensors_are_read() {
         "fCnt": 1, "fPort": 2, "object": {"latitude": 1.5, "longitude": 2.5, "humidity": 40}, "rxInfo": [{"rssi": -50, "snr": 7}]});
     let message = decode("chirpstack", &body, &json!({})).messages.remove(0);
     assert_eq!((message.key.as_deref(), message.identifiers.len()), (Some("u"), 2));
-    assert!(message.reports[0].get("humidity").is_some() && message.reports[0].place.is_some());
+    assert!(message.reports[0].get("humidity").is_some() && message.reports[0].position.is_some());
     let packets = json!({"Packets": [{"Timestamp": 1_700_000_000_000_i64, "TerminalId": "t", "Value": "0102030405060708090a0b0c0d0e0f1011121314"}]});
     let settings = json!({"devices": {"t": {"template": {"fields": [{"field": "level", "offset": 1}]}}}});
     let message =
@@ -81,7 +81,7 @@ fn parameters_of_an_address_are_read() {
 #[test]
 fn own_mappings_are_used() {
     let settings = json!({"mapping": {"fields": {"latitude": "/y", "longitude": "/x"}}});
-    assert!(decode("json", &json!({"x": 1, "y": 2}), &settings).messages[0].reports[0].place.is_some());
+    assert!(decode("json", &json!({"x": 1, "y": 2}), &settings).messages[0].reports[0].position.is_some());
     assert!(decode("json", &json!({"x": 1}), &json!({})).error.is_some());
     assert!(decode("json", &json!({"x": 1}), &json!({"mapping": 1})).error.is_some());
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
 use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::notation::loose;
@@ -9,7 +10,7 @@ use crate::report::Report;
 
 /// Thousandths of a minute in a degree.
 const PER_DEGREE: f64 = 60_000.0;
-/// Headings up to this are real; 361 means unknown.
+/// The largest valid heading; 361 means unknown.
 const MAX_HEADING: f64 = 360.0;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
@@ -19,7 +20,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     if body.get("ErrorID").and_then(loose::integer) != Some(0) {
-        return Err(DecodeError::Malformed("the gateway answered with an error or without ErrorID"));
+        return Err(DecodeError::Malformed("ORBCOMM answered with an error, or without \"ErrorID\""));
     }
     let next = ["NextStartID", "NextStartUTC", "NextFromUTC"]
         .iter()
@@ -32,7 +33,7 @@ fn read_message(body: &Json) -> FeedMessage {
     let mut message = FeedMessage { key: body.get("ID").and_then(loose::text), ..FeedMessage::default() };
     message.identifiers.extend(body.get("MobileID").and_then(loose::text));
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a message has no MobileID"));
+        message.error = Some(DecodeError::Malformed("a message has no \"MobileID\""));
     }
     let mut report = Report { time: body.get("MessageUTC").and_then(loose::time), ..Report::default() };
     let (mut latitude, mut longitude) = (None, None);
@@ -48,6 +49,10 @@ fn read_message(body: &Json) -> FeedMessage {
             "heading" => report.course = number.filter(|heading| *heading <= MAX_HEADING),
             "altitude" => report.altitude_m = number,
             "eventtime" => report.time = loose::time(value).or(report.time),
+            "alarm" => match value.as_str().and_then(alarm_word) {
+                Some(word) => report.alarm(word),
+                None => loose::set(&mut report, "alarm", Some(value)),
+            },
             _ => match value.as_str() {
                 Some(text) => loose::set_typed(&mut report, name.to_owned(), text),
                 None => loose::set(&mut report, name.to_owned(), Some(value)),

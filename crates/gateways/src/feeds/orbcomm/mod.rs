@@ -1,6 +1,8 @@
 //! ORBCOMM and Inmarsat `IsatData` Pro: return messages that a poller fetches from the gateway's web service.
 
 mod decode;
+#[cfg(test)]
+mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
 

@@ -1,4 +1,4 @@
-//! Reads a query or form. Its speed is in knots, unlike that of the JSON form.
+//! Reads a query or a form. The speed is in knots here, and in metres per second in the JSON form.
 
 use crate::alarm::alarm_word;
 use crate::decoded::DecodeError;
@@ -38,7 +38,7 @@ fn read_form(form: &Form) -> FeedMessage {
             "timestamp" => {
                 report.time = instant::any(value);
                 if report.time.is_none() {
-                    message.error = Some(DecodeError::Malformed("the timestamp is not a time"));
+                    message.error = Some(DecodeError::Malformed("\"timestamp\" is not a time"));
                 }
             }
             "valid" => report.valid = Some(matches!(value, "true" | "1")),
@@ -65,7 +65,7 @@ fn read_form(form: &Form) -> FeedMessage {
                     }
                 }
             }
-            // Secrets of the route are not part of what the phone says.
+            // Secrets of the route are not readings of the phone.
             "key" | "token" | "secret" | "password" => {}
             _ => loose::set_typed(&mut report, name.to_owned(), value),
         }
@@ -74,8 +74,7 @@ fn read_form(form: &Form) -> FeedMessage {
         (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
         (None, None) => {}
         _ => {
-            message.error =
-                Some(DecodeError::Malformed("a latitude or longitude is missing or not a number"));
+            message.error = Some(DecodeError::Malformed("\"lat\" or \"lon\" is missing or not a number"));
         }
     }
     if !report.is_bare() {

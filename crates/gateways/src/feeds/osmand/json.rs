@@ -1,4 +1,4 @@
-//! Reads the JSON of newer versions of Traccar Client. Its speed is in metres a second; −1 means unknown.
+//! Reads the JSON of newer versions of Traccar Client. Its speed is in metres per second; −1 means unknown.
 
 use serde_json::Value as Json;
 
@@ -9,18 +9,18 @@ use crate::notation::loose;
 use crate::report::Report;
 use crate::sbd::sos_of;
 
-/// Kilometres an hour in a metre a second.
+/// Factor from metres per second to km/h.
 const MPS_KMH: f64 = 3.6;
 
 /// Bytes of the longest identifier that a device can have.
 const IDENTIFIER_MAX: usize = 400;
 
 pub(super) fn decode(body: &Json, context: &FeedContext<'_>) -> FeedDecoded {
-    // A name that no device can have is not copied into every message.
+    // An identifier that is too long for a device is not copied into every message.
     let identifier = body.get("device_id").and_then(loose::text).filter(|name| name.len() <= IDENTIFIER_MAX);
     let locations = loose::list(body.get("location"));
     if locations.is_empty() {
-        return Err(DecodeError::Malformed("the body has no location")).into();
+        return Err(DecodeError::Malformed("the body has no \"location\"")).into();
     }
     let messages = locations.iter().map(|location| {
         let mut message = read_location(location);
@@ -59,10 +59,10 @@ fn read_location(location: &Json) -> FeedMessage {
     }
     read_alarms(&mut report, location);
     let has_alarm = !report.alarms.is_empty();
-    let error = match (report.place, report.time) {
-        // Who asks for help without a fix is heard: the alarm is a message of its own.
-        (None, _) if !has_alarm => Some(DecodeError::Malformed("a location has no coordinates")),
-        (Some(_), None) => Some(DecodeError::Malformed("a location has no time")),
+    let error = match (report.position, report.time) {
+        // An SOS without a fix is kept: the alarm is a message of its own.
+        (None, _) if !has_alarm => Some(DecodeError::Malformed("a location has no \"coords\"")),
+        (Some(_), None) => Some(DecodeError::Malformed("a location has no \"timestamp\"")),
         _ => None,
     };
     let key = location.get("uuid").and_then(loose::text);
@@ -70,7 +70,8 @@ fn read_location(location: &Json) -> FeedMessage {
     FeedMessage { key, reports: vec![report], sos, error, ..FeedMessage::default() }
 }
 
-/// The alarms of a location and of its extras: one word, or several parted by commas. Other words are kept as they came.
+/// The alarms of a location and of its extras: one word, or several separated by commas. Unknown words are kept
+/// unchanged.
 fn read_alarms(report: &mut Report, location: &Json) {
     let extra = location.get("extras").and_then(|extras| extras.get("alarm"));
     for sent in [location.get("alarm"), extra].into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! `OsmAnd` and Traccar Client: a phone that sends its place in a query, a form or as JSON.
+//! `OsmAnd` and Traccar Client: a phone that sends its position in a query, a form or as JSON.
 
 mod decode;
 mod json;

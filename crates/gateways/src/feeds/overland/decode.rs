@@ -1,4 +1,4 @@
-//! Reads points of Overland. Speed is in metres a second, battery from 0 to 1, and −1 means unknown.
+//! Reads points of Overland. Speed is in metres per second, battery from 0 to 1, and −1 means unknown.
 
 use serde_json::Value as Json;
 
@@ -7,7 +7,7 @@ use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest};
 use crate::notation::loose;
 use crate::report::Report;
 
-/// Kilometres an hour in a metre a second.
+/// Factor from metres per second to km/h.
 const MPS_KMH: f64 = 3.6;
 
 pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> FeedDecoded {
@@ -17,7 +17,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
 fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDecoded, DecodeError> {
     let body = loose::parse(request.body, context.budget)?;
     let list = body.get("locations").and_then(Json::as_array);
-    let list = list.ok_or(DecodeError::Malformed("the body has no array locations"))?;
+    let list = list.ok_or(DecodeError::Malformed("the body has no array \"locations\""))?;
     Ok(FeedDecoded::all(list.iter().map(read_feature), context.budget))
 }
 
@@ -34,7 +34,7 @@ fn read_feature(feature: &Json) -> FeedMessage {
     let degrees = |index: usize| coordinates?.get(index).and_then(loose::number);
     match (degrees(1), degrees(0)) {
         (Some(latitude), Some(longitude)) => report.locate(latitude, longitude),
-        _ => message.error = Some(DecodeError::Malformed("a location has no coordinates")),
+        _ => message.error = Some(DecodeError::Malformed("a location has no \"coordinates\"")),
     }
     report.altitude_m = number("altitude");
     report.speed_kmh = known("speed").map(|speed| speed * MPS_KMH);

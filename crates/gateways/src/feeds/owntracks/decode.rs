@@ -9,7 +9,7 @@ use crate::notation::form::Form;
 use crate::notation::loose;
 use crate::report::{CellTower, Report};
 
-/// Regions that the phone watches itself.
+/// Regions that the phone monitors itself.
 pub(super) const TRANSITION: AlarmTable = AlarmTable {
     field: "`event` of a transition",
     notation: Notation::Text,
@@ -29,7 +29,7 @@ pub(super) fn decode(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Fe
         .into()
 }
 
-/// User and device as the app sends them beside the body: in headers, or as parameters of the address.
+/// User and device that the app sends besides the body: in headers, or as query parameters.
 fn route_names(request: &FeedRequest<'_>) -> Vec<String> {
     let query = Form::parse(request.query.as_bytes());
     let user = request.header("x-limit-u").or_else(|| query.get("u"));
@@ -41,11 +41,11 @@ fn route_names(request: &FeedRequest<'_>) -> Vec<String> {
     }
 }
 
-/// None for messages that say nothing about the device.
+/// None for messages that contain nothing about the device.
 fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
     let mut message = FeedMessage::default();
     let topic = body.get("topic").and_then(loose::text);
-    // Topics of other kinds end with a word: owntracks/user/device/event.
+    // Topics of other types end with a word: `owntracks/user/device/event`.
     let topic = topic.map(|topic| topic.split('/').take(3).collect::<Vec<_>>().join("/"));
     message.identifiers.extend(topic);
     message.identifiers.extend(names.iter().cloned());
@@ -68,7 +68,7 @@ fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
         }
         Some("lwt" | "card" | "cmd" | "configuration" | "dump" | "beacon" | "request") => return None,
         _ => {
-            message.error = Some(DecodeError::Malformed("_type is missing or unknown"));
+            message.error = Some(DecodeError::Malformed("\"_type\" is missing or unknown"));
             return Some(message);
         }
     };
@@ -79,15 +79,17 @@ fn read(body: &Json, names: &[String]) -> Option<FeedMessage> {
     Some(message)
 }
 
-fn place(body: &Json) -> Result<(f64, f64), DecodeError> {
+fn position(body: &Json) -> Result<(f64, f64), DecodeError> {
     let number = |name: &str| body.get(name).and_then(loose::number);
-    number("lat").zip(number("lon")).ok_or(DecodeError::Malformed("lat or lon is missing or not a number"))
+    number("lat")
+        .zip(number("lon"))
+        .ok_or(DecodeError::Malformed("\"lat\" or \"lon\" is missing or not a number"))
 }
 
 fn read_location(body: &Json) -> Result<Report, DecodeError> {
     let number = |name: &str| body.get(name).and_then(loose::number);
     let known = |name: &str| number(name).filter(|number| *number >= 0.0);
-    let (latitude, longitude) = place(body)?;
+    let (latitude, longitude) = position(body)?;
     let mut report = Report { time: body.get("tst").and_then(loose::time), ..Report::default() };
     report.locate(latitude, longitude);
     report.accuracy_m = known("acc");
@@ -96,7 +98,7 @@ fn read_location(body: &Json) -> Result<Report, DecodeError> {
     report.course = known("cog");
     let trigger = body.get("t").and_then(Json::as_str).unwrap_or_default();
     report.set_text("event", trigger);
-    // Trackers of the same maker say by their trigger whether the ignition is on.
+    // Trackers of the same maker report the ignition by their trigger.
     if matches!(trigger, "i" | "I") {
         report.set("ignition", trigger == "i");
     }
@@ -126,7 +128,7 @@ fn loose_texts(value: Option<&Json>) -> Vec<String> {
     value.and_then(Json::as_array).into_iter().flatten().filter_map(loose::text).collect()
 }
 
-/// Numbers of the cell, of which two are hexadecimal when they are texts.
+/// The mobile cell. Its area and its number are hexadecimal if they are texts.
 fn read_cell(body: &Json) -> Option<CellTower> {
     let hex = |name: &str| match body.get(name)? {
         Json::String(text) => crate::notation::fields::hex(text),
@@ -142,23 +144,23 @@ fn read_cell(body: &Json) -> Option<CellTower> {
     })
 }
 
-/// The phone entered or left a region that it watches itself.
+/// The phone entered or left a region that it monitors.
 fn read_transition(body: &Json) -> Result<Report, DecodeError> {
     let mut report = Report { time: body.get("tst").and_then(loose::time), ..Report::default() };
-    if let Ok((latitude, longitude)) = place(body) {
+    if let Ok((latitude, longitude)) = position(body) {
         report.locate(latitude, longitude);
         report.accuracy_m = body.get("acc").and_then(loose::number).filter(|metres| *metres >= 0.0);
     }
     let event = body.get("event").and_then(Json::as_str);
     let word = event.and_then(|event| TRANSITION.word_of(event));
-    report.alarm(word.ok_or(DecodeError::Malformed("event must be enter or leave"))?);
+    report.alarm(word.ok_or(DecodeError::Malformed("\"event\" must be \"enter\" or \"leave\""))?);
     report.set_text("event", event.unwrap_or_default());
     loose::set(&mut report, "region", body.get("desc"));
     report.alarm_text = body.get("desc").and_then(loose::text);
     Ok(report)
 }
 
-/// A region that the phone watches; not where the phone is.
+/// The centre of a region, not the position of the phone.
 fn read_waypoint(body: &Json) -> Report {
     let mut report = Report { time: body.get("tst").and_then(loose::time), ..Report::default() };
     report.set("event", crate::Value::Word("waypoint"));
@@ -181,7 +183,7 @@ fn read_status(body: &Json) -> Result<Report, DecodeError> {
         }
     }
     if report.is_bare() {
-        return Err(DecodeError::Malformed("the status is empty"));
+        return Err(DecodeError::Malformed("a message of the type \"status\" has no readings"));
     }
     Ok(report)
 }

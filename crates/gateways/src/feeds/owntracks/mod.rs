@@ -11,7 +11,7 @@ use crate::feed::{
 use crate::feed_option::BASIC;
 use crate::framer::find;
 
-/// `OwnTracks` in the table of feeds. The app wants a list of commands in the answer, also to an empty request.
+/// `OwnTracks` in the table of feeds. The app expects a list of commands in the answer, even to an empty request.
 pub const FEED: Feed = Feed {
     name: "owntracks",
     title: "OwnTracks",
@@ -24,10 +24,10 @@ pub const FEED: Feed = Feed {
     alarms: &[decode::TRANSITION],
 };
 
-/// Bytes of the longest body that is looked at for an answer; an encrypted message is shorter.
+/// Maximum size of a body that is examined for the answer; an encrypted message is shorter.
 const ENCRYPTED_MAX: usize = 8 * 1024;
 
-/// An encrypted message is refused: the app shows it, and sends again when the key is removed.
+/// An encrypted message is refused: the app shows the error, and sends again when the key is removed.
 fn reply(request: &FeedRequest<'_>, context: &FeedContext<'_>, outcome: &FeedOutcome) -> FeedReply {
     if *outcome == FeedOutcome::Stored && is_encrypted(request, context) {
         let body = DecodeError::Encrypted.to_string().into_bytes();
@@ -37,7 +37,7 @@ fn reply(request: &FeedRequest<'_>, context: &FeedContext<'_>, outcome: &FeedOut
 }
 
 fn is_encrypted(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> bool {
-    // Answers are made without a permit for memory: other bodies are not read for them.
+    // Answers are written without a memory permit, so larger bodies are not examined.
     let may_be = request.body.len() <= ENCRYPTED_MAX && find(request.body, b"\"encrypted\"").is_some();
     let is_refused = |message: &FeedMessage| message.error == Some(DecodeError::Encrypted);
     may_be && decode::decode(request, context).messages.iter().any(is_refused)

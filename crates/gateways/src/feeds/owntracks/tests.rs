@@ -1,4 +1,4 @@
-//! Messages beside locations, which `tests/feeds` has.
+//! Message types other than locations, which are in `tests/feeds`.
 
 use super::FEED;
 use crate::decode_budget::DecodeBudget;
@@ -25,7 +25,7 @@ fn transitions_and_waypoints_are_read() {
     let list = r#"{"_type":"waypoints","waypoints":[{"_type":"waypoint","desc":"a","lat":1,"lon":2,"rad":50,"tst":1},{"desc":"b"}]}"#;
     let message = decode(list, &[]).messages.remove(0);
     assert_eq!(message.reports.len(), 2);
-    assert_eq!(message.reports[0].place, None, "a waypoint is not where the phone is");
+    assert_eq!(message.reports[0].position, None, "a waypoint is not where the phone is");
 }
 
 #[test]

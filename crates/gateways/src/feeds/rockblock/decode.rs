@@ -13,12 +13,12 @@ use crate::value::Value;
 
 use super::fields::Fields;
 
-/// Seconds that a token may be older than the request: messages are sent again for about half a day.
+/// Maximum age of a token at the time of the request, in seconds: messages are sent again for about half a day.
 const MAX_AGE_S: i64 = 14 * 3600;
-/// Seconds that a token may be from the future.
+/// Maximum time by which a token may be ahead of the server's clock, in seconds.
 const MAX_AHEAD_S: i64 = 300;
 
-/// Checks the token with the setting `key`, where it is set.
+/// Verifies the token with the setting `key`, if it is set.
 pub(super) fn check(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<(), Refused> {
     if context.options.text("key").is_none() {
         return Ok(());
@@ -41,7 +41,7 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
     let fields = Fields::of_body(request, context)?
         .trusted(context)
         .map_err(|_refused| DecodeError::Malformed("the JWT is missing or its signature is wrong"))?;
-    let imei = fields.text("imei").ok_or(DecodeError::Malformed("the message has no imei"))?;
+    let imei = fields.text("imei").ok_or(DecodeError::Malformed("the message has no \"imei\""))?;
     let time = fields.time("transmit_time").or_else(|| fields.time("txAt"));
     let momsn = fields.text("momsn").unwrap_or_default();
     let sent = fields.text("transmit_time").unwrap_or_default();
@@ -62,13 +62,13 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
     values.extend(fields.text("device_type").map(|kind| ("deviceType", kind.into())));
     let (payload, error) = match fields.text("data").map(|data| parse_hex(&data)) {
         Some(Some(bytes)) => (bytes, None),
-        Some(None) => (Vec::new(), Some(DecodeError::Malformed("data is not hexadecimal"))),
+        Some(None) => (Vec::new(), Some(DecodeError::Malformed("\"data\" is not hexadecimal digits"))),
         None => (Vec::new(), None),
     };
     let mut message =
         Session { key: Some(key), identifiers, time, estimate, values }.message(&payload, &settings);
     if let Some(fix) = fix {
-        // Without an estimate or payload the session's report has nothing but the session's counters.
+        // Without an estimate or payload, the report has only the counters of the session.
         let has_own_report = estimate.is_some() || !payload.is_empty();
         if has_own_report {
             message.reports.insert(0, fix);
@@ -84,14 +84,14 @@ fn read(request: &FeedRequest<'_>, context: &FeedContext<'_>) -> Result<FeedDeco
     Ok(FeedDecoded::one(message))
 }
 
-/// What made the tracker send.
+/// The event that made the tracker send.
 pub(super) const TRIGGER: AlarmTable = AlarmTable {
     field: "`trigger`",
     notation: Notation::Text,
     codes: &[text("ALERT", "sos"), text("EMERGENCY", "sos"), text("SOS", "sos"), text("DISTRESS", "sos")],
 };
 
-/// The decoded fix of a tracker, with its own time; without a place only if it has an alarm.
+/// The decoded fix of a tracker, with its own time. A fix without a position is kept only if it has an alarm.
 fn read_fix(fields: &Fields, context: &FeedContext<'_>, identifiers: &[String]) -> Option<Report> {
     let mut report = Report { time: fields.time("at"), ..Report::default() };
     if let Some((latitude, longitude)) = fields.number("lat").zip(fields.number("lon")) {
@@ -119,6 +119,6 @@ fn read_fix(fields: &Fields, context: &FeedContext<'_>, identifiers: &[String]) 
     let trigger = fields.text("trigger").unwrap_or_default();
     report.set_text("event", &trigger);
     report.alarm_some(TRIGGER.word_of(&trigger));
-    // A call for help is heard without a fix too.
-    (report.place.is_some() || !report.alarms.is_empty()).then_some(report)
+    // An SOS is kept even without a fix.
+    (report.position.is_some() || !report.alarms.is_empty()).then_some(report)
 }

@@ -1,4 +1,4 @@
-//! The fields of a message, whether they came as a form, as JSON or as claims of the token.
+//! The fields of a message, from a form, from JSON or from the claims of the token.
 
 use serde_json::{Map, Value as Json};
 
@@ -23,10 +23,10 @@ impl Fields {
         if form.is_empty() {
             return Err(DecodeError::Malformed("the body is neither a form nor JSON"));
         }
-        Ok(Self(form.pairs().map(|(name, value)| (name.to_owned(), Json::from(value))).collect()))
+        Ok(Self(form.into_object()))
     }
 
-    /// The claims of the token, where the feed has a key to check it; else the body.
+    /// The claims of the token if the feed has a key to verify it, otherwise the body.
     pub(super) fn trusted(self, context: &FeedContext<'_>) -> Result<Self, Refused> {
         let Some(key) = context.options.text("key") else { return Ok(self) };
         let token = self.text("JWT").ok_or(Refused::Missing("JWT"))?;

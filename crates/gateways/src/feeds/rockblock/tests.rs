@@ -1,4 +1,4 @@
-//! The published key and token, and messages as the documentation has them.
+//! The published key and token, and messages as in the documentation.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ const TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJSb2NrIDciLCJpYXQiOjE2Nzg3OD
     sSTVzqXBdROsZAiZS0oTSRum9l56JwZQTE0-Zx5yUUO8AOsUqXPjsSg2lSgsnSMTiQHXOzhydL9GIkmiEVdwANeaB24AuP45__zU\
     wjhwniUfi-Z2RTG8J22GqnQ9Q_w9Z861A0Bos7LmJEymbmcLOiDDdzfYxvVWE6GSm2y8ypBZEqhI0byNphZ5adIFM19iyqng4MVp\
     Qe0Uh9Jc49RR_IAjte3AMS4Y82lO76sM90Tu3-3Jwhj3Iq_NGpfd4735Bl-b5FR5oePP40mV3Q";
-/// When the token was issued (`iat`), in Unix seconds.
+/// Time at which the token was issued (`iat`), in Unix seconds.
 const ISSUED_S: i64 = 1_678_785_308;
 
 fn with<T>(settings: &serde_json::Value, now_s: i64, run: impl FnOnce(&FeedContext<'_>) -> T) -> T {
@@ -48,8 +48,8 @@ fn claims_win_over_the_body() {
     assert_eq!(message.identifiers, ["300434062929540", "100015"]);
     assert_eq!(message.key.as_deref(), Some("eJwgzdpXVxNRnoprZewbWMDlQGLPvAbk"));
     let report = &message.reports[0];
-    let place = report.place.unwrap();
-    assert!((place.latitude - 51.4954).abs() < 1e-9 && (place.longitude + 3.1704).abs() < 1e-9);
+    let position = report.position.unwrap();
+    assert!((position.latitude - 51.4954).abs() < 1e-9 && (position.longitude + 3.1704).abs() < 1e-9);
     assert_eq!(report.time.unwrap().to_string(), "2023-03-14T09:10:01Z");
     assert_eq!(report.get("momsn"), Some(&Value::Integer(70_154_871)));
     assert_eq!(report.get("event"), Some(&Value::text("BURST")));

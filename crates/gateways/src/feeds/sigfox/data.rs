@@ -1,4 +1,4 @@
-//! Payloads of at most twelve bytes in the forms of common trackers.
+//! Payloads of at most twelve bytes in the formats of common trackers.
 
 use crate::alarm::{AlarmTable, Notation, number};
 use crate::decoded::DecodeError;
@@ -6,14 +6,14 @@ use crate::notation::bits::bit;
 use crate::notation::reader::Reader;
 use crate::report::Report;
 
-/// Kinds of records that begin with their kind.
+/// Types of records that begin with their type.
 pub(super) const EVENT: AlarmTable = AlarmTable {
-    field: "first byte of a payload with kinds",
+    field: "first byte of a payload whose records have a type",
     notation: Notation::Hexadecimal,
     codes: &[number(0x22, "sos"), number(0x62, "sos")],
 };
 
-/// Reads a payload. `tagged` is the form of records that begin with their kind.
+/// Decodes a payload. `tagged` selects records that begin with their type.
 pub(super) fn read(report: &mut Report, bytes: &[u8], tagged: bool, amber: bool) -> Result<(), DecodeError> {
     let mut reader = Reader::new(bytes);
     if amber {
@@ -56,7 +56,7 @@ fn signed(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
 
 fn read_tagged(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match reader.u8()? {
-        // A place in a form that is not documented, and an accelerometer.
+        // A position in an undocumented format, and an accelerometer.
         0x01 | 0x08 => reader.skip(6)?,
         0x02 => {
             let (latitude, longitude) = (reader.f32()?, reader.f32()?);

@@ -1,4 +1,4 @@
-//! Sigfox callbacks, whose body an account's owner composes.
+//! Sigfox callbacks, whose body is composed by the owner of the Sigfox account.
 
 mod data;
 mod decode;

@@ -10,7 +10,7 @@ use crate::notation::xml::Element;
 use crate::report::Report;
 use crate::{notation::instant, notation::loose};
 
-/// The error that means an empty feed.
+/// The error code of an empty feed.
 const NO_MESSAGES: &str = "E-0195";
 
 /// Types of messages.
@@ -57,7 +57,9 @@ fn read_json(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeEr
 fn read_xml(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeError> {
     let root = Element::parse(body, budget)?;
     if !matches!(root.name.as_str(), "messageList" | "response") {
-        return Err(DecodeError::Malformed("the root is neither messageList nor response"));
+        return Err(DecodeError::Malformed(
+            "the root element of the XML is neither \"messageList\" nor \"response\"",
+        ));
     }
     let errors = root.descendants("error");
     let codes: Vec<_> = errors.iter().filter_map(|error| error.value("code")).collect();
@@ -66,23 +68,25 @@ fn read_xml(body: &[u8], budget: &DecodeBudget) -> Result<FeedDecoded, DecodeErr
     Ok(FeedDecoded::all(messages.map(|message| read(&|name| message.value(name).map(str::to_owned))), budget))
 }
 
-/// Errors come with status 200.
+/// SPOT sends errors with status 200.
 fn refuse(codes: &[&str], errors: usize) -> Result<(), DecodeError> {
     if errors == 0 || codes.contains(&NO_MESSAGES) {
         return Ok(());
     }
-    Err(DecodeError::Malformed("SPOT answered with an error: check the options feedId and password"))
+    Err(DecodeError::Malformed(
+        "SPOT answered with an error: check the options \"feedId\" and \"password\" of the gateway",
+    ))
 }
 
 fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
     let number = |name: &str| field(name).as_deref().and_then(crate::notation::fields::real);
     let mut message = FeedMessage { key: field("id"), ..FeedMessage::default() };
-    // People rename units: the serial number comes first.
+    // The serial number is preferred, because users rename units.
     for name in ["esn", "messengerId", "esnName", "messengerName"] {
         message.identifiers.extend(field(name));
     }
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("a message has no esn or messengerId"));
+        message.error = Some(DecodeError::Malformed("a message has neither \"esn\" nor \"messengerId\""));
     }
     let seconds = number("unixTime").or_else(|| number("timeInGMTSecond")).and_then(instant::epoch);
     let text = field("dateTime").or_else(|| field("timestamp"));

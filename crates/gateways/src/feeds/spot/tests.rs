@@ -60,6 +60,6 @@ fn no_messages_is_no_error() {
         <messengerId>0-1</messengerId><unixTime>1364908774</unixTime><messageType>OK</messageType><latitude>-99999</latitude>\
         <longitude>-99999</longitude></message></messages></feedMessageResponse></response>";
     let read = decode(xml).messages.remove(0);
-    assert_eq!((read.key.as_deref(), read.reports[0].place), (Some("5"), None));
+    assert_eq!((read.key.as_deref(), read.reports[0].position), (Some("5"), None));
     assert!(decode("{}").error.is_some());
 }

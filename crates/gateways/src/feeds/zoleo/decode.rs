@@ -8,7 +8,7 @@ use crate::feed::{FeedContext, FeedDecoded, FeedMessage, FeedRequest, SosStep};
 use crate::notation::loose;
 use crate::report::Report;
 
-/// The row of types that begin with SOS and have none of their own.
+/// The entry for types that begin with SOS and have no entry of their own.
 const OTHER: &str = "SOS… (any other)";
 
 /// Types of messages.
@@ -39,19 +39,19 @@ fn read(body: &Json) -> FeedMessage {
     let mut message = FeedMessage { key: text("MessageId"), ..FeedMessage::default() };
     message.identifiers.extend(text("DeviceIMEI").or_else(|| text("IMEI")));
     if message.identifiers.is_empty() {
-        message.error = Some(DecodeError::Malformed("the message has no DeviceIMEI"));
+        message.error = Some(DecodeError::Malformed("the message has no \"DeviceIMEI\""));
         return message;
     }
     let Some(kind) = text("MessageType") else {
-        // The message that links a device names the partner's own id for it.
+        // The message that links a device contains the partner's own ID for it.
         match text("partnerDeviceID") {
             Some(partner) => message.identifiers.push(partner),
-            None => message.error = Some(DecodeError::Malformed("the message has no MessageType")),
+            None => message.error = Some(DecodeError::Malformed("the message has no \"MessageType\"")),
         }
         return message;
     };
     let property = |name: &str| body.get("Properties").and_then(|properties| properties.get(name));
-    // The misspelling is the provider's; the right spelling is read too.
+    // The provider misspells the member; the correct spelling is accepted too.
     let sent = property("EpochMiliseconds").or_else(|| property("EpochMilliseconds")).and_then(loose::time);
     let time = sent.or_else(|| body.get("SentFromDevice").and_then(loose::time));
     let time = time.or_else(|| body.get("ReceivedAtServer").and_then(loose::time));
@@ -62,7 +62,7 @@ fn read(body: &Json) -> FeedMessage {
         report.fix(latitude, longitude);
     }
     report.altitude_m = number("Altitude");
-    // The unit of the speed is not documented: it stays a reading.
+    // The unit of the speed is not documented, so the value is kept as a reading.
     report.set_some("reportedSpeed", number("Speed"));
     report.set_text("event", &kind);
     loose::set(&mut report, "transport", property("Source"));

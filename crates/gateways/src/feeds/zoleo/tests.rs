@@ -1,4 +1,4 @@
-//! Messages in the shape of a public receiver.
+//! Messages in the format of a public receiver.
 
 use serde_json::{Value as Json, json};
 
@@ -31,7 +31,7 @@ fn check_ins_are_read() {
     assert_eq!(report.get("batteryLevel"), Some(&Value::Real(80.0)));
     let mut unlocated = message("LS_end");
     unlocated["Location"] = json!({});
-    assert_eq!(decode(&unlocated).reports[0].place, None);
+    assert_eq!(decode(&unlocated).reports[0].position, None);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Reads `CalAmp` datagrams: options that name the unit, a service, a message.
+//! Decodes `CalAmp` datagrams: options that identify the unit, a service, a message.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::notation::bits::bit;
@@ -6,11 +6,10 @@ use crate::notation::reader::{Reader, hex_digits};
 
 use super::report::read_report;
 
-/// Reads `CalAmp` datagrams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CalampDecoder;
 
-/// The unit sends again until it gets an answer.
+/// The service of a message that the unit repeats until it is acknowledged.
 const ACKNOWLEDGED: u8 = 1;
 /// The service of an answer.
 const RESPONSE: u8 = 2;
@@ -23,7 +22,7 @@ impl Decoder for CalampDecoder {
     }
 }
 
-/// What the unit says to a message: whether it was taken, or the values that were asked for.
+/// The reply of the unit to a message: whether it was accepted, or the requested values.
 fn read_answer(kind: u8, mut reader: Reader<'_>) -> Option<String> {
     if kind != ACKNOWLEDGE {
         return Some(format!("{kind:02X}: {}", hex_digits(reader.take_rest())));
@@ -38,7 +37,7 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let mut decoded = Decoded::nothing();
     if let Some(options) = reader.peek(0).filter(|first| bit(*first, 7)) {
         reader.skip(1)?;
-        // Name, its kind, authentication, routing, forwarding, redirection: each a length and its bytes.
+        // Identifier and its type, authentication, routing, forwarding, redirection: each a length and its bytes.
         for option in 0..6 {
             if !bit(options, option) {
                 continue;
@@ -77,7 +76,7 @@ mod tests {
     use crate::decoded::Options;
 
     #[test]
-    fn answers_to_commands_are_told() {
+    fn answers_to_commands_are_reported() {
         let check = |message: &[u8], expect: Option<&str>| {
             let options = Options::default();
             let now = Timestamp::from_millis(0);

@@ -3,7 +3,7 @@
 use crate::command::{Command, EncodeError, Target};
 use crate::notation::hex::parse_hex;
 
-/// Takes only `custom`, whose `data` is sent as it is.
+/// Supports only `custom`, whose `data` is sent unchanged.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     match command.kind.as_str() {
         "custom" => parse_hex(command.text("data")?)

@@ -2,7 +2,7 @@
 
 use crate::sniff::Sniff;
 
-/// Options with a name of packed digits and its kind, as every unit sends them unless it was told otherwise.
+/// Options with an identifier of packed digits and its type, as every unit sends them by default.
 pub(super) fn sniff(bytes: &[u8]) -> Sniff {
     match bytes {
         [] | [0x83 | 0x87 | 0x8b] => Sniff::More,

@@ -14,10 +14,10 @@ const LOCATE: u8 = 8;
 const USER_DATA_ACCUMULATORS: u8 = 9;
 const MINI_EVENT: u8 = 10;
 
-/// Kilometres an hour in a centimetre a second.
+/// Factor from centimetres per second to km/h.
 const CENTIMETRE_KMH: f64 = 0.036;
 
-/// The report of a message; none when its kind has none.
+/// The report of a message; none if its type has none.
 pub(super) fn read_report(kind: u8, reader: &mut Reader<'_>) -> Result<Option<Report>, DecodeError> {
     let mut report = match kind {
         EVENT | USER_DATA | LOCATE | USER_DATA_ACCUMULATORS => read_full(reader)?,
@@ -62,7 +62,7 @@ fn degrees(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
 /// The part that all long messages begin with.
 fn read_full(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     let mut report = Report { time: Some(seconds(reader.u32()?)), ..Report::default() };
-    // The time of the fix, which is older when there is none at present.
+    // The time of the last fix, which is older if the unit has no fix at present.
     reader.skip(4)?;
     let (latitude, longitude) = (degrees(reader)?, degrees(reader)?);
     report.locate(latitude, longitude);
@@ -104,7 +104,7 @@ fn set_inputs(report: &mut Report, inputs: u8) {
     }
 }
 
-/// Counters, with their threshold and mask before them where the two highest bits of the count say so.
+/// Counters, preceded by their threshold and mask if the two highest bits of the count are 01.
 fn set_accumulators(report: &mut Report, reader: &mut Reader<'_>, long: bool) -> Result<(), DecodeError> {
     let count = reader.u8()?;
     if long {

@@ -1,8 +1,8 @@
-//! Alarms by the kinds of GPS103 sentences.
+//! Alarms by the types of GPS103 sentences.
 
 use crate::alarm::{AlarmTable, Notation, text};
 
-/// Kinds of sentences.
+/// Types of sentences.
 pub(super) const KIND: AlarmTable = AlarmTable {
     field: "kind of sentence",
     notation: Notation::Text,
@@ -22,7 +22,7 @@ pub(super) const KIND: AlarmTable = AlarmTable {
     ],
 };
 
-/// What a kind begins with, before a reading.
+/// The prefix of a type that is followed by a reading.
 pub(super) const PREFIX: AlarmTable = AlarmTable {
     field: "beginning of a kind with a reading",
     notation: Notation::Text,

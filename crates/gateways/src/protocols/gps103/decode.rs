@@ -12,7 +12,7 @@ use super::time::read_time;
 /// Characters of the longest login.
 const LOGIN_MAX: usize = 30;
 
-/// Reads GPS103 sentences, which all name their device.
+/// Decodes GPS103 sentences, each of which has the identifier of its device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gps103Decoder;
 
@@ -28,7 +28,7 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
         let name = name.split(',').next().unwrap_or_default();
         return Ok(Decoded::identified(name).with_reply("LOAD"));
     }
-    // A heartbeat may stand right before a sentence.
+    // A heartbeat may directly precede a sentence.
     let heartbeat = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, sentence) = text.split_at_checked(heartbeat).unwrap_or(("", text));
     let mut decoded =
@@ -36,8 +36,9 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     if sentence.is_empty() && !digits.is_empty() {
         return Ok(decoded);
     }
-    let body =
-        sentence.strip_prefix("imei:").ok_or(DecodeError::Malformed("a sentence must begin with imei:"))?;
+    let body = sentence
+        .strip_prefix("imei:")
+        .ok_or(DecodeError::Malformed("a sentence must begin with \"imei:\""))?;
     let fields = Fields::split(body, ',');
     let name = fields.get(0);
     if !is_digits(name) {
@@ -57,7 +58,7 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     if kind == "help me" {
         decoded.reply(format!("**,imei:{name},E;"));
     }
-    // A letter of a command and `t`: the unit did what it was told.
+    // The letter of a command and `t`: the unit executed the command.
     if matches!(kind.as_bytes(), [b'a'..=b'z', b't']) {
         decoded.answer = Some(kind.to_owned());
     }
@@ -70,7 +71,7 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
 }
 
 /// `name,kind,event,sensor,volts,HHmmss,ddMMyy,signal,fix,latitude,longitude,speed,course,altitude,hdop,satellites,
-/// ignition,charging,error*`, in degrees and km/h; dashes stand for what there is not.
+/// ignition,charging,error*`, in degrees and km/h; dashes stand for missing values.
 fn read_listed(fields: &Fields<'_>) -> Option<Report> {
     let at = |index: usize| Some(fields.get(index).trim()).filter(|text| !text.trim_matches('-').is_empty());
     let mut report = Report::default();
@@ -94,7 +95,7 @@ fn read_listed(fields: &Fields<'_>) -> Option<Report> {
     Some(report)
 }
 
-/// A position (`F`) or a cell (`L`), with what the sentence's kind says.
+/// A position (`F`) or a cell (`L`), with the meaning of the sentence's type.
 fn read_report(fields: &Fields<'_>) -> Report {
     let at = |index: usize| fields.get(index).trim();
     let mut report = Report::default();
@@ -107,12 +108,12 @@ fn read_report(fields: &Fields<'_>) -> Report {
         set_pins(&mut report, at(14), at(15));
         return report;
     }
-    // Letters of hemispheres stand after the coordinates, on some units before them.
+    // The letters of hemispheres follow the coordinates; on some units they precede them.
     let before = matches!(at(7), "N" | "S");
     let (latitude, north, longitude, east) =
         if before { (at(8), at(7), at(10), at(9)) } else { (at(7), at(8), at(9), at(10)) };
-    let place = degrees_minutes(latitude).zip(degrees_minutes(longitude));
-    let Some((latitude, longitude)) = place.filter(|_| at(4) == "F") else { return report };
+    let position = degrees_minutes(latitude).zip(degrees_minutes(longitude));
+    let Some((latitude, longitude)) = position.filter(|_| at(4) == "F") else { return report };
     report.locate(hemisphere(latitude, north), hemisphere(longitude, east));
     report.valid = Some(at(6) == "A");
     report.time = read_time(at(2), at(5));
@@ -137,7 +138,7 @@ fn set_pins(report: &mut Report, ignition: &str, door: &str) {
     report.set_some("door", flag(door));
 }
 
-/// What the kind of a sentence says; kinds without a meaning of their own are kept as the event.
+/// The meaning of the type of a sentence; types without a meaning of their own are stored as the event.
 fn set_kind(report: &mut Report, kind: &str, detail: &str) {
     if let Some(word) = KIND.word_of(kind) {
         return report.alarm(word);
@@ -163,7 +164,7 @@ fn set_kind(report: &mut Report, kind: &str, detail: &str) {
     }
 }
 
-/// Readings of the engine; nothing while the adapter has no supply.
+/// Engine readings; none while the adapter has no power.
 fn read_obd(fields: &Fields<'_>) -> Option<Report> {
     let at = |index: usize| fields.get(index).trim();
     let voltage = real(at(12))?;

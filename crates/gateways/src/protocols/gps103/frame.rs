@@ -5,7 +5,7 @@ use crate::sniff::Sniff;
 
 const MAX: usize = 2048;
 
-/// Cuts a GPS103 stream.
+/// Splits a stream into GPS103 frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gps103Framer;
 

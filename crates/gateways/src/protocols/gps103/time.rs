@@ -5,8 +5,8 @@ use perigee_core::time::Timestamp;
 use crate::notation::calendar::Civil;
 use crate::notation::fields::is_digits;
 
-/// The instant at which it is this time of day in UTC, nearest to what the local clock shows: no zone is more than
-/// twelve hours away. Without a time of day in UTC the local clock is believed.
+/// The instant with this time of day in UTC that is nearest to the local time: no zone is more than twelve hours away.
+/// Without a time of day in UTC, the local time is used.
 pub(super) fn read_time(local: &str, utc: &str) -> Option<Timestamp> {
     let digits: String = local.chars().filter(char::is_ascii_digit).collect();
     let local = Civil::parse(digits.get(..10).filter(|_| digits.len() <= 12)?)?.instant()?;

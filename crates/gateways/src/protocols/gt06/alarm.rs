@@ -12,7 +12,7 @@ const VXT01: &str = "VXT01";
 /// Camera alarms without a position.
 const SHORT: &str = "short message";
 
-/// The alarm in the byte after the signal strength. In newer messages the byte of the language has four bits more.
+/// The alarm in the byte after the signal strength. In newer messages, four bits of the language byte extend the code.
 pub(super) const EXTENDED: AlarmTable = AlarmTable {
     field: "alarm byte after the signal strength",
     notation: Notation::Hexadecimal,
@@ -103,7 +103,7 @@ pub(super) const CAMERA: AlarmTable = AlarmTable {
     ],
 };
 
-/// The alarm in an event module: a numbered part of messages that are made of modules.
+/// The alarm in an event module: a numbered part of messages that consist of modules.
 pub(super) const MODULE: AlarmTable = AlarmTable {
     field: "event module 34 (message 70)",
     notation: Notation::Hexadecimal,
@@ -142,7 +142,7 @@ pub(super) const CARD: AlarmTable = AlarmTable {
     codes: &[text("not 0", "general")],
 };
 
-/// The alarm in the byte after the signal strength. Some models use the same code for another alarm.
+/// The alarm in the byte after the signal strength. Some models use a code for a different alarm.
 pub(super) fn extended_alarm(code: u16, family: Family, layout: Layout) -> Option<&'static str> {
     let models = match (layout, family) {
         (Layout::Trx16i, _) => TRX16I,
@@ -160,7 +160,7 @@ pub(super) fn status_alarm(code: u64, layout: Layout) -> Option<&'static str> {
     STATUS.word_on(u32::try_from(code).unwrap_or(0), models)
 }
 
-/// The alarm of a camera. `detailed` is false for short messages without a position, in which code 1 is any alarm.
+/// The alarm of a camera. `detailed` is false for short messages without a position, in which code 1 means any alarm.
 pub(super) fn camera_alarm(code: u8, detailed: bool) -> Option<&'static str> {
     CAMERA.word_on(code.into(), if detailed { "" } else { SHORT })
 }

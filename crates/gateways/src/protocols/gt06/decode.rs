@@ -1,4 +1,4 @@
-//! Reads GT06 frames: envelope, login, and which message goes where.
+//! Decodes GT06 frames: envelope, login, and the dispatch of messages.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::notation::calendar::Civil;
@@ -15,13 +15,13 @@ use super::network::{read_cells, read_tag_clock, read_wifi};
 use super::part::Zone;
 use super::variant::{Family, Layout};
 
-/// What is sent instead of an address when a phone asks for one.
+/// The reply to a request for a street address: none is available.
 const NO_ADDRESS: &[u8] = b"NA&&NA&&0##";
 
 /// Reads the frames of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Gt06Decoder {
-    /// Minutes ahead of UTC, where the login told.
+    /// Offset from UTC in minutes, if the login contained it.
     zone_minutes: i64,
     photos: Photos,
 }
@@ -55,10 +55,10 @@ impl Gt06Decoder {
         let zone = Zone { context, login_minutes: self.zone_minutes };
         let wifi = matches!(message.kind, kind::WIFI_OR_CARD | kind::WIFI) && layout != Layout::Card;
         if !message.long && wifi {
-            // These have a count instead of a length, and neither serial number nor checksum.
+            // These frames have a count instead of a length, and neither serial number nor checksum.
             return read_wifi(frame);
         }
-        // A damaged part of a photo is not kept.
+        // A damaged part of a photo is dropped.
         let kept = message.mismatch.map(|_| std::mem::take(&mut self.photos));
         let decoded = if message.long {
             read_long(message, zone, &mut self.photos)
@@ -71,10 +71,11 @@ impl Gt06Decoder {
         Ok(checked(decoded?, &message))
     }
 
-    /// The device's number, then its type and, where they are sent, zone and language.
+    /// The identifier of the device, then its type and, if they are sent, zone and language.
     fn read_login(&mut self, message: Message<'_>, frame: &[u8]) -> Result<Decoded, DecodeError> {
         let mut content = message.content;
-        // Some clones leave the serial number out: the name is read from the frame, not from what lies before it.
+        // Some clones omit the serial number, so the identifier is read from the whole frame and not only from the part
+        // before it.
         let identifier = Reader::new(frame.get(4..).unwrap_or_default()).hex(8)?;
         let _ = content.skip(8);
         if content.remaining() >= 4 {
@@ -128,7 +129,7 @@ impl Gt06Decoder {
             | kind::WIFI_SIX_CELLS
             | kind::WIFI_ALARM => read_cells(message, layout, zone)?.with_reply(answer),
             kind::TAG_CLOCK => read_tag_clock(message, zone)?.with_reply(answer),
-            // Multiple cells in an undocumented form; not answered.
+            // Several cells in an undocumented format; not acknowledged.
             kind::CELL_STATUS if layout == Layout::Space10x => Decoded::nothing(),
             kind::COMMAND..=kind::COMMAND_END => Decoded::nothing(),
             kind::INFORMATION | kind::WIFI_COUNTED => read_located(message, layout, Family::Usual, zone)?,

@@ -30,7 +30,7 @@ fn finish(mut frame: Vec<u8>, content: &[u8], serial: u16) -> Vec<u8> {
 
 /// Writes a command, which GT06 carries as text.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
-    // Some makers' units know the relay by another command.
+    // Units of some makers use another command for the relay.
     let alternative = target.options.flag("alternative");
     let text = match command.kind.as_str() {
         "engineStop" if alternative => "DYD#",
@@ -49,7 +49,7 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
     text_frame(text, target)
 }
 
-/// A command as text: its length with the server's flag, the flag, the text, and the language where the unit wants it.
+/// A command as text: its length, the server's flag, the text, and the language if the unit requires it.
 fn text_frame(text: &str, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let length = u8::try_from(text.len() + 4)
         .ok()

@@ -15,7 +15,7 @@ use super::encode::{long_frame, short_frame};
 use super::media::Photos;
 use super::message::{Message, kind};
 use super::module::read_modules;
-use super::part::{Fix, Zone, hundredths, read_cell, read_fix, read_place};
+use super::part::{Fix, Zone, hundredths, read_cell, read_fix, read_position};
 use super::variant::Layout;
 
 /// Reads a message of a long frame.
@@ -111,7 +111,7 @@ fn read_position_text(report: &mut Report, text: &str) -> Option<()> {
     Some(())
 }
 
-/// Information of several kinds; false when the kind is unknown.
+/// Information of several types; false if the type is unknown.
 fn read_information(
     report: &mut Report,
     reader: &mut Reader<'_>,
@@ -197,7 +197,7 @@ fn read_az735(
 ) -> Result<(), DecodeError> {
     report.time = zone.time(reader)?;
     if reader.u8()? > 0 {
-        read_place(report, reader, Fix::Usual)?;
+        read_position(report, reader, Fix::Usual)?;
     }
     if read_cell(report, reader, message, Layout::Standard, true)? {
         report.set("rssi", reader.u8()?);

@@ -5,7 +5,7 @@ use crate::framer::{Framer, Step, find};
 /// The longest frame with a length of two bytes that any device sends: a part of a photo.
 const MAX: usize = 4096;
 
-/// Cuts a GT06 stream.
+/// Splits a stream into GT06 frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gt06Framer;
 
@@ -37,8 +37,9 @@ impl Framer for Gt06Framer {
         };
         match bytes.get(length.saturating_sub(2)..length) {
             Some([0x0d, 0x0a]) => Step::whole(bytes, length),
-            // Some clones state too much: the frame ends where a line's end is followed by a frame. Only what the stated
-            // length covers is looked at, so that the decision does not depend on what else has arrived.
+            // Some clones state a length that is too large: the frame ends where a line end is followed by another
+            // frame. Only bytes within the stated length are examined, so that the decision does not depend on how many
+            // bytes have arrived.
             Some(_) => match next_start(bytes.get(..length).unwrap_or_default()) {
                 Some(end) => Step::whole(bytes, end),
                 None => resynchronise(bytes),
@@ -61,7 +62,7 @@ fn next_start(bytes: &[u8]) -> Option<usize> {
     starts.iter().filter_map(|start| find(bytes, start)).min().map(|at| at + 2)
 }
 
-/// Passes over everything before the next two bytes that begin a frame.
+/// Skips everything before the next two bytes that begin a frame.
 fn resynchronise(bytes: &[u8]) -> Step<'_> {
     let rest = bytes.get(1..).unwrap_or_default();
     let next = [&b"\x78\x78"[..], b"\x79\x79"].iter().filter_map(|start| find(rest, start)).min();

@@ -11,7 +11,7 @@ use super::message::{Message, kind};
 use super::part::{Fix, Zone, hundredths, read_cell, read_fix, read_status};
 use super::variant::{Family, Layout};
 
-/// Reads a message into one report; nothing for a message that is only to be answered.
+/// Decodes a message into one report; none for a message that is only acknowledged.
 pub(super) fn read_located(
     message: Message<'_>,
     layout: Layout,
@@ -45,8 +45,8 @@ pub(super) fn read_located(
         kind::CAMERA_ALARM => read_camera_alarm(&mut report, reader, layout, zone)?,
         _ => match Blocks::of(message.kind, layout, family) {
             Some(blocks) => match blocks.read(&mut report, reader, layout, family, zone) {
-                // Clones leave out what comes last: what was read before counts.
-                Err(DecodeError::Short) if report.place.is_some() || report.get("status").is_some() => {}
+                // Clones omit the last fields: the fields before them are used.
+                Err(DecodeError::Short) if report.position.is_some() || report.get("status").is_some() => {}
                 read => read?,
             },
             None => return Ok(Decoded::nothing()),
@@ -148,7 +148,7 @@ fn read_camera_alarm(
     Ok(())
 }
 
-/// A position with counters and a driver in the number of a status (VL103).
+/// A position with counters and a driver, sent under the message number of a status (VL103).
 fn read_vl_position(report: &mut Report, reader: &mut Reader<'_>, zone: Zone<'_>) -> Result<(), DecodeError> {
     read_fix(report, reader, Fix::Usual, zone)?;
     read_cell(report, reader, kind::STATUS_OR_PHOTO, Layout::Standard, false)?;
@@ -174,7 +174,7 @@ fn set_card(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeEr
     Ok(())
 }
 
-/// What follows the byte of terminal information in the status of Seeworld units; long on those with a pedometer.
+/// The bytes after the terminal information in the status of Seeworld units; longer on units with a pedometer.
 fn read_seeworld_status(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     // Two bytes of further states.
     reader.skip(2)?;
@@ -196,7 +196,7 @@ fn read_seeworld_status(report: &mut Report, reader: &mut Reader<'_>) -> Result<
     reader.skip(reader.remaining())
 }
 
-/// Which blocks a message has, in this order: position, cell, status, and what its maker appends.
+/// The blocks of a message, in this order: position, cell, status, and additions of the maker.
 #[derive(Clone, Copy, Debug)]
 struct Blocks {
     message: u8,
@@ -357,7 +357,7 @@ impl Blocks {
             }
             kind::GPS_CELL => read_gps_cell_rest(report, reader, layout, family)?,
             kind::GPS_REASON if layout == Layout::Seeworld => read_seeworld(report, reader)?,
-            // The language, then the altitude where it is sent.
+            // The language, then the altitude if it is sent.
             kind::ALARM_C if layout == Layout::Sl4x && reader.remaining() >= 3 => {
                 reader.skip(1)?;
                 report.altitude_m = Some(f64::from(reader.i16()?));
@@ -450,7 +450,7 @@ fn read_status_modules(report: &mut Report, reader: &mut Reader<'_>) -> Result<(
     Ok(())
 }
 
-/// What makers append to the standard position.
+/// Fields that makers append to the standard position.
 fn read_gps_cell_rest(
     report: &mut Report,
     reader: &mut Reader<'_>,
@@ -494,7 +494,7 @@ fn read_gps_cell_rest(
     Ok(())
 }
 
-/// Ignition, an input, and one measurement: a temperature, or a voltage in either of two scales.
+/// Ignition, an input, and one measurement: a temperature, or a voltage in one of two scales.
 fn read_benway(report: &mut Report, word: u16) {
     report.set("ignition", bit(word, 15));
     report.input(2, bit(word, 14));

@@ -1,10 +1,10 @@
-//! A GT06 frame taken apart, and the numbers of its messages.
+//! The parts of a GT06 frame, and the numbers of its messages.
 
 use crate::decoded::DecodeError;
 use crate::notation::checksum::crc16_x25;
 use crate::notation::reader::Reader;
 
-/// Numbers of messages. The same number means different things on different models.
+/// Numbers of messages. The same number has different meanings on different models.
 pub(super) mod kind {
     pub(in super::super) const LOGIN: u8 = 0x01;
     pub(in super::super) const GPS: u8 = 0x10;
@@ -69,25 +69,25 @@ pub(super) mod kind {
 /// Serial number, checksum and the line's end.
 const TAIL: usize = 6;
 
-/// A frame taken apart.
+/// A frame split into its parts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'a> {
     /// Whether its length has two bytes.
     pub(super) long: bool,
-    /// The length it states, of kind, content, serial number and checksum.
+    /// The length that the frame states: that of type, content, serial number and checksum.
     pub(super) stated: usize,
     /// The number of the message.
     pub(super) kind: u8,
-    /// What lies between kind and serial number.
+    /// The bytes between type and serial number.
     pub(super) content: Reader<'a>,
-    /// To be echoed in the answer.
+    /// The serial number, which is echoed in the answer.
     pub(super) serial: u16,
-    /// The checksum sent and the one of the bytes, where they differ.
+    /// The checksum in the frame and the computed one, if they differ.
     pub(super) mismatch: Option<(u16, u16)>,
 }
 
 impl<'a> Message<'a> {
-    /// Takes a frame apart.
+    /// Splits a frame into its parts.
     pub(super) fn read(frame: &'a [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(frame);
         let long = match reader.u16()? {
@@ -97,7 +97,7 @@ impl<'a> Message<'a> {
         };
         let stated = if long { usize::from(reader.u16()?) } else { usize::from(reader.u8()?) };
         let kind = reader.u8()?;
-        // The stated length, unless it is more than there is: some clones count wrongly.
+        // The stated length, or the actual length if that is shorter: some clones count wrongly.
         let stated_tail = (reader.position() - 1 + stated).checked_sub(TAIL - 2);
         let tail_at = stated_tail.filter(|at| stated >= TAIL - 1 && at + TAIL - 2 <= frame.len());
         let tail_at = tail_at.or_else(|| frame.len().checked_sub(TAIL)).ok_or(DecodeError::Short)?;

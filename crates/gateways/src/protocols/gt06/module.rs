@@ -4,13 +4,13 @@ use perigee_core::time::Timestamp;
 
 use crate::decoded::DecodeError;
 use crate::notation::reader::Reader;
-use crate::report::{CellTower, Report};
+use crate::report::Report;
 
 use super::alarm::MODULE;
-use super::part::{hundredths, set_place};
+use super::part::{hundredths, set_position};
 
 /// Reads every module of a message. Some units state a wrong length for modules of fixed content, so these are read by
-/// their content and only unknown ones by their length.
+/// their content, and only unknown modules by their length.
 pub(super) fn read_modules(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     while reader.remaining() >= 4 {
         let (module, length) = (reader.u16()?, usize::from(reader.u16()?));
@@ -56,13 +56,7 @@ fn read_module_cell(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), 
     let (mcc, mnc, lac) = (reader.u16()?, reader.u16()?, reader.u16()?);
     let (cell, signal) = (reader.u24()?, reader.u8()?);
     if cell > 0 {
-        report.cells.push(CellTower {
-            mcc,
-            mnc,
-            lac: lac.into(),
-            cell: cell.into(),
-            signal: Some(signal.into()),
-        });
+        report.cell_with_signal((mcc, mnc), lac, cell, signal);
     }
     Ok(())
 }
@@ -73,6 +67,6 @@ fn read_module_fix(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), D
     report.altitude_m = Some(f64::from(reader.i16()?));
     let (latitude, longitude) = (reader.u32()?, reader.u32()?);
     report.speed_kmh = Some(f64::from(reader.u8()?));
-    set_place(report, latitude, longitude, reader.u16()?);
+    set_position(report, latitude, longitude, reader.u16()?);
     Ok(())
 }

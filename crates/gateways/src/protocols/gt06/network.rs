@@ -1,4 +1,4 @@
-//! GT06 messages of cells and access points, by which a network may find the device.
+//! GT06 messages of cells and access points, from which a network may locate the device.
 
 use crate::decoded::{DecodeError, Decoded};
 use crate::notation::bits::bit;
@@ -11,7 +11,7 @@ use super::message::{Message, kind};
 use super::part::Zone;
 use super::variant::{Family, Layout};
 
-/// Access points and cells of a frame without serial number and checksum; the answer repeats kind and time.
+/// Access points and cells of a frame without serial number and checksum; the answer repeats type and time.
 pub(super) fn read_wifi(frame: &[u8]) -> Result<Decoded, DecodeError> {
     let mut reader = Reader::new(frame);
     reader.skip(2)?;
@@ -26,13 +26,7 @@ pub(super) fn read_wifi(frame: &[u8]) -> Result<Decoded, DecodeError> {
     let (cells, mcc, mnc) = (reader.u8()?, reader.u16()?, reader.u8()?);
     for _ in 0..cells {
         let (lac, cell, signal) = (reader.u16()?, reader.u16()?, reader.u8()?);
-        report.cells.push(CellTower {
-            mcc,
-            mnc: mnc.into(),
-            lac: lac.into(),
-            cell: cell.into(),
-            signal: Some(signal.into()),
-        });
+        report.cell_with_signal((mcc, mnc.into()), lac, cell, signal);
     }
     let mut answer = vec![0x78, 0x78, 0, message];
     answer.extend_from_slice(&clock);
@@ -121,7 +115,7 @@ pub(super) fn read_cells(
     Ok(Decoded::one(report))
 }
 
-/// A tag over Bluetooth that was used as a time clock.
+/// A Bluetooth tag that was used as a time clock.
 pub(super) fn read_tag_clock(message: Message<'_>, zone: Zone<'_>) -> Result<Decoded, DecodeError> {
     let mut content = message.content;
     let reader = &mut content;

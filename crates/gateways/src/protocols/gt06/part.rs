@@ -15,11 +15,11 @@ use super::variant::Layout;
 /// Units of a coordinate in a degree: 30,000 a minute.
 const UNITS: f64 = 1_800_000.0;
 
-/// How a device's clock is read.
+/// How the clock of a device is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Zone<'a> {
     pub(super) context: &'a Context<'a>,
-    /// Minutes ahead of UTC that the login told.
+    /// Offset from UTC in minutes, from the login.
     pub(super) login_minutes: i64,
 }
 
@@ -31,12 +31,12 @@ impl Zone<'_> {
     }
 }
 
-/// What a position block has beside coordinates and flags.
+/// The optional fields of a position block besides coordinates and flags.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fix {
     /// Satellites, then speed before the flags.
     Usual,
-    /// Coordinates and flags alone.
+    /// Only coordinates and flags.
     Bare,
     /// Satellites; flags before a speed of two bytes.
     Camera,
@@ -50,11 +50,15 @@ pub(super) fn read_fix(
     zone: Zone<'_>,
 ) -> Result<(), DecodeError> {
     report.time = zone.time(reader)?;
-    read_place(report, reader, form)
+    read_position(report, reader, form)
 }
 
-/// Reads what follows the time of a position.
-pub(super) fn read_place(report: &mut Report, reader: &mut Reader<'_>, form: Fix) -> Result<(), DecodeError> {
+/// Reads the part after the time of a position.
+pub(super) fn read_position(
+    report: &mut Report,
+    reader: &mut Reader<'_>,
+    form: Fix,
+) -> Result<(), DecodeError> {
     if !matches!(form, Fix::Bare) {
         report.set("sat", reader.u8()? & 0x0f);
     }
@@ -71,15 +75,15 @@ pub(super) fn read_place(report: &mut Report, reader: &mut Reader<'_>, form: Fix
             flags
         }
     };
-    set_place(report, latitude, longitude, flags);
+    set_position(report, latitude, longitude, flags);
     if bit(flags, 14) {
         report.set("ignition", bit(flags, 15));
     }
     Ok(())
 }
 
-/// Sets place, course and validity by coordinates without a sign and the word of flags.
-pub(super) fn set_place(report: &mut Report, latitude: u32, longitude: u32, flags: u16) {
+/// Sets position, course and validity by coordinates without a sign and the word of flags.
+pub(super) fn set_position(report: &mut Report, latitude: u32, longitude: u32, flags: u16) {
     let (north, west) = (bit(flags, 10), bit(flags, 11));
     let degrees = |units: u32, negative: bool| f64::from(units) / if negative { -UNITS } else { UNITS };
     report.locate(degrees(latitude, !north), degrees(longitude, west));
@@ -87,7 +91,7 @@ pub(super) fn set_place(report: &mut Report, latitude: u32, longitude: u32, flag
     report.valid = Some(bit(flags, 12));
 }
 
-/// Reads one cell; false when the block is there but empty.
+/// Reads one cell; false if the block is present but empty.
 pub(super) fn read_cell(
     report: &mut Report,
     reader: &mut Reader<'_>,
@@ -99,7 +103,7 @@ pub(super) fn read_cell(
     if has_length {
         length = usize::from(reader.u8()?);
         if length == 0 {
-            // Some units leave a whole block of zeros behind an empty length.
+            // Some units send a block of zeros after an empty length.
             let block = reader.rest().get(9..45);
             if block.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0)) {
                 reader.skip(45)?;

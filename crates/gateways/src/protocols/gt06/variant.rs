@@ -1,10 +1,11 @@
-//! Which layout a message has: the same number stands for several, told apart by length or by the device's model.
+//! Chooses the layout of a message: a number may stand for several layouts, which differ by length or by the model of
+//! the device.
 
 use crate::decoded::Context;
 
 use super::message::{Message, kind};
 
-/// The least length that message 0xA3 states when it is a fence with position and cell; a shorter one is a status.
+/// The minimum length that message 0xA3 states if it is a geofence with position and cell; a shorter one is a status.
 const FENCE_MIN: usize = 31;
 
 /// Makers' own layouts of standard messages.
@@ -70,7 +71,7 @@ impl Layout {
     }
 }
 
-/// Families of models whose bytes mean something else.
+/// Families of models with their own meaning of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
     Usual,
@@ -84,7 +85,7 @@ pub(super) enum Family {
     Vl,
     /// An identifier before positions.
     Qh302r,
-    /// Power in place of the battery's level.
+    /// Power instead of the battery's level.
     R11,
 }
 

@@ -49,7 +49,7 @@ pub(super) fn read_binary(frame: &[u8], context: &Context<'_>) -> Result<Decoded
     Ok(decoded)
 }
 
-/// The number of digits in BCD.
+/// The number that digits in BCD represent.
 fn digits(bcd: u64) -> u64 {
     (0..16).rev().fold(0, |number: u64, index| number * 10 + (bcd >> (index * 4) & 0x0f))
 }

@@ -5,7 +5,7 @@ use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use super::binary::read_binary;
 use super::text::read_text;
 
-/// Reads H02 frames, which all name their device.
+/// Reads H02 frames, each of which has the identifier of its device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct H02Decoder;
 

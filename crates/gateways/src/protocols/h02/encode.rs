@@ -3,7 +3,6 @@
 use crate::command::{Command, EncodeError, Target};
 use crate::notation::calendar::Civil;
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let digits = Civil::of(target.now).digits();
     let time = digits.get(8..).unwrap_or_default();

@@ -6,14 +6,14 @@ use crate::sniff::Sniff;
 const MAX: usize = 2048;
 /// Bytes of the usual binary frame.
 const SHORT: usize = 32;
-/// Bytes of one with a name of 15 digits.
+/// Bytes of a binary frame with a name of 15 digits.
 const NAMED: usize = 42;
-/// Bytes of one with a cell.
+/// Bytes of a binary frame with a cell.
 const LONG: usize = 45;
 
-/// Cuts an H02 stream.
+/// Splits a stream into H02 frames.
 ///
-/// A binary frame does not say how long it is, so it is cut where the next begins: after 32 bytes if a frame begins
+/// A binary frame does not contain its length, so it ends where the next begins: after 32 bytes if a frame begins
 /// there, otherwise after 42 or 45. If nothing follows, 32 and 42 bytes are a frame too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct H02Framer;

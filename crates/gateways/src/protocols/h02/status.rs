@@ -1,4 +1,4 @@
-//! The word of states, whose alarms are bits that are 0.
+//! The status word, whose alarms are bits that are 0.
 
 use crate::alarm::{AlarmTable, Notation, number};
 use crate::notation::bits::bit;
@@ -7,7 +7,7 @@ use crate::report::Report;
 
 use perigee_core::time::Timestamp;
 
-/// The alarms of the word of states.
+/// The alarms of the status word.
 pub(super) const STATES: AlarmTable = AlarmTable {
     field: "bits of the states that are 0",
     notation: Notation::Bit,
@@ -20,7 +20,7 @@ pub(super) const STATES: AlarmTable = AlarmTable {
     ],
 };
 
-/// Adds the state and every alarm it has: one must not hide another.
+/// Adds the status and all of its alarms, so that none hides another.
 pub(super) fn set_status(report: &mut Report, status: u32) {
     for word in STATES.words_of_bits((!status).into()) {
         report.alarm(word);
@@ -29,7 +29,7 @@ pub(super) fn set_status(report: &mut Report, status: u32) {
     report.set("status", status);
 }
 
-/// The instant of `hhmmss` and `ddmmyy`. Some units send 60 seconds or more, which go on into the next minute.
+/// The instant of `hhmmss` and `ddmmyy`. Some units send 60 seconds or more, which run into the next minute.
 pub(super) fn read_time(time: &str, date: &str) -> Option<Timestamp> {
     let part = |text: &str, from: usize| text.get(from..from + 2)?.parse::<u8>().ok();
     let midnight = Civil {
@@ -47,7 +47,7 @@ pub(super) fn read_time(time: &str, date: &str) -> Option<Timestamp> {
     Some(midnight.instant()?.plus_seconds(seconds))
 }
 
-/// `*HQ,name,V4,kind,yyyyMMddHHmmss#`: what was received, and the server's clock.
+/// `*HQ,name,V4,kind,yyyyMMddHHmmss#`: the type of the received message, and the clock of the server.
 pub(super) fn answer(name: &str, kind: &str, now: Timestamp) -> String {
     format!("*HQ,{name},V4,{kind},{}#", Civil::of(now).digits())
 }

@@ -7,13 +7,12 @@ use crate::value::Value;
 
 use super::status::{answer, answer_r12, read_time, set_status};
 
-/// Reads a sentence.
 pub(super) fn read_text(text: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let sentence = text.trim();
     let body = sentence.split('#').next().unwrap_or_default();
     let fields = Fields::split(body, ',');
     let (name, kind) = (fields.get(1), fields.get(2));
-    // Some units leave the name out once the connection has named them.
+    // Some units omit the identifier after the connection has sent it.
     let mut decoded = match name {
         "" if context.known => Decoded::nothing(),
         _ if is_digits(name) => Decoded::identified(name),
@@ -60,28 +59,29 @@ fn one_value(name: &'static str, value: impl Into<Value>) -> Report {
     report
 }
 
-/// Time, validity, coordinates with their hemispheres, speed, course, date, state and what makers add. V4 has the answer
-/// to a command before the time.
+/// Time, validity, coordinates with their hemispheres, speed, course, date, status and additions of makers. V4 has the
+/// answer to a command before the time.
 fn read_position(fields: &Fields<'_>) -> Option<Report> {
     let at = |index: usize| fields.get(index).trim();
-    let south = (5..fields.count())
+    let letter_at = (5..fields.count())
         .find(|index| matches!(at(*index), "N" | "S") && matches!(at(index + 2), "E" | "W"))?;
     let mut report = Report::default();
-    let latitude = hemisphere(read_degrees(at(south - 1))?, at(south));
-    let longitude = hemisphere(read_degrees(at(south + 1))?, at(south + 2));
+    let latitude = hemisphere(read_degrees(at(letter_at - 1))?, at(letter_at));
+    let longitude = hemisphere(read_degrees(at(letter_at + 1))?, at(letter_at + 2));
     report.locate(latitude, longitude);
-    let validity = at(south - 2);
+    let validity = at(letter_at - 2);
     report.valid = Some(validity == "A" || is_digits(validity));
     if fields.get(2) == "V4" {
-        let answer: Vec<&str> = (3..south.saturating_sub(3)).map(|index| fields.get(index)).collect();
+        let answer: Vec<&str> = (3..letter_at.saturating_sub(3)).map(|index| fields.get(index)).collect();
         report.set_text("result", &answer.join(","));
     }
-    report.speed_kmh = real(at(south + 3)).map(|knots| knots * KNOT_KMH);
-    report.course = real(at(south + 4));
+    report.speed_kmh = real(at(letter_at + 3)).map(|knots| knots * KNOT_KMH);
+    report.course = real(at(letter_at + 4));
     // Some units have the battery before the date.
     let is_date = |text: &str| text.len() == 6 && is_digits(text);
-    let date = if !is_date(at(south + 5)) && is_date(at(south + 6)) { south + 6 } else { south + 5 };
-    report.time = read_time(at(south - 3), at(date));
+    let date =
+        if !is_date(at(letter_at + 5)) && is_date(at(letter_at + 6)) { letter_at + 6 } else { letter_at + 5 };
+    report.time = read_time(at(letter_at - 3), at(date));
     let is_status = |text: &str| text.len() == 8 && hex(text).is_some();
     let Some(status) = (date + 1..fields.count()).find(|index| is_status(at(*index))) else {
         return Some(report);
@@ -105,7 +105,7 @@ fn read_degrees(text: &str) -> Option<f64> {
     if is_digits(text) { degrees_minutes(&format!("{whole}.{part}")) } else { None }
 }
 
-/// Odometer, temperature, fuel, altitude and cell in six fields; any other list is kept as it is.
+/// Odometer, temperature, fuel, altitude and cell in six fields; any other list is kept unchanged.
 fn read_added(report: &mut Report, fields: &Fields<'_>, from: usize) {
     let at = |index: usize| fields.get(from + index).trim();
     let known = fields.count() == from + 6

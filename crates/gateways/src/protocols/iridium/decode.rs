@@ -1,4 +1,4 @@
-//! Reads messages from modems: a header, a payload and a location, in any order.
+//! Decodes messages of modems: a header, a payload and a location, in any order.
 
 use perigee_core::time::Timestamp;
 
@@ -19,7 +19,7 @@ const HEADER: u8 = 0x01;
 const PAYLOAD: u8 = 0x02;
 const LOCATION: u8 = 0x03;
 
-/// Reads `DirectIP` messages; it keeps no state, as each connection brings one message.
+/// Decodes `DirectIP` messages; it has no state, because each connection carries one message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IridiumDecoder;
 
@@ -62,12 +62,12 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
                 Ok(location) => estimate = Some(location),
                 Err(wrong) => error = Some(wrong),
             },
-            // Elements of other kinds and repeated ones say nothing about the device.
+            // Elements of other types and repeated elements are ignored.
             Ok(_) => {}
             Err(short) => error = Some(short),
         }
     }
-    let header = header.ok_or(DecodeError::Malformed("the message has no header of a modem"))?;
+    let header = header.ok_or(DecodeError::Malformed("the message has no MO header"))?;
     let settings = PayloadSettings {
         session: header.time,
         model: context.model,
@@ -120,7 +120,9 @@ fn read_location(value: &[u8]) -> Result<Estimate, DecodeError> {
         let (whole, minutes) = (f64::from(reader.u8()?), f64::from(reader.u16()?) / 1000.0);
         let degrees = whole + minutes / 60.0;
         if minutes >= 60.0 || degrees > most {
-            return Err(DecodeError::Malformed("the position of the network is out of range"));
+            return Err(DecodeError::Malformed(
+                "the latitude or longitude in the location element is out of range",
+            ));
         }
         Ok(if negative { -degrees } else { degrees })
     };
@@ -131,7 +133,8 @@ fn read_location(value: &[u8]) -> Result<Estimate, DecodeError> {
 
 fn session_of(header: Header, estimate: Option<Estimate>) -> Session {
     let Header { reference, imei, status, momsn, mtmsn, time } = header;
-    // A reference of 0 is none; the counter of the modem then tells messages apart, with the time because it wraps.
+    // A reference of 0 means none; the counter of the modem then distinguishes messages, together with the time because
+    // it wraps.
     let key = match reference {
         0 => format!("{imei}/{momsn}/{}", time.as_seconds()),
         _ => reference.to_string(),
@@ -187,7 +190,7 @@ mod tests {
         assert_eq!(report.get("momsn"), Some(&Value::Integer(75)));
         assert_eq!(report.get("mtmsn"), Some(&Value::Integer(0)));
         assert_eq!(report.get("sessionStatus"), Some(&Value::Integer(0)));
-        assert_eq!((report.place, decoded.error, decoded.replies.len()), (None, None, 0));
+        assert_eq!((report.position, decoded.error, decoded.replies.len()), (None, None, 0));
     }
 
     #[test]
@@ -195,10 +198,10 @@ mod tests {
         let decoded = decode(LOCATED, &Options::default());
         assert_eq!(decoded.identifiers, ["301434061799480"]);
         let [report] = &decoded.reports[..] else { panic!("{decoded:?}") };
-        let place = report.place.unwrap();
+        let position = report.position.unwrap();
         assert!(
-            (place.latitude + 43.52117).abs() < 1e-5 && (place.longitude - 172.60487).abs() < 1e-5,
-            "{place:?}"
+            (position.latitude + 43.52117).abs() < 1e-5 && (position.longitude - 172.60487).abs() < 1e-5,
+            "{position:?}"
         );
         assert_eq!((report.source, report.accuracy_m), (Some(FixSource::Network), Some(2000.0)));
         assert_eq!(report.time.unwrap().to_string(), "2025-09-14T23:30:40Z");
@@ -213,10 +216,10 @@ mod tests {
         let sources: Vec<_> = decoded.reports.iter().map(|report| report.source.unwrap()).collect();
         assert_eq!(sources, [FixSource::Gnss, FixSource::Gnss, FixSource::Network]);
         let estimate = &decoded.reports[2];
-        let place = estimate.place.unwrap();
+        let position = estimate.position.unwrap();
         assert!(
-            (place.latitude - 54.69427).abs() < 1e-5 && (place.longitude - 25.26057).abs() < 1e-5,
-            "{place:?}"
+            (position.latitude - 54.69427).abs() < 1e-5 && (position.longitude - 25.26057).abs() < 1e-5,
+            "{position:?}"
         );
         assert_eq!(estimate.accuracy_m, Some(3000.0));
         assert_eq!(estimate.time.unwrap().to_string(), "2017-05-26T13:29:32Z");
@@ -230,10 +233,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_refused() {
+    fn malformed_messages_are_refused() {
         let hex = crate::notation::reader::hex_digits(b"not an sbd file\n");
         assert!(decode(&hex, &Options::default()).error.is_some());
-        // A message to a modem, an IMEI that is no digits, an element that is longer than its message.
+        // A message to a modem, an IMEI that is not digits, an element that is longer than its message.
         for hex in [
             "0100274100154d736737333030323334303130373533333730000042000c48656c6c6f20576f726c6421",
             "01001f01001c0000000100010203040506070809 0a0b0c0d0e00000100000000000000",
@@ -250,7 +253,7 @@ mod tests {
         let decoded = decode(&damaged, &Options::default());
         assert_eq!(
             decoded.error,
-            Some(DecodeError::Malformed("the position of the network is out of range"))
+            Some(DecodeError::Malformed("the latitude or longitude in the location element is out of range"))
         );
         assert_eq!(decoded.identifiers, ["301434061799480"]);
     }

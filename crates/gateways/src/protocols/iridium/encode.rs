@@ -1,4 +1,4 @@
-//! Writes what goes to the gateway: confirmations of messages from modems, and messages to modems.
+//! Encodes messages to the Iridium gateway: confirmations of messages from modems, and messages to modems.
 
 use crate::decoded::DecodeError;
 use crate::notation::fields::is_digits;
@@ -11,7 +11,7 @@ const MT_HEADER: u8 = 0x41;
 const MT_PAYLOAD: u8 = 0x42;
 const MT_CONFIRMATION: u8 = 0x44;
 
-/// The answer to a message from a modem, for accounts that ask for one.
+/// The answer to a message of a modem, for accounts that request one.
 pub const fn confirmation(stored: bool) -> [u8; 7] {
     [REVISION, 0, 4, CONFIRMATION, 0, 1, if stored { 1 } else { 0 }]
 }
@@ -19,22 +19,22 @@ pub const fn confirmation(stored: bool) -> [u8; 7] {
 /// A message to a modem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MtMessage<'a> {
-    /// Comes back in the gateway's confirmation.
+    /// Returned in the confirmation of the gateway.
     pub client_id: [u8; 4],
-    /// The modem to send to, 15 digits.
+    /// The IMEI of the modem, 15 digits.
     pub imei: &'a str,
     /// Sum of 1 (flush the queue), 2 (ring alert without payload), 8 (update location), 16 (high priority) and 32 (use the
     /// client id as MTMSN).
     pub flags: u16,
-    /// At most [`Self::MAX_PAYLOAD`] bytes; most modems take 270.
+    /// At most [`Self::MAX_PAYLOAD`] bytes; most modems accept 270.
     pub payload: &'a [u8],
 }
 
 impl MtMessage<'_> {
-    /// Bytes that the oldest and largest modem takes.
+    /// Maximum payload of the largest modem, in bytes.
     pub const MAX_PAYLOAD: usize = 1890;
 
-    /// The bytes for the gateway; none when the IMEI is not 15 digits or the payload is too long.
+    /// The bytes for the gateway; none if the IMEI is not 15 digits or the payload is too long.
     pub fn encode(&self) -> Option<Vec<u8>> {
         let valid = self.imei.len() == 15 && is_digits(self.imei) && self.payload.len() <= Self::MAX_PAYLOAD;
         let payload = u16::try_from(self.payload.len()).ok().filter(|_| valid)?;
@@ -59,11 +59,11 @@ impl MtMessage<'_> {
 pub struct MtConfirmation {
     /// As in [`MtMessage::client_id`].
     pub client_id: [u8; 4],
-    /// The modem the message was for, 15 digits.
+    /// The IMEI of the modem, 15 digits.
     pub imei: String,
-    /// The gateway's own number; 0 after an error.
+    /// The number that the gateway assigned; 0 after an error.
     pub reference: u32,
-    /// 0 to 50: place in the queue. −1 to −12: why it was refused.
+    /// 0 to 50: position in the queue. −1 to −12: reason of the refusal.
     pub status: i16,
 }
 

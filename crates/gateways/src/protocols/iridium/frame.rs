@@ -3,16 +3,16 @@
 use crate::framer::{Framer, Step, skip_to};
 use crate::sniff::Sniff;
 
-/// The only revision there is.
+/// The only protocol revision.
 pub(super) const REVISION: u8 = 1;
 /// Bytes of the protocol revision and the overall length.
 pub(super) const HEAD: usize = 3;
-/// What a length of two bytes can say.
+/// The largest length that two bytes can hold.
 pub(super) const MAX_FRAME: usize = HEAD + 65_535;
 /// An element's kind and length.
 const ELEMENT_HEAD: usize = 3;
 
-/// Cuts a stream into `DirectIP` messages by their overall length.
+/// Splits a stream into `DirectIP` messages by their overall length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct IridiumFramer;
 

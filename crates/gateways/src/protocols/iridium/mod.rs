@@ -9,7 +9,7 @@ use crate::protocol::{Protocol, Transport};
 
 pub use encode::{MtConfirmation, MtMessage, confirmation};
 
-/// Iridium in the table of protocols. Messages to modems go by a connection to the gateway, not by this one.
+/// Iridium in the table of protocols. Messages to modems use a connection to the gateway, not this one.
 pub const PROTOCOL: Protocol = Protocol {
     name: "iridium",
     makers: "Iridium SBD DirectIP",

@@ -2,7 +2,7 @@
 
 use crate::alarm::{AlarmTable, Notation, number};
 
-/// Bits of the alarm word that every position has.
+/// Bits of the alarm name that every position has.
 pub(super) const STANDARD: AlarmTable = AlarmTable {
     field: "bits of the alarm word of a position",
     notation: Notation::Bit,
@@ -31,14 +31,14 @@ pub(super) const STANDARD: AlarmTable = AlarmTable {
     ],
 };
 
-/// The same word of padlocks.
+/// Bits of the alarm name of padlocks.
 pub(super) const PADLOCK: AlarmTable = AlarmTable {
     field: "bits of the alarm word of G-360P and G-508P",
     notation: Notation::Bit,
     codes: &[number(0, "removing"), number(4, "removing"), number(1, "tampering")],
 };
 
-/// The same word of AOVX's asset trackers.
+/// Bits of the alarm name of AOVX's asset trackers.
 pub(super) const AOVX: AlarmTable = AlarmTable {
     field: "bits of the alarm word of AL300 and GL100",
     notation: Notation::Bit,
@@ -114,14 +114,14 @@ pub(super) const CAMERA: AlarmTable = AlarmTable {
     ],
 };
 
-/// Alarms of element 0xEB, whose bits are 0.
+/// Alarms of element 0xEB. A bit that is 0 is an alarm.
 pub(super) const LISTED: AlarmTable = AlarmTable {
     field: "bits of part 89 of element EB that are 0",
     notation: Notation::Bit,
     codes: &[number(0, "powerOff"), number(12, "removing")],
 };
 
-/// States of element 0xEB, whose bits are 0.
+/// States of element 0xEB. A bit that is 0 is an alarm.
 pub(super) const LISTED_STATES: AlarmTable = AlarmTable {
     field: "bits of part C5 of element EB that are 0",
     notation: Notation::Bit,
@@ -206,7 +206,6 @@ pub(super) const VEHICLE_EVENT: AlarmTable = AlarmTable {
     ],
 };
 
-/// Every table.
 pub(super) const ALL: &[AlarmTable] = &[
     STANDARD,
     PADLOCK,

@@ -1,4 +1,4 @@
-//! Elements from 0xEC on: networks around, readings of asset trackers and of the vehicle's bus.
+//! Elements from 0xEC on: networks in range, readings of asset trackers and of the vehicle's bus.
 
 use crate::decoded::{Context, DecodeError};
 use crate::notation::bits::bit;
@@ -9,7 +9,6 @@ use crate::value::Value;
 use super::alarm::ASSET;
 use super::location::is_aovx;
 
-/// Reads one element.
 pub(super) fn read_asset(
     report: &mut Report,
     element: u8,
@@ -142,7 +141,7 @@ fn read_bus(report: &mut Report, kind: u16, mut data: Reader<'_>) -> Result<(), 
     Ok(())
 }
 
-/// What woke the tracker, and its sensors by a mask.
+/// The event that woke the tracker, and its sensors by a mask.
 fn read_sensors(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     let event = reader.u8()?;
     report.set("event", event);
@@ -194,7 +193,7 @@ fn read_details(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), Deco
     Ok(())
 }
 
-/// An element told by its length: level, voltage, odometer, or a list of alarms and a level.
+/// An element recognised by its length: level, voltage, odometer, or a list of alarms and a level.
 fn read_last(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match reader.remaining() {
         1 => report.set("batteryLevel", reader.u8()?),

@@ -16,7 +16,8 @@ use super::media::{MEDIA, read_media, request_missing};
 use super::packets::{Added, Packets};
 use super::transparent::read_transparent;
 
-/// Reads JT/T 808 frames, which all name their device. Keeps packets until their message is complete.
+/// Decodes JT/T 808 frames, each of which has the identifier of its device. Keeps packets until their message is
+/// complete.
 #[derive(Debug, Default)]
 pub(super) struct Jt808Decoder {
     packets: Packets,
@@ -29,7 +30,7 @@ impl Decoder for Jt808Decoder {
         }
         let decoded = Decoded::from(read(frame, context, &mut self.packets));
         if decoded.is_damaged() && frame.contains(&0x7d) {
-            // A frame taken from the wire still has its escapes.
+            // A frame from the wire still has its escapes.
             let plain = Decoded::from(read(&unescape(frame), context, &mut self.packets));
             if plain.error.is_none() {
                 return plain;
@@ -94,7 +95,7 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
     let whole;
     let body = match message.packet {
         None => message.body,
-        // A damaged packet is not kept.
+        // A damaged packet is dropped.
         Some(_) if mismatch.is_some() => return Ok(Decoded { error: mismatch, ..decoded }),
         Some(packet) => match packets.add(&message, packet)? {
             Added::Whole(bytes) => {
@@ -102,7 +103,7 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
                 Reader::new(&whole)
             }
             Added::Incomplete(missing) => return Ok(decoded.with_reply(request_missing(&message, &missing))),
-            // A file has an answer of its own when it is complete; some terminals wait for one to each packet too.
+            // A complete file has an answer of its own; some terminals wait for an answer to each packet too.
             Added::Part if message.kind == MEDIA => return Ok(decoded.with_reply(message.acknowledge())),
             Added::Part => return Ok(decoded),
         },
@@ -112,7 +113,7 @@ fn read(frame: &[u8], context: &Context<'_>, packets: &mut Packets) -> Result<De
     Ok(decoded)
 }
 
-/// Reads the body of a message, and answers it.
+/// Decodes the body of a message, and replies to it.
 fn read_body(
     message: &Message<'_>,
     mut body: Reader<'_>,
@@ -210,7 +211,7 @@ fn read_body(
     Ok(())
 }
 
-/// What the terminal says to a message of the server: its serial number and kind, and the outcome.
+/// The reply of the terminal to a message of the server: serial number and type of the message, and the outcome.
 fn read_answer(mut body: Reader<'_>) -> Result<String, DecodeError> {
     body.skip(2)?;
     let (asked, outcome) = (body.u16()?, body.u8()?);
@@ -224,7 +225,7 @@ fn read_answer(mut body: Reader<'_>) -> Result<String, DecodeError> {
     Ok(format!("{asked:04X}: {word}"))
 }
 
-/// A driver's card put in or taken out.
+/// A driver's card was inserted or removed.
 fn read_driver(mut body: Reader<'_>, context: &Context<'_>) -> Result<Report, DecodeError> {
     let mut report = Report::default();
     report.set("cardStatus", body.u8()?);
@@ -248,7 +249,7 @@ fn read_acceleration(mut body: Reader<'_>) -> Result<Report, DecodeError> {
             body.u16().map(|raw| if raw & 0x8000 == 0 { i32::from(raw) } else { -i32::from(raw & 0x7fff) })
         };
         let separator = if text.len() > 1 { "," } else { "" };
-        // Writing to a String cannot fail.
+        // Writing to a `String` never fails.
         let _ = write!(text, "{separator}[{},{},{}]", axis()?, axis()?, axis()?);
     }
     text.push(']');
@@ -257,7 +258,7 @@ fn read_acceleration(mut body: Reader<'_>) -> Result<Report, DecodeError> {
     Ok(report)
 }
 
-/// The settings of the device, as asked for.
+/// The settings of the device that were requested.
 fn read_parameters(mut body: Reader<'_>) -> Result<Report, DecodeError> {
     let mut report = Report::default();
     body.skip(3)?;

@@ -5,7 +5,6 @@ use crate::notation::hex::parse_hex;
 
 use super::header::write;
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     match command.kind.as_str() {
         "engineStop" => message(0x8105, target, &[0xf0]),
@@ -13,8 +12,9 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
         "rebootDevice" => message(0x8105, target, &[4]),
         "positionSingle" => message(0x8201, target, &[]),
         "positionPeriodic" => {
-            let seconds = u32::try_from(command.integer("frequency")?)
-                .map_err(|_range| EncodeError::Invalid("the interval must be a number of seconds"))?;
+            let seconds = u32::try_from(command.integer("frequency")?).map_err(|_range| {
+                EncodeError::Invalid("the value \"frequency\" must be a whole number of seconds")
+            })?;
             // One parameter: the interval of reports.
             let mut body = vec![1, 0, 0, 0, 0x29, 4];
             body.extend_from_slice(&seconds.to_be_bytes());
@@ -24,8 +24,8 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
         "message" => message(0x8300, target, &[&[0x0c], command.text("message")?.as_bytes()].concat()),
         "requestPhoto" => {
             let channel = u8::try_from(command.integer("index")?)
-                .map_err(|_range| EncodeError::Invalid("index must be from 0 to 255"))?;
-            // One photo, at once, sent and not kept; 640 by 480, medium quality, neither brighter nor paler than it is.
+                .map_err(|_range| EncodeError::Invalid("the value \"index\" must be from 0 to 255"))?;
+            // One photo, immediately, uploaded and not stored; 640 by 480, medium quality, normal brightness.
             message(0x8801, target, &[channel, 0, 1, 0, 0, 0, 2, 5, 127, 63, 63, 127])
         }
         "custom" => custom(command.text("data")?, target),
@@ -33,7 +33,7 @@ pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, 
     }
 }
 
-/// Text for the models that take it, bytes for all others.
+/// Text for the models that support it, bytes for all others.
 fn custom(data: &str, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let is = |model: &str| target.model.is_some_and(|set| set.eq_ignore_ascii_case(model));
     let with_kind = |kind: u8| [&[kind], data.as_bytes()].concat();

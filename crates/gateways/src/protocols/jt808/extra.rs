@@ -10,15 +10,15 @@ use super::alarm::{DOOR, DRIVING, MOTION, SENSOR};
 use super::location::has_door;
 use super::lock::read_lock_command;
 
-fn tenths(number: u16) -> f64 {
+pub(super) fn tenths(number: u16) -> f64 {
     f64::from(number) / 10.0
 }
 
-fn hundredths(number: u16) -> f64 {
+pub(super) fn hundredths(number: u16) -> f64 {
     f64::from(number) / 100.0
 }
 
-/// Reads one element. Those that are not in this table are left to the maker's own.
+/// Reads one element. Elements that are not in this table are read by the maker's own table.
 pub(super) fn read_extra(
     report: &mut Report,
     element: u8,
@@ -32,7 +32,7 @@ pub(super) fn read_extra(
         0x01 => report.set("odometer", i64::from(reader.u32()?) * 100),
         0x02 => {
             let fuel = reader.u16()?;
-            // Tenths, unless bit 15 says that it is a whole number.
+            // Tenths, or a whole number if bit 15 is set.
             report.set(
                 "fuel",
                 if bit(fuel, 15) { Value::from(fuel & 0x7fff) } else { Value::from(tenths(fuel)) },

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use crate::framer::{Framer, Step, skip_to};
 
 const MAX: usize = 4096;
-/// Delimiters, kind, properties, name, serial number and checksum.
+/// Delimiters, type, properties, identifier, serial number and checksum.
 const MIN: usize = 14;
 
-/// Cuts a JT/T 808 stream. Frames keep their delimiters and lose their escapes.
+/// Splits a JT/T 808 stream into frames. Frames keep their delimiters and lose their escapes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jt808Framer;
 
@@ -26,7 +26,7 @@ impl Framer for Jt808Framer {
         if end == b')' {
             return Step::whole(bytes, last + 1);
         }
-        // The end of one frame may be taken for the beginning of the next after rubbish.
+        // After invalid bytes, the end of one frame may be mistaken for the beginning of the next.
         if last + 1 < MIN {
             return Step::Skip(last);
         }
@@ -36,7 +36,7 @@ impl Framer for Jt808Framer {
     }
 }
 
-/// Puts back what escapes stand for.
+/// Resolves escapes.
 pub(super) fn unescape(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut rest = bytes.iter().copied().peekable();
@@ -56,7 +56,7 @@ pub(super) fn unescape(bytes: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// Escapes what lies between the delimiters.
+/// Escapes the bytes between the delimiters.
 pub(super) fn escape(frame: &[u8]) -> Vec<u8> {
     let mut escaped = Vec::with_capacity(frame.len() + 4);
     let last = frame.len().saturating_sub(1);

@@ -6,25 +6,25 @@ use crate::notation::reader::{Reader, hex_digits};
 
 use super::frame::escape;
 
-/// A message taken apart.
+/// The parts of a message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'a> {
     pub(super) kind: u16,
-    /// Whether it asks for an answer, on locks.
+    /// Whether it requests an answer, on locks.
     pub(super) wants_answer: bool,
-    /// The version of 2019.
+    /// The protocol version, which only messages of the 2019 edition have.
     pub(super) version: Option<u8>,
-    /// The device's name as it was sent: digits, or a number of a terminal in binary.
+    /// The identifier of the device as it was sent: digits, or a binary terminal number.
     pub(super) name: &'a [u8],
     pub(super) serial: u16,
-    /// Which part of a longer message this is.
+    /// The packet of a longer message, if it is one.
     pub(super) packet: Option<Packet>,
     pub(super) body: Reader<'a>,
-    /// The checksum sent and the one of the bytes, where they differ.
+    /// The checksum in the frame and the computed one, if they differ.
     pub(super) mismatch: Option<(u8, u8)>,
 }
 
-/// The place of a packet in a message that did not fit into one.
+/// The number of a packet in a message that did not fit into one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
     pub(super) total: u16,
@@ -59,7 +59,7 @@ impl<'a> Message<'a> {
         Ok(Self { kind, wants_answer, version, name, serial, packet, body, mismatch })
     }
 
-    /// Names to look for: without zeros in front, then as it was sent.
+    /// Identifiers to look up: without leading zeros, then as it was sent.
     pub(super) fn identifiers(&self) -> Vec<String> {
         let name = self.code();
         let short = name.trim_start_matches('0');
@@ -67,7 +67,7 @@ impl<'a> Message<'a> {
         if short == name { vec![name] } else { vec![short.to_owned(), name] }
     }
 
-    /// The name as text, which is also the code with which a device authenticates itself.
+    /// The identifier as text, which is also the code with which a device authenticates.
     pub(super) fn code(&self) -> String {
         let digits = hex_digits(self.name);
         if digits.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -84,7 +84,7 @@ impl<'a> Message<'a> {
         write(kind, self.version, self.name, serial, body)
     }
 
-    /// The general answer: serial number and kind of what was received, and that it was taken.
+    /// The general answer: serial number and type of the received message, and that it was accepted.
     pub(super) fn acknowledge(&self) -> Vec<u8> {
         let [serial_high, serial_low] = self.serial.to_be_bytes();
         let [kind_high, kind_low] = self.kind.to_be_bytes();
@@ -92,7 +92,8 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Total and number of a packet. Some makers use the bit for something else; what is no place in a message is its body.
+/// Total and number of a packet. Some makers use the bit for another purpose; bytes that are not a packet number belong
+/// to the body.
 fn read_packet(body: &mut Reader<'_>) -> Option<Packet> {
     let (total, number) = (body.peek_u16(0)?, body.peek_u16(2)?);
     if number == 0 || number > total {
@@ -111,9 +112,9 @@ pub(super) fn write(kind: u16, version: Option<u8>, name: &[u8], serial: &[u8], 
 
 /// Writes a packet of a longer message as a terminal of 2013 does.
 #[cfg(test)]
-pub(super) fn write_packet(kind: u16, name: &[u8], serial: u16, place: (u16, u16), body: &[u8]) -> Vec<u8> {
+pub(super) fn write_packet(kind: u16, name: &[u8], serial: u16, packet: (u16, u16), body: &[u8]) -> Vec<u8> {
     let properties = u16::try_from(body.len()).unwrap() | 0x2000;
-    let head = [serial, place.0, place.1].map(u16::to_be_bytes).concat();
+    let head = [serial, packet.0, packet.1].map(u16::to_be_bytes).concat();
     write_with(kind, properties, None, name, &head, body)
 }
 

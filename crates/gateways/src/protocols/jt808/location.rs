@@ -11,7 +11,7 @@ use crate::report::Report;
 use super::alarm::{AOVX, PADLOCK, STANDARD};
 use super::extra::read_extra;
 
-/// Minutes ahead of UTC of the standard's clock.
+/// Offset of the standard's clock from UTC, in minutes.
 pub(super) const BEIJING: i64 = 8 * 60;
 
 /// Reads a time in BCD.
@@ -22,7 +22,7 @@ pub(super) fn read_time(
     Ok(context.utc(Civil::read_bcd(reader)?.instant(), BEIJING))
 }
 
-/// Reads one position and what is appended to it.
+/// Reads one position and its additional elements.
 pub(super) fn read_location(mut reader: Reader<'_>, context: &Context<'_>) -> Result<Report, DecodeError> {
     let mut report = Report::default();
     let alarms = reader.u32()?;
@@ -31,7 +31,7 @@ pub(super) fn read_location(mut reader: Reader<'_>, context: &Context<'_>) -> Re
     read_motion(&mut report, &mut reader)?;
     report.time = read_time(&mut reader, context)?;
     if reader.remaining() == 18 {
-        // A form of its own without numbered elements.
+        // A format of its own without numbered elements.
         reader.skip(4)?;
         report.set("odometer", i64::from(reader.u32()?) * 1000);
         report.set("battery", f64::from(reader.u16()?) / 10.0);
@@ -42,13 +42,13 @@ pub(super) fn read_location(mut reader: Reader<'_>, context: &Context<'_>) -> Re
     while reader.remaining() >= 2 {
         let (element, length) = (reader.u8()?, reader.u8()?);
         if element == 0x80 {
-            // What follows to the end are elements of another numbering.
+            // The rest of the message has elements of another numbering.
             let _ = reader.skip(1);
             super::extension::read_extension(&mut report, reader);
             break;
         }
         let Ok(data) = reader.sub(length.into()) else { break };
-        // An element that is shorter than its form says nothing about the others.
+        // An element that is too short does not affect the others.
         let _ = read_extra(&mut report, element, data, context);
     }
     Ok(report)
@@ -106,15 +106,15 @@ fn set_alarms(report: &mut Report, alarms: u32, context: &Context<'_>) {
         STANDARD
     };
     for word in table.words_of_bits(alarms.into()) {
-        // VL300 sets the bits of an accident without one.
+        // VL300 sets the accident bits without an accident.
         if word != "accident" || !context.is_model("VL300") {
             report.alarm(word);
         }
     }
 }
 
-/// Positions one after the other, each with its length. The standard's batch says how many there are and whether they
-/// were kept while there was no connection.
+/// Consecutive positions, each with its length. The batch of the standard has their number, and whether they were
+/// stored while there was no connection.
 pub(super) fn read_batch(
     mut reader: Reader<'_>,
     standard: bool,

@@ -8,7 +8,7 @@ use crate::report::{KNOT_KMH, Report};
 
 use super::alarm::{LOCK, LOCK_SMALL};
 
-/// Reads a position; a blind one was taken while there was no connection.
+/// Reads a position; a blind one was recorded while there was no connection.
 pub(super) fn read_lock(mut reader: Reader<'_>, blind: bool) -> Result<Report, DecodeError> {
     let mut report = Report::default();
     let [day, month, year, hour, minute, second] = {
@@ -89,7 +89,7 @@ fn read_element(report: &mut Report, element: u8, mut content: Reader<'_>) -> Re
     Ok(())
 }
 
-/// What a lock was told, by card or password, and whether it opened.
+/// The command that a lock received, by card or password, and whether it opened.
 pub(super) fn read_lock_command(report: &mut Report, mut content: Reader<'_>) -> Result<(), DecodeError> {
     let length = content.remaining();
     report.set("lockCommand", content.u8()?);

@@ -1,23 +1,16 @@
-//! Elements of a JT/T 808 position that makers use as they like.
+//! Elements of a JT/T 808 position whose meaning depends on the maker.
 
 use crate::decoded::{Context, DecodeError};
 use crate::notation::bits::bit;
 use crate::notation::reader::Reader;
-use crate::report::{AccessPoint, CellTower, Report};
+use crate::report::{AccessPoint, Report};
 use crate::value::Value;
 
 use super::alarm::{BUTTONS, CAMERA, LISTED, LISTED_BATTERY, LISTED_STATES};
 use super::extension::read_obd_text;
+use super::extra::{hundredths, tenths};
 
-fn tenths(number: u16) -> f64 {
-    f64::from(number) / 10.0
-}
-
-fn hundredths(number: u16) -> f64 {
-    f64::from(number) / 100.0
-}
-
-/// Elements from 0xD4 on, which makers use as they like.
+/// Elements from 0xD4 on, whose meaning depends on the maker.
 pub(super) fn read_maker(
     report: &mut Report,
     element: u8,
@@ -37,13 +30,7 @@ pub(super) fn read_maker(
             while !reader.is_empty() {
                 let (lac, cell, signal) = (reader.u24()?, reader.u32()?, reader.u8()?);
                 if (1..=0xffff).contains(&lac) && cell <= 0xfff_ffff {
-                    report.cells.push(CellTower {
-                        mcc,
-                        mnc,
-                        lac,
-                        cell: cell.into(),
-                        signal: Some(signal.into()),
-                    });
+                    report.cell_with_signal((mcc, mnc), lac, cell, signal);
                 }
             }
         }
@@ -91,7 +78,7 @@ pub(super) fn read_maker(
             let alarms = reader.u16()?;
             BUTTONS.words_of_bits(alarms.into()).for_each(|word| report.alarm(word));
         }
-        // Longer than any state of a lock: an event of a camera, also where no model is set.
+        // Longer than any state of a lock: an event of a camera, even if no model is set.
         0xe8 if is_jimi_camera(context) || length > 4 => read_camera(report, data)?,
         0xe8 => report.set("lockStatus", reader.uint(length)?),
         0xea => read_environment(report, reader)?,
@@ -108,7 +95,6 @@ fn whole_and_part(reader: &mut Reader<'_>) -> Result<f64, DecodeError> {
     Ok(if whole < 0 { -size } else { size })
 }
 
-/// Jimi's cameras.
 fn is_jimi_camera(context: &Context<'_>) -> bool {
     ["JC371", "JC181", "JC182", "JC450", "JC451"].into_iter().any(|model| context.is_model(model))
 }
@@ -159,7 +145,7 @@ fn read_camera(report: &mut Report, mut reader: Reader<'_>) -> Result<(), Decode
     Ok(())
 }
 
-/// External sensors.
+/// Reads illuminance, air pressure, humidity and temperature of external sensors.
 fn read_environment(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     if reader.remaining() <= 2 {
         return Ok(());
@@ -191,13 +177,7 @@ fn read_list(report: &mut Report, mut reader: Reader<'_>) -> Result<(), DecodeEr
         let (mcc, mnc) = (reader.u16()?, reader.u8()?);
         while !reader.is_empty() {
             let (lac, cell, signal) = (reader.u16()?, reader.u16()?, reader.u8()?);
-            report.cells.push(CellTower {
-                mcc,
-                mnc: mnc.into(),
-                lac: lac.into(),
-                cell: cell.into(),
-                signal: Some(signal.into()),
-            });
+            report.cell_with_signal((mcc, mnc.into()), lac, cell, signal);
         }
         return Ok(());
     }
@@ -209,7 +189,7 @@ fn read_list(report: &mut Report, mut reader: Reader<'_>) -> Result<(), DecodeEr
         let length = reader.u16()?;
         let mut data = reader.sub(length.into())?;
         let kind = data.u16()?;
-        // An element that is shorter than its form says nothing about the others.
+        // An element that is too short does not affect the others.
         let _ = read_listed(report, kind, data);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Photos, sounds and videos of JT/T 808 terminals, and requests for packets that did not arrive.
+//! Photos, sounds and videos of JT/T 808 terminals, and requests for missing packets.
 
 use crate::decoded::{Context, DecodeError, Decoded, UploadedFile};
 use crate::notation::reader::Reader;
@@ -8,16 +8,16 @@ use super::header::Message;
 use super::location::read_location;
 use super::packets::Missing;
 
-/// A file: its id, what it is, the position where it was taken, and its bytes.
+/// A file: its ID, its type, the position where it was captured, and its bytes.
 pub(super) const MEDIA: u16 = 0x0801;
 /// The answer to a file: complete, or which packets are missing.
 const MEDIA_ANSWER: u16 = 0x8800;
-/// A request for packets of any message.
+/// A request for packets of a message.
 const PACKETS_WANTED: u16 = 0x8003;
 /// Bytes of a position without additions.
 const POSITION: usize = 28;
 
-/// Reads a file. It is answered as complete once it is stored.
+/// Reads a file. It is acknowledged as complete after it is stored.
 pub(super) fn read_media(
     message: &Message<'_>,
     mut body: Reader<'_>,
@@ -53,7 +53,6 @@ pub(super) fn read_media(
     Ok(())
 }
 
-/// Asks for packets that did not arrive.
 pub(super) fn request_missing(message: &Message<'_>, missing: &Missing) -> Vec<u8> {
     let media =
         missing.beginning.as_deref().filter(|_| message.kind == MEDIA).and_then(|first| first.get(..4));
@@ -95,7 +94,7 @@ mod tests {
         body
     }
 
-    /// The frame of a packet as it leaves the framer.
+    /// The frame of a packet as the framer returns it.
     fn frame(total: u16, number: u16, part: &[u8]) -> Vec<u8> {
         let wire = write_packet(0x0801, NAME, 100 + number, (total, number), part);
         match super::super::frame::Jt808Framer.step(&wire) {
@@ -113,7 +112,7 @@ mod tests {
     }
 
     fn replies(decoded: &Decoded) -> Vec<String> {
-        // Kind and body of each, without delimiters, name, serial number and checksum.
+        // Type and body of each, without delimiters, identifier, serial number and checksum.
         let part = |reply: &Vec<u8>| {
             let text = hex_digits(reply);
             format!("{} {}", &text[2..6], &text[26..text.len() - 4])
@@ -122,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_become_a_photo_with_its_place_and_time() {
+    fn packets_become_a_photo_with_its_position_and_time() {
         let (body, mut decoder) = (body(), Jt808Decoder::default());
         let parts: Vec<&[u8]> = body.chunks(20).collect();
         let total = u16::try_from(parts.len()).unwrap();
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_forgotten() {
+    fn a_file_that_is_too_large_is_dropped() {
         let mut decoder = Jt808Decoder::default();
         let part = vec![0; 1000];
         for number in 1..=2000 {

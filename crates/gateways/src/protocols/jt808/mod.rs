@@ -1,4 +1,4 @@
-//! JT/T 808, the Chinese standard for vehicles' terminals, of 2011, 2013 and 2019, and what makers add to it.
+//! JT/T 808, the Chinese standard for vehicle terminals, editions of 2011, 2013 and 2019, and additions of makers.
 
 mod alarm;
 mod asset;

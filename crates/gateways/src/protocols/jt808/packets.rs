@@ -1,4 +1,4 @@
-//! Messages that come in several packets, put together.
+//! Assembles messages that arrive in several packets.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use crate::decoded::{DecodeError, FILE_MAX};
 
 use super::header::{Message, Packet};
 
-/// Messages under way on one connection; the oldest is forgotten for another.
+/// Maximum number of incomplete messages on one connection; a further one replaces the oldest.
 const UNDER_WAY_MAX: usize = 2;
-/// Packet numbers that one request may list: the body of a message has at most 1023 bytes.
+/// Maximum number of packets in one request: the body of a message has at most 1023 bytes.
 const LISTED_MAX: usize = 125;
 
-/// Bytes by which the memory of a packet exceeds its own, about.
+/// Approximate memory overhead of a packet, in bytes.
 pub(super) const PACKET_OVERHEAD: usize = 64;
 
 /// Messages of which some packets have arrived, oldest first.
@@ -26,28 +26,28 @@ struct Upload {
     total: u16,
     /// By their number, from 1.
     packets: BTreeMap<u16, Vec<u8>>,
-    /// Whether packets were asked for once more.
+    /// Whether packets were requested again.
     asked: bool,
-    /// Whether it was too large. What follows of it is refused too.
+    /// Whether it was too large. Its later packets are refused too.
     refused: bool,
 }
 
-/// What a packet led to.
+/// The result of a packet.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Added {
-    /// The body of the message, with the last packet that was missing.
+    /// The body of the message, with the last missing packet.
     Whole(Vec<u8>),
-    /// More packets are on their way.
+    /// More packets are expected.
     Part,
-    /// The device has sent all, and some are missing.
+    /// The device has sent all packets, and some are missing.
     Incomplete(Missing),
 }
 
-/// Packets that did not arrive.
+/// Numbers of the missing packets.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Missing {
     pub(super) first_serial: u16,
-    /// The first packet, where it is there; it begins with the id of what is sent.
+    /// The first packet, if it has arrived; it begins with the ID of the file.
     pub(super) beginning: Option<Vec<u8>>,
     pub(super) numbers: Vec<u16>,
 }
@@ -62,13 +62,13 @@ impl Packets {
             .sum()
     }
 
-    /// Adds a packet. One that comes again is kept once.
+    /// Adds a packet. A repeated packet is kept once.
     pub(super) fn add(&mut self, message: &Message<'_>, packet: Packet) -> Result<Added, DecodeError> {
         let first_serial = message.serial.wrapping_sub(packet.number.wrapping_sub(1));
-        let is_its = |upload: &Upload| {
+        let is_same_message = |upload: &Upload| {
             (upload.kind, upload.total, upload.first_serial) == (message.kind, packet.total, first_serial)
         };
-        let at = self.0.iter().position(is_its).unwrap_or_else(|| {
+        let at = self.0.iter().position(is_same_message).unwrap_or_else(|| {
             if self.0.len() >= UNDER_WAY_MAX {
                 self.0.remove(0);
             }
@@ -97,7 +97,7 @@ impl Packets {
 }
 
 impl Upload {
-    /// Asks for what is missing after the last packet, and again after the last of those that were asked for.
+    /// Requests missing packets after the last packet, and again after the last requested one.
     fn state_after(&mut self, number: u16) -> Added {
         let missing = || (1..=self.total).filter(|number| !self.packets.contains_key(number));
         let was_last = number == self.total || (self.asked && missing().all(|other| other < number));

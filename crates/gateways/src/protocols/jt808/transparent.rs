@@ -1,4 +1,4 @@
-//! Transparent messages: what makers carry through the standard unread.
+//! Transparent messages: data of makers that the standard does not define.
 
 use crate::decoded::{Context, DecodeError};
 use crate::notation::reader::Reader;
@@ -8,7 +8,7 @@ use super::alarm::{VEHICLE, VEHICLE_EVENT};
 use super::extension::read_obd_text;
 use super::location::{read_coordinates, read_motion, read_time};
 
-/// Reads a transparent message; none when its kind is not known.
+/// Reads a transparent message; none if its type is unknown.
 pub(super) fn read_transparent(
     mut reader: Reader<'_>,
     context: &Context<'_>,
@@ -63,7 +63,7 @@ pub(super) fn read_transparent(
     Ok(Some(report))
 }
 
-/// Beacons around, each with its advertisement.
+/// Beacons in range, each with its advertisement.
 fn read_tags(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     reader.skip(1)?;
     while !reader.is_empty() {
@@ -76,7 +76,7 @@ fn read_tags(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeE
     Ok(())
 }
 
-/// Samples of sensors; the last one of each counts.
+/// Samples of sensors; the last sample of each is used.
 fn read_samples(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     while reader.remaining() >= 8 {
         let mask = reader.u16()?;

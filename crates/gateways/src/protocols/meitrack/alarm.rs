@@ -26,7 +26,7 @@ pub(super) const EVENT: AlarmTable = AlarmTable {
     ],
 };
 
-/// The alarm word of an event.
+/// The alarm name of an event.
 pub(super) fn alarm(event: u16) -> Option<&'static str> {
     EVENT.word(event.into())
 }

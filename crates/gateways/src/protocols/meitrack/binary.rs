@@ -4,7 +4,7 @@ use perigee_core::time::Timestamp;
 
 use crate::decoded::DecodeError;
 use crate::notation::reader::Reader;
-use crate::report::{CellTower, Report};
+use crate::report::Report;
 
 use super::alarm::alarm;
 use super::element::{set_long, set_of_four, set_of_one, set_of_two};
@@ -47,13 +47,7 @@ fn read_fixed_record(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     report.set("odometer", reader.u32_le()?);
     report.set("runtime", reader.u32_le()?);
     let (mcc, mnc, lac, cell) = (reader.u16_le()?, reader.u16_le()?, reader.u16_le()?, reader.u16_le()?);
-    report.cells.push(CellTower {
-        mcc,
-        mnc,
-        lac: lac.into(),
-        cell: cell.into(),
-        signal: Some(signal.into()),
-    });
+    report.cell_with_signal((mcc, mnc), lac, cell, signal);
     report.set("status", reader.u16_le()?);
     report.set("adc1", reader.u16_le()?);
     report.set("battery", f64::from(reader.u16_le()?) / 100.0);
@@ -61,7 +55,7 @@ fn read_fixed_record(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     Ok(report)
 }
 
-/// Reads CCE: how many are left, count, records each with its length.
+/// Reads CCE: how many reports are left, their count, and records each with its length.
 pub(super) fn read_elements(content: &[u8]) -> Result<Vec<Report>, DecodeError> {
     let mut reader = Reader::new(content);
     reader.skip(4)?;
@@ -76,7 +70,7 @@ pub(super) fn read_elements(content: &[u8]) -> Result<Vec<Report>, DecodeError> 
 /// Groups of elements with one, two, four and any number of bytes.
 fn read_element_record(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     let mut report = Report::default();
-    // How many elements there are in all.
+    // How many elements there are in total.
     reader.skip(2)?;
     for _ in 0..reader.u8()? {
         set_of_one(&mut report, number(reader)?, reader.u8()?);
@@ -100,7 +94,7 @@ fn read_element_record(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     for _ in 0..reader.u8()? {
         let id = number(reader)?;
         let length = usize::from(reader.u8()?);
-        // An element that is shorter than it should be says nothing; those after it do.
+        // An element that is too short is ignored; later ones are not affected.
         let _ = set_long(&mut report, id, &mut reader.sub(length)?);
     }
     Ok(report)

@@ -10,7 +10,8 @@ use super::encode::sentence;
 use super::photo::Photo;
 use super::text::read_text;
 
-/// Reads Meitrack frames, which all name their device. Keeps the parts of a photo until it is complete.
+/// Decodes Meitrack frames, each of which has the identifier of its device. Keeps the parts of a photo until it is
+/// complete.
 #[derive(Debug, Default)]
 pub(super) struct MeitrackDecoder {
     photo: Photo,
@@ -35,9 +36,9 @@ struct Parts<'a> {
     flag: char,
     name: &'a str,
     kind: &'a str,
-    /// From the kind up to the `*`.
+    /// The text from the type up to the `*`.
     text: &'a [u8],
-    /// After the kind and its comma, up to the `*`.
+    /// The text after the type and its comma, up to the `*`.
     content: &'a [u8],
     checksum: Option<DecodeError>,
 }
@@ -60,7 +61,7 @@ fn split(frame: &[u8]) -> Option<Parts<'_>> {
     })
 }
 
-/// What is before the `*`, and whether the checksum after it is another. A datagram that was cut off has none.
+/// The text before the `*`, and whether the checksum after it differs. A datagram that was cut off has none.
 fn without_checksum(frame: &[u8]) -> (&[u8], Option<DecodeError>) {
     let star = frame.len().checked_sub(3).filter(|at| frame.get(*at) == Some(&b'*'));
     let Some((covered, [high, low])) = star.and_then(|at| frame.split_at_checked(at + 1)) else {
@@ -80,7 +81,7 @@ fn without_checksum(frame: &[u8]) -> (&[u8], Option<DecodeError>) {
 impl MeitrackDecoder {
     fn read(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         let parts =
-            split(frame).ok_or(DecodeError::Malformed("a frame must have an identifier and a kind"))?;
+            split(frame).ok_or(DecodeError::Malformed("a frame must have an identifier and a type"))?;
         let mut decoded = Decoded::identified(parts.name);
         match parts.kind {
             "CCC" => {
@@ -94,7 +95,7 @@ impl MeitrackDecoder {
             },
             "AAC" => decoded.reply(sentence('z', parts.name, "AAC,1")),
             "D03" => decoded.reply(self.photo.request(parts.name, "camera_picture.jpg", 0)),
-            // A damaged packet is not kept.
+            // A damaged packet is dropped.
             "D00" if parts.checksum.is_some() => {}
             "D00" => self.photo.read(parts.name, parts.content, &mut decoded)?,
             _ => {
@@ -107,7 +108,7 @@ impl MeitrackDecoder {
     }
 }
 
-/// What a unit said to a command.
+/// The reply of a unit to a command.
 fn answer(text: &str) -> Report {
     let mut report = Report::default();
     report.set_text("result", text);

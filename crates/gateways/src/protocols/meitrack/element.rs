@@ -1,4 +1,4 @@
-//! Elements of CCE records by their number.
+//! Readings of CCE records (binary reports of Meitrack), which consist of numbered elements.
 
 use crate::decoded::DecodeError;
 use crate::notation::number::{real, signed};
@@ -8,7 +8,7 @@ use crate::report::{CellTower, Report};
 use super::alarm::alarm;
 use super::binary::since_2000;
 
-/// Sets an element of one byte.
+/// Sets the reading of an element of one byte.
 pub(super) fn set_of_one(report: &mut Report, id: u16, raw: u8) {
     match id {
         0x01 => set_event(report, raw.into()),
@@ -25,7 +25,7 @@ pub(super) fn set_of_one(report: &mut Report, id: u16, raw: u8) {
     }
 }
 
-/// Sets an element of two bytes.
+/// Sets the reading of an element of two bytes.
 pub(super) fn set_of_two(report: &mut Report, id: u16, raw: u16) {
     let hundredths = f64::from(raw) / 100.0;
     match id {
@@ -50,7 +50,7 @@ pub(super) fn set_of_two(report: &mut Report, id: u16, raw: u16) {
     }
 }
 
-/// Sets an element of four bytes.
+/// Sets the reading of an element of four bytes.
 pub(super) fn set_of_four(report: &mut Report, id: u16, raw: u32) {
     match id {
         0x04 => report.time = Some(since_2000(raw)),
@@ -70,7 +70,7 @@ fn set_event(report: &mut Report, event: u16) {
     report.alarm_some(alarm(event));
 }
 
-/// Sets an element with a length of its own.
+/// Sets the readings of an element whose length precedes it.
 pub(super) fn set_long(report: &mut Report, id: u16, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match id {
         0x0e..=0x10 | 0x12 | 0x13 => {

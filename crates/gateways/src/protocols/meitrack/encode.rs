@@ -12,7 +12,6 @@ pub(super) fn sentence(flag: char, name: &str, content: &str) -> Vec<u8> {
     bytes
 }
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let content = match command.kind.as_str() {
         "positionSingle" => "A10".to_owned(),

@@ -3,12 +3,12 @@
 use crate::framer::{Framer, Step, find};
 use crate::sniff::Sniff;
 
-/// Units send at most some kilobytes.
+/// Units send at most a few kilobytes.
 pub(super) const MAX: usize = 16 * 1024;
 /// `$$`, a flag, five digits, a comma.
 const HEAD: usize = 9;
 
-/// Cuts a Meitrack stream.
+/// Splits a stream into Meitrack frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeitrackFramer;
 
@@ -34,7 +34,7 @@ impl Framer for MeitrackFramer {
         match bytes.get(total - 5..total) {
             None => Step::Wait,
             Some([b'*', _, _, b'\r', b'\n']) => Step::whole(bytes, total),
-            // A wrong length: the frame ends with the line, if that is within what was stated.
+            // The length is wrong: the frame ends with the line, if the line end is within the stated length.
             Some(_) => match find(bytes.get(..total).unwrap_or_default(), b"\r\n") {
                 Some(end) => Step::whole(bytes, end + 2),
                 None => resynchronise(bytes),
@@ -43,7 +43,7 @@ impl Framer for MeitrackFramer {
     }
 }
 
-/// Passes over everything before the next `$$`.
+/// Skips everything before the next `$$`.
 fn resynchronise(bytes: &[u8]) -> Step<'_> {
     match bytes.get(1..).and_then(|rest| find(rest, b"$$")) {
         Some(at) => Step::Skip(at + 1),

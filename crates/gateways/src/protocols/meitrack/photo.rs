@@ -1,7 +1,7 @@
 //! Photos that Meitrack units send in packets, eight for each request.
 
-use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
-use crate::report::Report;
+use crate::decoded::{DecodeError, Decoded};
+use crate::file_parts::NumberedParts;
 
 use super::encode::sentence;
 
@@ -10,22 +10,18 @@ const AT_ONCE: u32 = 8;
 
 /// The packets of a photo that have arrived, in order.
 #[derive(Debug, Default)]
-pub(super) struct Photo {
-    bytes: Vec<u8>,
-    next: u32,
-}
+pub(super) struct Photo(NumberedParts);
 
 impl Photo {
     /// Bytes of the packets that have arrived.
-    pub(super) fn held_bytes(&self) -> usize {
-        self.bytes.len()
+    pub(super) const fn held_bytes(&self) -> usize {
+        self.0.held_bytes()
     }
 
-    /// Asks for packets from this one on; from the first, what had arrived is dropped.
+    /// Requests packets from this one on; from the first one, earlier packets are dropped.
     pub(super) fn request(&mut self, name: &str, file: &str, packet: u32) -> Vec<u8> {
         if packet == 0 {
-            self.bytes.clear();
-            self.next = 0;
+            *self = Self::default();
         }
         sentence('O', name, &format!("D00,{file},{packet}"))
     }
@@ -45,31 +41,14 @@ impl Photo {
             return Err(malformed);
         };
         let bytes = parts.next().ok_or(malformed)?;
-        if current == 0 {
-            self.bytes.clear();
-            self.next = 0;
-        }
-        // A packet that comes again is not kept twice.
-        if current == self.next {
-            if self.bytes.len() + bytes.len() > FILE_MAX {
-                *self = Self::default();
-                return Err(DecodeError::Malformed("the photo is too large"));
-            }
-            self.bytes.extend_from_slice(bytes);
-            self.next = current.saturating_add(1);
-        }
-        let following = current.saturating_add(1);
-        if self.next >= total {
-            let Self { bytes, .. } = std::mem::take(self);
-            let file = UploadedFile { name: file.to_owned(), captured_at: None, bytes };
-            let mut report = Report::default();
-            report.set_text("image", &file.name);
-            decoded.reports.push(report);
-            decoded.files.push(file);
+        self.0.add(current, bytes)?;
+        let (next, following) = (self.0.next(), current.saturating_add(1));
+        if next >= total {
+            self.0.finish(file, None, decoded);
         } else if following % AT_ONCE == 0 || following >= total {
-            // From the first that is missing: the ones before may have been lost.
-            let wish = self.request(name, file, self.next);
-            decoded.reply(wish);
+            // From the first missing one, because earlier ones may have been lost.
+            let request = self.request(name, file, next);
+            decoded.reply(request);
         }
         Ok(())
     }
@@ -88,8 +67,8 @@ mod tests {
             (decoded.files, decoded.replies.first().map(|reply| String::from_utf8_lossy(reply).into_owned()))
         };
         assert_eq!(read(0), (vec![], None));
-        let (files, wish) = read(2);
-        assert!(files.is_empty() && wish.is_some_and(|wish| wish.contains("D00,1.jpg,1*")));
+        let (files, request) = read(2);
+        assert!(files.is_empty() && request.is_some_and(|request| request.contains("D00,1.jpg,1*")));
         assert_eq!(read(1), (vec![], None));
         assert_eq!(read(2).0.first().map(|file| file.bytes.clone()), Some(b"012".to_vec()));
     }
@@ -101,7 +80,7 @@ mod tests {
             let mut decoded = Decoded::nothing();
             let content = format!("1.jpg,10,{current},part{current},");
             photo.read("7", content.as_bytes(), &mut decoded).unwrap();
-            // A packet that comes again is not kept twice.
+            // A repeated packet is kept once.
             if current == 3 {
                 photo.read("7", content.as_bytes(), &mut Decoded::nothing()).unwrap();
             }

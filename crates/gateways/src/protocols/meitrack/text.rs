@@ -67,7 +67,7 @@ fn set_voltages(report: &mut Report, text: &str, context: &Context<'_>) {
         let field = parts.take();
         report.set_some(("adc", number), hex(field).filter(|_| !field.is_empty()));
     }
-    // Steps of the converter in a volt, for the battery and the supply.
+    // Volts per step of the converter, for the battery and the supply.
     let (battery, power) = match context.model.map(str::to_uppercase).as_deref() {
         Some("MVT340" | "MVT380") => (3.0 * 2.0 / 1024.0, 3.0 * 16.0 / 1024.0),
         Some("MT90") => (3.3 * 2.0 / 4096.0, 1.0),

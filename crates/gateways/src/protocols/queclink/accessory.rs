@@ -1,4 +1,4 @@
-//! Accessories over Bluetooth, access points and cells.
+//! Bluetooth accessories, access points and cells.
 
 use crate::notation::fields::{hex, integer, real};
 use crate::report::{CellTower, Report};
@@ -6,7 +6,7 @@ use crate::value::Value;
 
 use super::sentence::{Sentence, is_mac, push_wifi};
 
-/// An alarm or a sighting of an accessory: its fields are those of a mask, then comes a position.
+/// An alarm or a detection of an accessory: fields by a mask, then a position.
 pub(super) fn read_accessory(sentence: &Sentence<'_>) -> Report {
     let mut report = sentence.report();
     let mask_at = if sentence.kind == "BAA" { 8 } else { 6 };

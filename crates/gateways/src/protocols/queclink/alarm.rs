@@ -1,8 +1,8 @@
-//! Alarms by the kinds and codes of Queclink's messages.
+//! Alarms by the types and codes of Queclink messages.
 
 use crate::alarm::{AlarmTable, Notation, number, text};
 
-/// Kinds of text messages.
+/// Types of text messages.
 pub(super) const KIND: AlarmTable = AlarmTable {
     field: "kind of message after `GT`",
     notation: Notation::Text,
@@ -47,7 +47,7 @@ pub(super) const WARNING: AlarmTable = AlarmTable {
     codes: &[number(1, "fatigueDriving")],
 };
 
-/// Kinds of binary events.
+/// Types of binary events.
 pub(super) const EVENT: AlarmTable = AlarmTable {
     field: "type of a binary event (`+EVT`)",
     notation: Notation::Decimal,

@@ -23,7 +23,7 @@ pub(super) fn read_binary(frame: &[u8]) -> Result<Decoded, DecodeError> {
     }
 }
 
-/// Type, mask, length, kind of device, versions and name, which all messages but information begin with.
+/// The beginning of all messages except information: type, mask, length, device type, versions and identifier.
 fn read_head(reader: &mut Reader<'_>) -> Result<(u8, u16, String), DecodeError> {
     let message = reader.u8()?;
     reader.skip(4 + 2 + 1 + 2)?;
@@ -94,7 +94,7 @@ fn read_time(reader: &mut Reader<'_>) -> Result<Option<Timestamp>, DecodeError> 
     Ok(Civil { year, month, day, hour, minute, second }.instant())
 }
 
-/// A second each: a whole point, or its difference from the one before.
+/// One point per second, each sent whole or as the difference from the previous one.
 fn read_compressed(decoded: &mut Decoded, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     let (mut speed, mut course, mut longitude, mut latitude, mut time) = (0_i64, 0_i64, 0_i64, 0_i64, 0_i64);
     for _ in 0..reader.u16()? {
@@ -142,7 +142,7 @@ fn read_event(mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
     report.set("power", reader.u16()?);
     reader.skip(1)?;
     report.set("sat", reader.u8()?);
-    // What the event itself says, before the number of positions.
+    // The fields of the event, before the number of positions.
     let own = match message {
         6 | 31 => 2,
         45 | 46 => 7,
@@ -173,7 +173,7 @@ fn read_information(mut reader: Reader<'_>) -> Result<Decoded, DecodeError> {
     }
     reader.skip(2)?;
     report.set("sat", reader.u8()?);
-    // Mode, time of the last fix, intervals and what is reserved.
+    // Mode, time of the last fix, intervals and reserved bytes.
     reader.skip(1 + 7 + 2 + 2 + 2 + 2 + 4 + 1)?;
     if message == 7 {
         report.set("charge", reader.u8()? != 0);

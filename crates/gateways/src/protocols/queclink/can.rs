@@ -6,7 +6,7 @@ use crate::report::Report;
 
 use super::sentence::Sentence;
 
-/// A kind of field that a mask announces.
+/// A type of field that a mask announces.
 #[derive(Clone, Copy, Debug)]
 enum Field {
     Skip,
@@ -17,7 +17,7 @@ enum Field {
     /// A letter or more, then the number: `H149381`, `P94.80`.
     Unit(&'static str),
     UnitInteger(&'static str),
-    /// Litres with or without `L`; what begins with `K` are kilograms of gas.
+    /// Litres with or without `L`. Kilograms of gas, which begin with `K`, are ignored.
     Litres(&'static str),
     Ignition,
     Consumption,
@@ -26,7 +26,7 @@ enum Field {
     Millivolts,
 }
 
-/// Fields of the first mask in the order they are sent, which is not quite that of the bits.
+/// Fields of the first mask in the order in which they are sent, which differs slightly from that of the bits.
 const FIRST: [(u32, Field); 22] = [
     (0, Field::Text("vin")),
     (1, Field::Ignition),
@@ -81,7 +81,7 @@ pub(super) fn read_can(sentence: &Sentence<'_>) -> Report {
     let mut report = sentence.report();
     let mask = hex(sentence.get(6)).unwrap_or(0);
     let mut at = read_masked(&mut report, sentence, 7, mask, &FIRST);
-    // Counters that only some models have stand before the second mask.
+    // Counters of some models precede the second mask.
     let counters = match sentence.model.as_str() {
         "GV350M" => 22..25,
         "GV350CEU" | "GV355CEU" => 22..29,

@@ -1,4 +1,4 @@
-//! Reads Queclink frames: text or binary, and which message goes where.
+//! Decodes Queclink frames, text or binary, and dispatches messages.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 
@@ -9,7 +9,7 @@ use super::records::read_records;
 use super::sentence::Sentence;
 use super::{accessory, can, eri, event, fri, information};
 
-/// Reads Queclink frames, which all name their device.
+/// Reads Queclink frames, each of which has the identifier of its device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueclinkDecoder;
 

@@ -2,7 +2,8 @@
 
 use crate::command::{Command, EncodeError, Target};
 
-/// Writes a command. The password is that of the device, `queclink` unless the option `password` names another.
+/// Writes a command. The password of the device is in the value `devicePassword` or the option `password`; otherwise it
+/// is the default of the maker.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let password = command
         .optional_text("devicePassword")

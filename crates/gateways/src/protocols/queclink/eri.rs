@@ -1,4 +1,4 @@
-//! Expanded fixed reports: positions, then what the model measures, then accessories by a mask.
+//! Expanded fixed reports: positions, then measurements of the model, then accessories by a mask.
 
 use crate::notation::fields::{hex, integer, real};
 use crate::notation::number::signed;
@@ -6,7 +6,7 @@ use crate::report::Report;
 
 use super::sentence::{Sentence, read_hours, set_analog, set_odometer, set_state};
 
-/// A place in the fields that moves on.
+/// A cursor over the fields.
 struct Walk<'s, 'a> {
     sentence: &'s Sentence<'a>,
     at: usize,
@@ -20,10 +20,10 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// Reads all positions; what follows them belongs to the last.
+/// Reads all positions; later fields belong to the last one.
 pub(super) fn read_eri(sentence: &Sentence<'_>) -> Vec<Report> {
     let model = sentence.model.as_str();
-    // GV500 has the vehicle's number before its name.
+    // GV500 has the VIN of the vehicle before the name of the device.
     let vin = if model == "GV500" { sentence.get(3) } else { "" };
     let mut walk = Walk { sentence, at: if model == "GV500" { 5 } else { 4 } };
     let mask = hex(walk.take()).unwrap_or(0);
@@ -99,7 +99,7 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
         report.set_some("fuel", hex(walk.take()));
     }
     if mask >> 29 & 1 == 1 {
-        // A fuel sensor with a mask of its own: level, then height.
+        // A fuel sensor with its own mask: level, then height.
         walk.at += 2;
         let measured = hex(walk.take()).unwrap_or(0);
         if measured & 1 != 0 {
@@ -118,7 +118,7 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
         }
     }
     if mask & 4 != 0 {
-        // Data of the vehicle's bus have a length that depends on masks of their own.
+        // Data of the vehicle bus have a length that depends on their own masks.
         return;
     }
     if mask & 0x18 != 0 || (mask & 1 != 0 && gv350m) {
@@ -151,14 +151,14 @@ fn read_accessories(report: &mut Report, walk: &mut Walk<'_, '_>, model: &str, m
     }
 }
 
-/// How many devices follow; what is no number is none.
+/// The number of devices that follow; 0 if the field is not a number.
 fn devices(text: &str) -> u32 {
     integer(text).and_then(|count| u32::try_from(count).ok()).unwrap_or(0).min(32)
 }
 
-/// An accessory over Bluetooth: its fields are those of its mask.
+/// A Bluetooth accessory: fields by its mask.
 fn read_tag(report: &mut Report, walk: &mut Walk<'_, '_>, index: u32, counted: bool) {
-    // Index, type, model, length of the raw data where it is sent, raw data.
+    // Index, type, model, length of the raw data if it is sent, raw data.
     walk.at += if counted { 5 } else { 4 };
     let mask = hex(walk.take()).unwrap_or(0);
     for bit in 0..15_u32 {

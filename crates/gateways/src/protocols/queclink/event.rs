@@ -1,4 +1,4 @@
-//! Everything else: events with at most one position.
+//! Queclink messages that no other file of this folder reads: events with at most one position.
 
 use crate::notation::fields::{hex, integer, is_digits};
 use crate::report::Report;
@@ -28,7 +28,7 @@ pub(super) fn read_event(sentence: &Sentence<'_>) -> Report {
             let next = sentence.read_appended(&mut report, after_cell);
             read_rest(&mut report, sentence, next);
         }
-        None => find_cell(&mut report, sentence),
+        None => set_cell_if_present(&mut report, sentence),
     }
     report.alarm_some(KIND.word_of(sentence.kind));
     report
@@ -38,8 +38,8 @@ fn is_ignition(kind: &str) -> bool {
     matches!(kind, "IGN" | "IGF" | "VGN" | "VGF")
 }
 
-/// A cell without a position: four digits, four digits, and two hexadecimal numbers.
-fn find_cell(report: &mut Report, sentence: &Sentence<'_>) {
+/// Sets a cell without a position: four digits, four digits, and two hexadecimal numbers.
+fn set_cell_if_present(report: &mut Report, sentence: &Sentence<'_>) {
     let four = |index: usize| is_digits(sentence.get(index)) && sentence.get(index).len() == 4;
     let start = (3..sentence.end).find(|at| four(*at) && four(at + 1) && hex(sentence.get(at + 3)).is_some());
     if let Some(start) = start {
@@ -47,7 +47,7 @@ fn find_cell(report: &mut Report, sentence: &Sentence<'_>) {
     }
 }
 
-/// What an event says before its position.
+/// The fields of an event before its position.
 fn read_own(report: &mut Report, sentence: &Sentence<'_>) {
     let code = Some(sentence.get(5)).filter(|text| matches!(text.len(), 1 | 2)).and_then(hex);
     match (sentence.kind, code) {
@@ -75,7 +75,7 @@ fn read_own(report: &mut Report, sentence: &Sentence<'_>) {
     }
 }
 
-/// What came through the serial port, in hexadecimal digits: `COMB,0,94.0,...` is a fuel level.
+/// Data of the serial port, in hexadecimal digits: `COMB,0,94.0,...` is a fuel level.
 fn read_serial(report: &mut Report, digits: &str) {
     let Some(bytes) = crate::notation::hex::parse_hex(digits).filter(|bytes| !bytes.is_empty()) else {
         return;
@@ -92,7 +92,7 @@ fn read_serial(report: &mut Report, digits: &str) {
     }
 }
 
-/// What an event says after its position.
+/// The fields of an event after its position.
 fn read_rest(report: &mut Report, sentence: &Sentence<'_>, at: usize) {
     let field = |offset: usize| sentence.get(at + offset);
     match sentence.kind {

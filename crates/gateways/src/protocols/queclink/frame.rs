@@ -1,20 +1,20 @@
-//! Queclink frames: text up to `$`, binary by a length at a fixed place, and binary records by the length after their header.
+//! Queclink frames: text up to `$`, binary by a length at a fixed offset, and binary records by the length after their header.
 
 use crate::framer::{Framer, Step, skip_to};
 
 const MAX: usize = 4096;
 
-/// How frames begin.
+/// Prefixes of frames with text, or with a length at a fixed offset.
 pub(super) const HEADERS: [&str; 14] = [
     "+RESP:", "+BUFF:", "+ACK:", "+RSP", "+BSP", "+EVT", "+BVT", "+INF", "+BNF", "+HBD", "+CRD", "+BRD",
     "+LGN", "+ACK",
 ];
 
-/// How frames of binary records begin.
+/// Prefixes of frames with binary records.
 pub(super) const RECORDS: &[u8] = b"+\0";
 
-/// Where a binary frame has its length, and how many bytes it has. None for a text frame.
-fn length_place(header: &[u8]) -> Option<(usize, usize)> {
+/// The offset and size of the length of a binary frame. None for a text frame.
+fn length_field(header: &[u8]) -> Option<(usize, usize)> {
     match header {
         b"+RSP" | b"+BSP" | b"+EVT" | b"+BVT" => Some((9, 2)),
         b"+INF" | b"+BNF" => Some((7, 2)),
@@ -25,7 +25,7 @@ fn length_place(header: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Cuts a Queclink stream.
+/// Splits a stream into Queclink frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueclinkFramer;
 
@@ -42,7 +42,7 @@ impl Framer for QueclinkFramer {
             return skip_to(bytes, |byte| byte == b'+');
         }
         let Some((header, fifth)) = bytes.get(..4).zip(bytes.get(4)) else { return Step::Wait };
-        match length_place(header).filter(|_| *fifth != b':') {
+        match length_field(header).filter(|_| *fifth != b':') {
             Some((at, width)) => {
                 let Some(length) = bytes.get(at..at + width) else { return Step::Wait };
                 let length = length.iter().fold(0, |length, byte| length << 8 | usize::from(*byte));

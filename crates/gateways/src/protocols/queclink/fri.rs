@@ -1,11 +1,11 @@
-//! Fixed reports: one or more positions, then what the model measures.
+//! Fixed reports: one or more positions, then measurements of the model.
 
 use crate::notation::fields::{hex, integer, is_digits, real};
 use crate::report::Report;
 
 use super::sentence::{Sentence, is_vin, read_hours, set_analog, set_odometer, set_state};
 
-/// Reads all positions; what follows them belongs to the last.
+/// Reads all positions; later fields belong to the last one.
 pub(super) fn read_fri(sentence: &Sentence<'_>) -> Vec<Report> {
     let Some(first) = sentence.find_position(4).or_else(|| sentence.find_empty_position(5)) else {
         return vec![super::event::read_event(sentence)];
@@ -27,7 +27,7 @@ pub(super) fn read_fri(sentence: &Sentence<'_>) -> Vec<Report> {
             None => sentence.read_appended(&mut report, after_cell),
         };
         reports.push(report);
-        // Another position follows at once, or none.
+        // Another position follows immediately, or none.
         if sentence.find_position(next) != Some(next) {
             break;
         }
@@ -39,7 +39,7 @@ pub(super) fn read_fri(sentence: &Sentence<'_>) -> Vec<Report> {
     reports
 }
 
-/// What stands before the first position.
+/// The fields before the first position.
 #[derive(Clone, Copy, Debug)]
 struct Header<'a> {
     vin: Option<&'a str>,
@@ -54,7 +54,7 @@ impl<'a> Header<'a> {
         let name = if sentence.version.is_empty() { 2 } else { 3 };
         let vin = Some(sentence.get(name)).filter(|text| is_vin(text) && first > name + 2);
         let mut from = if vin.is_some() { name + 2 } else { name + 1 };
-        // GV500MAP has a field of its own before the power.
+        // GV500MAP has an additional field before the power.
         if sentence.model == "GV500MAP" && sentence.get(from).is_empty() {
             from += 1;
         }

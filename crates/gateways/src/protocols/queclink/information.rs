@@ -1,4 +1,4 @@
-//! Information about the device itself.
+//! Messages about the device itself: its state (`INF`) and its versions (`VER`).
 
 use crate::notation::fields::{hex, integer, real};
 use crate::report::Report;
@@ -6,13 +6,13 @@ use crate::value::Value;
 
 use super::sentence::{Sentence, is_mac, is_vin};
 
-/// State, SIM card, signal and voltages. Nothing for units whose messages have another form.
+/// State, SIM card, signal and voltages. None for units whose messages have a different format.
 pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
     if sentence.version.is_empty() {
         return Vec::new();
     }
     let mut report = sentence.report();
-    // GV500 and its like have the vehicle's number before the name of the device.
+    // GV500 and similar models have the VIN of the vehicle before the name of the device.
     let vin = Some(sentence.get(3)).filter(|text| is_vin(text) && sentence.get(4).is_empty());
     report.set_text("vin", vin.unwrap_or_default());
     let shift = usize::from(vin.is_some());
@@ -29,14 +29,14 @@ pub(super) fn read_information(sentence: &Sentence<'_>) -> Vec<Report> {
     report.set_text("iccid", field(5));
     report.set_some("rssi", integer(field(6)));
     let volts = |text: &str| real(text).map(|millivolts| millivolts / 1000.0);
-    // A sensor over Bluetooth: its address, temperature and humidity stand before the voltages.
+    // A Bluetooth sensor: its address, temperature and humidity precede the voltages.
     let has_sensor = is_mac(field(9));
     if has_sensor {
         report.set_some("deviceTemp", real(field(10)));
         report.set_some("humidity", real(field(11)));
     }
     let supply = if has_sensor { 12 } else { 9 };
-    // Personal trackers have their odometer where vehicles' have the voltage.
+    // Personal trackers have their odometer at the position of the voltage of vehicle trackers.
     if field(supply).contains('.') {
         super::sentence::set_odometer(&mut report, field(supply));
     } else {

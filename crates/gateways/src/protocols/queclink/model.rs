@@ -1,6 +1,6 @@
-//! Which model speaks, by the first digits of the protocol's version.
+//! Recognises the model by the first digits of the protocol version.
 
-/// The model of a version of six digits, where two tell it, or of ten, where six do. Empty when it is not known.
+/// The model of a version of six digits, where two identify it, or of ten, where six do. Empty when it is not known.
 pub(super) fn model_of(version: &str) -> &'static str {
     let prefix = if version.len() > 6 { version.get(..6) } else { version.get(..2) };
     match prefix.unwrap_or_default() {

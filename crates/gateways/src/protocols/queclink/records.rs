@@ -1,4 +1,4 @@
-//! Queclink's binary records: a frame names the device once, and each record is a list of numbered data.
+//! Binary records of Queclink: a frame identifies the device once, and each record is a list of numbered data.
 
 use perigee_core::time::Timestamp;
 
@@ -19,12 +19,12 @@ pub(super) fn read_records(frame: &[u8]) -> Result<Decoded, DecodeError> {
     // Header and length.
     reader.skip(4)?;
     if bit(reader.u8()?, 7) {
-        // One of several frames: their number, and which it is.
+        // One of several frames: their number, and its index.
         reader.skip(2)?;
     }
     let name = reader.hex(8)?;
     let mut decoded = Decoded::identified(name.get(1..).unwrap_or_default());
-    // Device type, versions, and what is reserved.
+    // Device type and versions; reserved bytes with their length follow.
     reader.skip(2 + 2 + 1)?;
     let reserved = reader.u8()?;
     reader.skip(reserved.into())?;
@@ -38,7 +38,7 @@ pub(super) fn read_records(frame: &[u8]) -> Result<Decoded, DecodeError> {
     Ok(decoded)
 }
 
-/// Time, number, kind and event, then the data. A record without a position gives its event alone.
+/// Time, number, type and event, then the data. A record without a position gives only its event.
 fn read_record(decoded: &mut Decoded, mut reader: Reader<'_>) -> Result<(), DecodeError> {
     let made = Timestamp::from_millis(i64::from(reader.u32()?) * 1000);
     let mut report = Report { time: Some(made), ..Report::default() };
@@ -69,7 +69,7 @@ fn read_position(report: &mut Report, mut reader: Reader<'_>) -> Result<(), Deco
     Ok(())
 }
 
-/// A number of one byte, or of two where the first has its highest bit set.
+/// A number of one byte, or of two bytes if the highest bit of the first is set.
 fn read_number(reader: &mut Reader<'_>) -> Result<u16, DecodeError> {
     let first = reader.u8()?;
     if bit(first, 7) { Ok(u16::from(first & 0x7f) << 8 | u16::from(reader.u8()?)) } else { Ok(first.into()) }
@@ -101,14 +101,14 @@ mod tests {
         let decoded = read_records(&frame(&position)).unwrap();
         assert_eq!(decoded.identifiers, ["865134050900001"]);
         let [report] = decoded.reports.as_slice() else { panic!("one report") };
-        let place = report.place.map(|place| (place.latitude, place.longitude));
-        assert_eq!((place, report.valid), (Some((42.852_48, -8.268_0)), Some(true)));
+        let position = report.position.map(|position| (position.latitude, position.longitude));
+        assert_eq!((position, report.valid), (Some((42.852_48, -8.268_0)), Some(true)));
         assert_eq!(
             (report.speed_kmh, report.course, report.altitude_m),
             (Some(12.5), Some(90.0), Some(434.1))
         );
         let decoded = read_records(&frame(&[0x81, 0x02, 2, 1, 2])).unwrap();
-        assert_eq!((decoded.reports.len(), decoded.reports[0].place), (1, None));
+        assert_eq!((decoded.reports.len(), decoded.reports[0].position), (1, None));
         assert_eq!(decoded.reports[0].get("event"), Some(&crate::Value::Integer(3)));
         assert_eq!(read_records(b"+\0\0\x38"), Err(DecodeError::Short));
     }

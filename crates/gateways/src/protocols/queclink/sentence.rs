@@ -1,4 +1,4 @@
-//! A text message taken apart, and the block of a position that most messages have.
+//! The parts of a text message, and the position block that most messages have.
 
 use perigee_core::time::Timestamp;
 
@@ -9,7 +9,7 @@ use crate::report::{AccessPoint, Report};
 
 use super::model::model_of;
 
-/// A text message: header, version, name of the device, its fields, time of sending and count.
+/// A text message: header, version, identifier of the device, fields, time of sending and count.
 #[derive(Clone, Debug)]
 pub(super) struct Sentence<'a> {
     pub(super) header: &'a str,
@@ -32,7 +32,7 @@ impl<'a> Sentence<'a> {
         let header = fields.get(0);
         let kind = header.split_once(":GT").and_then(|(_, rest)| rest.get(..3));
         let kind = kind.ok_or(DecodeError::Malformed("a message must have a header such as +RESP:GTFRI"))?;
-        // Old units leave the version out.
+        // Old units omit the version.
         let old = fields.get(1).len() > 10;
         let (version, identifier) = if old { ("", fields.get(1)) } else { (fields.get(1), fields.get(2)) };
         if !matches!(identifier.len(), 14 | 15) || !identifier.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -60,12 +60,13 @@ impl<'a> Sentence<'a> {
         if index < self.end { self.fields.get(index) } else { "" }
     }
 
-    /// A report at the time of sending, without a place.
+    /// A report at the time of sending, without a position.
     pub(super) fn report(&self) -> Report {
         Report { time: self.sent, ..Report::default() }
     }
 
-    /// The index of the first position at or after this index: that of its accuracy, four before its longitude.
+    /// The index at which the first position at or after this index begins: with its accuracy, four fields before the
+    /// longitude.
     pub(super) fn find_position(&self, from: usize) -> Option<usize> {
         (from.max(2)..self.end).find(|start| {
             is_coordinate(self.get(start + 4))
@@ -89,17 +90,17 @@ impl<'a> Sentence<'a> {
         None
     }
 
-    /// Reads the position at this index and gives the index of what follows its cell.
+    /// Reads the position at this index and returns the index after its cell.
     pub(super) fn read_position(&self, report: &mut Report, start: usize) -> usize {
         let accuracy = real(self.get(start));
         report.set_some("hdop", accuracy);
         report.speed_kmh = real(self.get(start + 1));
         report.course = real(self.get(start + 2));
         report.altitude_m = real(self.get(start + 3));
-        let place = real(self.get(start + 5)).zip(real(self.get(start + 4)));
-        if let Some((latitude, longitude)) = place {
+        let position = real(self.get(start + 5)).zip(real(self.get(start + 4)));
+        if let Some((latitude, longitude)) = position {
             report.locate(latitude, longitude);
-            // An accuracy of 0 is a position known from before.
+            // An accuracy of 0 means an earlier position.
             report.valid = accuracy.filter(|accuracy| *accuracy > 0.0).map(|_| true);
             report.time = read_time(self.fields.get(start + 6)).or(report.time);
         }
@@ -126,9 +127,9 @@ impl<'a> Sentence<'a> {
         }
     }
 
-    /// Reads the mask of what is appended to a position: satellites, and what triggered it.
+    /// Reads the mask of additions to a position: satellites, and the trigger.
     pub(super) fn read_appended(&self, report: &mut Report, at: usize) -> usize {
-        // On other models the field is a quality of the signal, which is larger.
+        // On other models the field is the signal quality, which is larger.
         let mask =
             Some(self.get(at)).filter(|mask| mask.len() == 2).and_then(hex).filter(|mask| mask & !0x13 == 0);
         let mask = mask.unwrap_or(0);
@@ -137,7 +138,7 @@ impl<'a> Sentence<'a> {
             report.set_some("sat", integer(self.get(next)));
             next += 1;
         }
-        // What triggered the report, then whether the satellites' signal is jammed.
+        // The trigger of the report, then whether the satellite signal is jammed.
         next + usize::from(mask & 2 == 2) + usize::from(mask & 0x10 == 0x10)
     }
 }
@@ -155,7 +156,7 @@ fn is_coordinate(text: &str) -> bool {
     })
 }
 
-/// The number of a vehicle: 17 capitals and digits.
+/// Whether a text is a vehicle identification number: 17 capital letters and digits.
 pub(super) fn is_vin(text: &str) -> bool {
     text.len() == 17 && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
 }
@@ -188,7 +189,7 @@ pub(super) fn set_analog(report: &mut Report, index: u32, text: &str) {
     }
 }
 
-/// Six hexadecimal digits: state with ignition and motion, inputs, outputs. Two digits are the state alone.
+/// Six hexadecimal digits: state with ignition and motion, inputs, outputs. Two digits are only the state.
 pub(super) fn set_state(report: &mut Report, text: &str) {
     let Some(state) = hex(text) else { return };
     let (state, pins) =
@@ -209,7 +210,7 @@ pub(super) fn set_state(report: &mut Report, text: &str) {
     }
 }
 
-/// Kilometres as metres.
+/// Converts kilometres to metres.
 pub(super) fn set_odometer(report: &mut Report, text: &str) {
     report.set_some("odometer", real(text).map(|kilometres| kilometres * 1000.0));
 }

@@ -1,4 +1,4 @@
-//! Reads Ruptela frames: length, name, command, content, checksum.
+//! Decodes Ruptela frames: length, identifier, command, content, checksum.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::notation::checksum::crc16_kermit;
@@ -10,7 +10,7 @@ use super::file::FileParts;
 use super::record::{read_card, read_fault_codes, read_records};
 
 const RECORDS: u8 = 1;
-/// Records, extended ones too, are answered by number 100, as no other command is.
+/// Records, including extended ones, are answered as command 0; all other commands are answered with their own number.
 const RECORDS_ANSWER: u8 = 0;
 const FAULT_CODES: u8 = 9;
 const IDENTIFICATION: u8 = 15;
@@ -20,7 +20,8 @@ const CARD: u8 = 36;
 const FILES: u8 = 37;
 const EXTENDED_RECORDS: u8 = 68;
 
-/// Reads Ruptela frames, which all name their device. Keeps the parts of a photo until it is complete.
+/// Decodes Ruptela frames, each of which has the identifier of its device. Keeps the parts of a photo until it is
+/// complete.
 #[derive(Debug, Default)]
 pub(super) struct RuptelaDecoder {
     parts: FileParts,
@@ -49,7 +50,7 @@ impl RuptelaDecoder {
         let mut content = Reader::new(body);
         let mut decoded = Decoded::identified(format!("{:015}", content.u64()?));
         let command = content.u8()?;
-        // A damaged part of a file is not kept.
+        // A damaged part of a file is dropped.
         let kept = (sent != computed).then(|| std::mem::take(&mut self.parts));
         if let Err(error) = self.read_content(command, &mut content, &mut decoded) {
             decoded.error = Some(error);
@@ -100,7 +101,7 @@ impl RuptelaDecoder {
     }
 }
 
-/// What a unit said to a command.
+/// The reply of a unit to a command.
 fn answer(command: u8, text: &str) -> Report {
     let mut report = Report::default();
     report.set("type", command);

@@ -14,11 +14,10 @@ pub(super) fn packet(command: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let small = |name: &'static str| {
         u32::try_from(command.integer(name)?)
-            .map_err(|_large| EncodeError::Invalid("the number is too large"))
+            .map_err(|_large| EncodeError::Invalid("the number in \"values\" is too large"))
     };
     Ok(match command.kind.as_str() {
         "custom" => {

@@ -5,14 +5,15 @@ use crate::sniff::Sniff;
 
 /// Longer than the longest packet of any unit.
 pub(super) const MAX: usize = 4096;
-/// The device's name and a command.
+/// The identifier of the device and a command.
 const LEAST: usize = 9;
 
-/// Cuts a Ruptela stream.
+/// Splits a stream into Ruptela frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RuptelaFramer;
 
-/// Whether a frame may begin here: a sane length, and a name below 10^16 as all fifteen digits are.
+/// Whether a frame may begin here: a plausible length, and an identifier below 10^16, as all IMEIs of fifteen digits
+/// are.
 fn may_begin(bytes: &[u8]) -> bool {
     let length = match bytes {
         [high, low, ..] => usize::from(u16::from_be_bytes([*high, *low])),
@@ -36,7 +37,7 @@ impl Framer for RuptelaFramer {
     }
 }
 
-/// A length, a name and a command that exists.
+/// A length, an identifier and a known command.
 pub(super) fn sniff(bytes: &[u8]) -> Sniff {
     if !may_begin(bytes) {
         return Sniff::No;

@@ -21,7 +21,8 @@ pub(super) const PARAMETER: AlarmTable = AlarmTable {
     ],
 };
 
-/// Sets a parameter of one, two, four or eight bytes. One without a known meaning is kept as `io` and its number.
+/// Sets a parameter of one, two, four or eight bytes. A parameter without a known meaning is stored as `io` and its
+/// number.
 pub(super) fn set_parameter(report: &mut Report, id: u16, bytes: &[u8]) {
     let Ok(raw) = Reader::new(bytes).uint(bytes.len()) else { return };
     let number = signed(raw, 64);
@@ -95,7 +96,7 @@ pub(super) fn join_parts(report: &mut Report) {
     }
 }
 
-/// Takes a number out of the report's values.
+/// Removes a number from the values of the report.
 fn take(report: &mut Report, id: u32) -> Option<i64> {
     let wanted = Name::Numbered("io", id, "");
     let at = report.values.iter().position(|(name, _)| *name == wanted)?;

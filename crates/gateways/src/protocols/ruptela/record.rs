@@ -15,7 +15,7 @@ fn instant(reader: &mut Reader<'_>) -> Result<Timestamp, DecodeError> {
 
 /// Records; extended ones have identifiers of two bytes, and one record may come in several pieces.
 pub(super) fn read_records(reader: &mut Reader<'_>, extended: bool) -> Result<Vec<Report>, DecodeError> {
-    // How many are left on the unit.
+    // The number of records left on the unit.
     reader.skip(1)?;
     let count = reader.u8()?;
     let mut reports: Vec<Report> = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn read_records(reader: &mut Reader<'_>, extended: bool) -> Result<Ve
         reader.skip(1)?;
         let mut report = if continued { reports.pop().unwrap_or_default() } else { Report::default() };
         report.time = Some(time);
-        set_place(&mut report, reader)?;
+        set_position(&mut report, reader)?;
         report.set("event", if extended { reader.u16()? } else { reader.u8()?.into() });
         for width in [1, 2, 4, 8] {
             for _ in 0..reader.u8()? {
@@ -46,9 +46,9 @@ pub(super) fn read_records(reader: &mut Reader<'_>, extended: bool) -> Result<Ve
     Ok(reports)
 }
 
-fn set_place(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+fn set_position(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     let (longitude, latitude) = (reader.i32()?, reader.i32()?);
-    // A receiver without a fix sends the least number for everything.
+    // A receiver without a fix sends the minimum value in all fields.
     if longitude == i32::MIN || latitude == i32::MIN {
         return reader.skip(8);
     }
@@ -62,7 +62,7 @@ fn set_place(report: &mut Report, reader: &mut Reader<'_>) -> Result<(), DecodeE
     Ok(())
 }
 
-/// Fault codes of the engine, each with where and when it appeared.
+/// Fault codes of the engine, each with position and time.
 pub(super) fn read_fault_codes(reader: &mut Reader<'_>) -> Result<Vec<Report>, DecodeError> {
     let mut reports = Vec::new();
     for _ in 0..reader.u8()? {
@@ -83,7 +83,7 @@ pub(super) fn read_fault_codes(reader: &mut Reader<'_>) -> Result<Vec<Report>, D
 pub(super) fn read_card(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     reader.skip(1)?;
     let mut report = Report { time: Some(instant(reader)?), ..Report::default() };
-    // Whether the driver is registered, the card's state, which tracks there are.
+    // Whether the driver is registered, the state of the card, and which tracks it has.
     reader.skip(3)?;
     let mut tracks = Vec::new();
     for _ in 0..3 {

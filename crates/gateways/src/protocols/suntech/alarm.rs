@@ -40,19 +40,19 @@ pub(super) const ALERT: AlarmTable = AlarmTable {
     ],
 };
 
-/// The kinds of lines of ST9 units, which people and animals carry: the emergency is that of the button.
+/// The types of lines of ST9 units, which people and animals carry. `Emergency` means that the button was pressed.
 pub(super) const COLLAR: AlarmTable = AlarmTable {
     field: "kind of line of ST9 units",
     notation: Notation::Text,
     codes: &[text("Emergency", "sos"), text("Alert", "general")],
 };
 
-/// The alarm word of an emergency report.
+/// The alarm name of an emergency report.
 pub(super) fn emergency(number: u16) -> Option<&'static str> {
     EMERGENCY.word(number.into())
 }
 
-/// The alarm word of an alert report.
+/// The alarm name of an alert report.
 pub(super) fn alert(number: u16) -> Option<&'static str> {
     ALERT.word(number.into())
 }

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(decoded.identifiers, ["0560001616"]);
         let [report] = decoded.reports.as_slice() else { panic!("one report") };
         assert_eq!(
-            report.place.map(|place| (place.latitude, place.longitude)),
+            report.position.map(|position| (position.latitude, position.longitude)),
             Some((-12.063_565, 45.793_653))
         );
         assert_eq!(report.time.map(|time| time.to_string()).as_deref(), Some("2024-12-23T00:22:04Z"));

@@ -1,4 +1,4 @@
-//! Lines of ST2, ST3, ST5, ST6 and SA2 units, whose fields follow each other by the model.
+//! Lines of ST2, ST3, ST5, ST6 and SA2 units, whose fields depend on the model.
 
 use crate::decoded::{Context, DecodeError, Decoded};
 use crate::notation::fields::{Fields, hex, integer, real};
@@ -12,11 +12,12 @@ use super::optional_fields::set_tail;
 /// `ST300STT;name;[model;]version;date;time;[cell;]latitude;longitude;speed;course;satellites;fix;metres;volts;pins;…`.
 pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let head = fields.take();
-    let (model, kind) =
-        head.split_at_checked(5).ok_or(DecodeError::Malformed("a line must begin with a model"))?;
+    let (model, kind) = head
+        .split_at_checked(5)
+        .ok_or(DecodeError::Malformed("a line must begin with the model of the tracker"))?;
     let decoded = Decoded { model: Some(model.to_owned()), ..Decoded::identified(fields.take()) };
     if !matches!(kind, "STT" | "EMG" | "EVT" | "ALT" | "UEX") {
-        return Err(DecodeError::Malformed("the kind of line is unknown"));
+        return Err(DecodeError::Malformed("the type of the message, at its start, is unknown"));
     }
     let mut report = Report::default();
     report.set_text("type", kind);
@@ -41,7 +42,7 @@ pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Res
     if context.options.flag("hbm") || context.options.integer("hbm").is_some_and(|hbm| hbm > 0) {
         set_tail(&mut report, &mut fields, context.options);
     }
-    if report.place.is_none() {
+    if report.position.is_none() {
         return Err(DecodeError::Malformed("the line has no coordinates"));
     }
     Ok(Decoded { reports: vec![report], ..decoded })
@@ -49,7 +50,7 @@ pub(super) fn read_classic(mut fields: Fields<'_>, context: &Context<'_>) -> Res
 
 fn set_cell(report: &mut Report, fields: &mut Fields<'_>, cell: Option<u64>) {
     let (mcc, mnc, lac) = (fields.number(), fields.number(), fields.hex());
-    // Sent without its sign.
+    // The field has no sign.
     let signal = fields.number::<i32>().map(|signal| -signal.abs());
     let lac = lac.and_then(|lac| u32::try_from(lac).ok());
     if let (Some(mcc), Some(mnc), Some(lac), Some(cell)) = (mcc, mnc, lac, cell) {
@@ -68,7 +69,7 @@ pub(super) fn set_pins(report: &mut Report, digits: &str) {
     report.output(2, *out_second == b'1');
 }
 
-/// What stands after the pins, by the kind of line.
+/// The fields after the pins, by the type of line.
 fn set_kind(report: &mut Report, kind: &str, fields: &mut Fields<'_>) {
     match kind {
         "STT" => {
@@ -82,9 +83,9 @@ fn set_kind(report: &mut Report, kind: &str, fields: &mut Fields<'_>) {
     }
 }
 
-/// The length of what a device on the serial port sent, that, and a checksum.
+/// The length of the data of the serial port, the data, and a checksum.
 pub(super) fn set_serial(report: &mut Report, fields: &mut Fields<'_>) {
-    /// What is left may be a line's end.
+    /// The remaining bytes may be a line end.
     const LINE_END: usize = 2;
     let mut left = fields.number::<usize>().unwrap_or(0);
     let mut fuel = 0.0;
@@ -99,12 +100,12 @@ pub(super) fn set_serial(report: &mut Report, fields: &mut Fields<'_>) {
     fields.skip(1);
 }
 
-/// Without blanks and control characters at both ends.
+/// The text without blanks and control characters at both ends.
 fn without_controls(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// Sets a part of what came by the serial port; gives the fuel in it.
+/// Sets a part of the data of the serial port; returns the fuel level in it.
 fn set_serial_part(report: &mut Report, part: &str) -> f64 {
     if part.starts_with("CabAVL") {
         let mut sum = 0.0;

@@ -12,7 +12,7 @@ pub(super) fn read_collar(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
     fields.skip(1);
     let kind = fields.take();
     if !matches!(kind, "Location" | "Emergency" | "Alert") {
-        return Err(DecodeError::Malformed("the kind of line is unknown"));
+        return Err(DecodeError::Malformed("the type of the message, in the second field, is unknown"));
     }
     let decoded = Decoded::identified(fields.take());
     let mut report = Report::default();
@@ -39,12 +39,13 @@ pub(super) fn read_st4(mut fields: Fields<'_>) -> Result<Decoded, DecodeError> {
     let kind = head.get(5..).unwrap_or_default();
     let decoded = Decoded::identified(fields.take());
     if !matches!(kind, "STT" | "ALT") {
-        return Err(DecodeError::Malformed("the kind of line is unknown"));
+        return Err(DecodeError::Malformed("the type of the message, at its start, is unknown"));
     }
     let mut report = Report::default();
     report.set_text("type", kind);
     report.set_text("versionFw", fields.take());
-    // A model, on newer units of two numbers: the signal of the serving cell, which is negative, tells.
+    // The model, which has one field, or two on newer units. The signal of the serving cell, which is negative, shows
+    // how many.
     fields.skip(if fields.peek(5).starts_with('-') && !fields.peek(4).starts_with('-') { 2 } else { 1 });
     for index in 0..7 {
         set_cell(&mut report, &mut fields, index == 0);
@@ -63,14 +64,14 @@ pub(super) fn read_st4(mut fields: Fields<'_>) -> Result<Decoded, DecodeError> {
     set_sensors(&mut report, &mut fields);
     report.time = date_and_time(fields.take(), fields.take());
     set_motion(&mut report, &mut fields);
-    if report.place.is_some() {
+    if report.position.is_some() {
         report.set_some("sat", integer(fields.take()));
         report.valid = Some(fields.take() == "1");
     }
     Ok(Decoded { reports: vec![report], ..decoded })
 }
 
-/// Three digits of a network that units share, or inputs, a temperature and whether the unit rests.
+/// Three digits of a shared network, or inputs, a temperature and whether the unit is at rest.
 fn set_sensors(report: &mut Report, fields: &mut Fields<'_>) {
     if fields.peek(0).len() == 3 {
         fields.skip(1);
@@ -81,11 +82,11 @@ fn set_sensors(report: &mut Report, fields: &mut Fields<'_>) {
     }
 }
 
-/// The serving cell has its signal before the area, the neighbours after it. A cell 0 is none.
+/// The serving cell has its signal before the area, neighbours have it after the area. Cell 0 means none.
 fn set_cell(report: &mut Report, fields: &mut Fields<'_>, serving: bool) {
     let (cell, mcc, mnc) = (fields.number::<u64>(), fields.number(), fields.number());
     let (first, second) = (fields.take(), fields.take());
-    // How far the cell is.
+    // The distance of the cell.
     fields.skip(1);
     let (lac, signal) = if serving { (second, first) } else { (first, second) };
     let (Some(cell), Some(mcc), Some(mnc), Ok(lac)) = (cell.filter(|cell| *cell > 0), mcc, mnc, lac.parse())

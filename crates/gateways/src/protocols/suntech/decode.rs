@@ -1,4 +1,4 @@
-//! Reads Suntech frames by the form they have.
+//! Decodes Suntech frames by their format.
 
 use perigee_core::time::Timestamp;
 
@@ -13,7 +13,7 @@ use super::collar::{read_collar, read_st4};
 use super::mapped::read_mapped;
 use super::zip::read_zip;
 
-/// Reads Suntech frames, which all name their device.
+/// Decodes Suntech frames, each of which has the identifier of its device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SuntechDecoder;
 
@@ -22,7 +22,7 @@ impl Decoder for SuntechDecoder {
         let read = match frame.first() {
             Some(0x02) => read_zip(frame),
             Some(0x81..=0x8f) => read_binary(frame),
-            // What a serial port passes on may be any bytes.
+            // Data of a serial port may be any bytes.
             _ => read_line(&frame.iter().map(|byte| char::from(*byte)).collect::<String>(), context),
         };
         Decoded::from(read).in_zone(context)
@@ -33,7 +33,7 @@ fn read_line(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> 
     let fields = Fields::split(line.trim_end_matches(['\r', '\n']), ';');
     let head = fields.get(0);
     if fields.count() < 2 || !head.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(DecodeError::Malformed("a line must have a kind and an identifier"));
+        return Err(DecodeError::Malformed("a line must have a type and an identifier"));
     }
     if head.starts_with("ST9") && head.len() == 5 {
         return read_collar(fields);
@@ -57,7 +57,7 @@ fn read_line(line: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> 
     }
 }
 
-/// What a unit said to a command; `name` is the index of its name.
+/// The reply of a unit to a command; `name` is the index of its name.
 fn answer(fields: &Fields<'_>, kind: &'static str, name: usize) -> Decoded {
     let text: Vec<&str> = (name + 1..fields.count()).map(|index| fields.get(index)).collect();
     let mut report = Report::default();
@@ -72,7 +72,7 @@ pub(super) fn date_and_time(date: &str, time: &str) -> Option<Timestamp> {
     Civil::parse(&digits).filter(|_| digits.len() == 14).and_then(Civil::instant)
 }
 
-/// Latitude, longitude, speed and course; the place only if both coordinates are there.
+/// Latitude, longitude, speed and course; the position only if both coordinates are present.
 pub(super) fn set_motion(report: &mut Report, fields: &mut Fields<'_>) {
     let (latitude, longitude) = (fields.real(), fields.real());
     if let Some((latitude, longitude)) = latitude.zip(longitude) {

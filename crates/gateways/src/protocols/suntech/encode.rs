@@ -2,7 +2,7 @@
 
 use crate::command::{Command, EncodeError, Target};
 
-/// Writes a command. The option `universal` tells units with report maps; others are named by their model.
+/// Encodes a command. The option `universal` marks units with report maps; for others the command contains the model.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let name = target.identifier;
     let text = if target.options.flag("universal") {
@@ -48,7 +48,7 @@ fn universal(command: &Command) -> Result<String, EncodeError> {
         "outputControl" => {
             let index = command.integer("index")?;
             if !(1..=4).contains(&index) {
-                return Err(EncodeError::Invalid("index must be 1 to 4"));
+                return Err(EncodeError::Invalid("the value \"index\" must be from 1 to 4"));
             }
             format!("04;{:02}", index * 2 - i64::from(is_on(command)?))
         }

@@ -5,12 +5,12 @@ use crate::sniff::Sniff;
 
 /// Longer than the longest list of settings.
 pub(super) const MAX: usize = 4096;
-/// The compressed form, which has a byte 03 after what its length counts.
+/// The compressed form, which has a byte 03 after the counted bytes.
 const ZIP: u8 = 0x02;
-/// Bytes that a device on a unit's serial port may send at once.
+/// Maximum bytes that a device on a unit's serial port may send at once.
 const SERIAL_MAX: usize = 1024;
 
-/// Cuts a Suntech stream.
+/// Splits a stream into Suntech frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SuntechFramer;
 
@@ -30,7 +30,7 @@ impl Framer for SuntechFramer {
     }
 }
 
-/// A line; what a device on the serial port sent may have line ends in it and is passed over by its length.
+/// A line; data of the serial port may contain line ends and is skipped by its length.
 fn line(bytes: &[u8]) -> Step<'_> {
     let from = match serial_data(bytes) {
         Serial::None => 0,
@@ -46,15 +46,15 @@ fn line(bytes: &[u8]) -> Step<'_> {
 }
 
 enum Serial {
-    /// There is none.
+    /// There is no such data.
     None,
-    /// Where it ends.
+    /// The data ends at this index.
     Until(usize),
-    /// More bytes tell.
+    /// More bytes are needed to decide.
     Unknown,
 }
 
-/// Where the data of the serial port in a `UEX` line ends, by the length that stands before it.
+/// The end of the serial port data in a `UEX` line, by the length before it.
 fn serial_data(bytes: &[u8]) -> Serial {
     let Some(kind) = bytes.get(..9) else {
         let ends = bytes.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
@@ -106,7 +106,7 @@ pub(super) fn length_field(kind: &[u8]) -> usize {
     }
 }
 
-/// A model and a kind, a kind of the mapped form, or a binary frame.
+/// A model and a type, a type of the mapped form, or a binary frame.
 pub(super) fn sniff(bytes: &[u8]) -> Sniff {
     let kinds = ["STT;", "ALT;", "EMG;", "EVT;", "UEX;", "ALV;", "BLE;", "BSA;", "RES;", "CMD;", "CRR;"];
     let mapped =

@@ -1,4 +1,4 @@
-//! Lines with a report map: a mask whose bits say which fields follow.
+//! Lines with a report map: a mask whose bits show which fields follow.
 
 use crate::decoded::{DecodeError, Decoded};
 use crate::notation::bits::bit;
@@ -9,7 +9,7 @@ use super::alarm::alert;
 use super::classic::set_serial;
 use super::decode::date_and_time;
 
-/// The map of tags, which send none: model, version, date, time, coordinates.
+/// The report map of tags, which do not send one: model, version, date, time, coordinates.
 const TAG_MAP: u32 = 0b1_1000_0011_0110;
 
 /// `STT;name;map;…`, `ALT;name;map;…`, `UEX;name;map;…` or `BLE;name;…`.
@@ -18,7 +18,7 @@ pub(super) fn read_mapped(mut fields: Fields<'_>) -> Result<Decoded, DecodeError
     let decoded = Decoded::identified(fields.take());
     if !matches!(kind, "STT" | "ALT" | "UEX" | "BLE") {
         return Ok(Decoded {
-            error: Some(DecodeError::Malformed("the kind of line is not supported")),
+            error: Some(DecodeError::Malformed("the type of the message is not supported")),
             ..decoded
         });
     }
@@ -65,7 +65,7 @@ fn set_head(report: &mut Report, fields: &mut Fields<'_>, map: u32) {
     }
 }
 
-/// Bits 13 to 23: motion, satellites, fix, pins, the kind's own fields, readings with a map of their own.
+/// Bits 13 to 23: motion, satellites, fix, pins, the fields of the message type, readings with their own map.
 fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, kind: &str) {
     let mut next = |index: u32| if bit(map, index) { fields.take() } else { "" };
     report.speed_kmh = crate::notation::fields::real(next(13));
@@ -118,7 +118,7 @@ fn set_rest(report: &mut Report, fields: &mut Fields<'_>, map: u32, kind: &str) 
     }
 }
 
-/// The tags in sight: mean, least and greatest signal, name, samples and two numbers.
+/// The tags in range: mean, minimum and maximum signal, name, samples and two numbers.
 fn set_tags(report: &mut Report, fields: &mut Fields<'_>) {
     let count = fields.number::<u32>().unwrap_or(0);
     for number in 1..=count {

@@ -1,15 +1,16 @@
-//! The optional fields at the end of classic lines, which a unit must be set to send: hour meter, backup battery, and more.
+//! The optional fields at the end of classic lines, which a unit must be configured to send: hour meter, backup
+//! battery, and more.
 
 use crate::decoded::Options;
 use crate::notation::fields::{Fields, integer};
 use crate::report::{CellTower, Report};
 
-/// Reads the optional fields. A line does not say which it has; the options of the device do: `hbm` (hour meter, battery
-/// and message type; 2: also a cell tower), `adc`, `rpm` and `temperature`.
+/// Reads the optional fields. A line does not show which it has; the options of the device do: `hbm` (hour meter,
+/// battery and message type; 2: also a cell tower), `adc`, `rpm` and `temperature`.
 pub(super) fn set_tail(report: &mut Report, fields: &mut Fields<'_>, options: &Options) {
     report.set_some("hours", integer(fields.take()).map(|minutes| minutes.saturating_mul(60_000)));
     report.set_some("battery", fields.real());
-    // The message type: 0 was stored by the unit and is sent later.
+    // The message type: 0 means that the unit stored the message and sent it later.
     if fields.take() == "0" {
         report.set("archive", true);
     }
@@ -39,7 +40,7 @@ pub(super) fn set_tail(report: &mut Report, fields: &mut Fields<'_>, options: &O
         fields.skip(1);
     }
     if options.flag("temperature") {
-        // `serial number:degrees`, nothing around the colon when there is no sensor.
+        // `serial number:degrees`, with nothing on either side of the colon if there is no sensor.
         let mut number = 1;
         while fields.remaining() > 0 {
             if let Some((_, degrees)) = fields.take().split_once(':') {

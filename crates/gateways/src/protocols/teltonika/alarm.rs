@@ -2,10 +2,10 @@
 
 use crate::alarm::{AlarmTable, Notation, number, text};
 
-/// Models with a button and nothing else that raises element 236.
+/// Models with a button, on which only the button raises element 236.
 pub(super) const BUTTON: &str = "TMT250, GH5200";
 
-/// Elements that are an alarm when they are not 0.
+/// Elements that are an alarm if they are not 0.
 pub(super) const ELEMENTS: AlarmTable = AlarmTable {
     field: "element that is not 0",
     notation: Notation::Decimal,
@@ -21,7 +21,7 @@ pub(super) const ELEMENTS: AlarmTable = AlarmTable {
     ],
 };
 
-/// Models of vehicles.
+/// Models for vehicles.
 pub(super) const FMB: &str = "FMB, FMC, FMM and later";
 
 /// Values of element 253.

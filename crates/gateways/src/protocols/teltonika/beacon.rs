@@ -28,7 +28,7 @@ fn read_beacons(report: &mut Report, mut reader: Reader<'_>) -> Result<(), Decod
     if reader.is_empty() {
         return Ok(());
     }
-    // Which part of a list that is too long for one record.
+    // The part of a list that is too long for one record.
     reader.skip(1)?;
     let mut index = 1;
     while !reader.is_empty() {

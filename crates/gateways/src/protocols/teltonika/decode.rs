@@ -1,4 +1,4 @@
-//! Reads Teltonika frames: envelope, login, and which codec reads the rest.
+//! Decodes Teltonika frames: envelope, login, and the dispatch to codecs.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::notation::checksum::crc16_arc;
@@ -10,7 +10,7 @@ use super::photo::Photos;
 use super::record::{Codec, read_record};
 use super::serial::{read_answer, read_timed_answer};
 
-/// Reads the frames of one connection.
+/// Decodes the frames of one connection.
 #[derive(Debug, Default)]
 pub(super) struct TeltonikaDecoder {
     photos: Photos,
@@ -51,11 +51,11 @@ impl TeltonikaDecoder {
         let data = reader.rest().get(..length).unwrap_or_else(|| reader.rest());
         let mut decoded = Decoded::nothing();
         let codec = Reader::new(data).u8()?;
-        // The checksum has two bytes that are zero in front.
+        // The checksum is preceded by two zero bytes.
         let computed = crc16_arc(data);
         let mut rest = Reader::new(reader.rest().get(data.len()..).unwrap_or_default());
         let sent = rest.u16().and_then(|_zero| rest.u16()).unwrap_or(0);
-        // A damaged part of a photo is not kept.
+        // A damaged part of a photo is dropped.
         let kept = (sent != computed).then(|| std::mem::take(&mut self.photos));
         let count = self.read_data(&mut decoded, Reader::new(data), context, context.known);
         if let Some(photos) = kept {
@@ -71,7 +71,7 @@ impl TeltonikaDecoder {
         Ok(decoded)
     }
 
-    /// Length, packet number, a byte without use, the number of the records' packet, and the device's name.
+    /// Length, packet number, an unused byte, the packet number of the records, and the identifier of the device.
     fn read_datagram(&mut self, frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         let mut reader = Reader::new(frame);
         reader.skip(2)?;
@@ -86,7 +86,7 @@ impl TeltonikaDecoder {
         Ok(decoded)
     }
 
-    /// Reads the records and gives how many there were.
+    /// Reads the records and returns their number.
     fn read_data(
         &mut self,
         decoded: &mut Decoded,

@@ -17,7 +17,7 @@ pub(super) fn command_frame(kind: u8, content: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Writes a command, which is text, or bytes when its text is hexadecimal digits.
+/// Encodes a command, which is text, or bytes if its text is hexadecimal digits.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let text = match command.kind.as_str() {
         "engineStop" => "setdigout 1".to_owned(),
@@ -37,9 +37,9 @@ pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>,
     Ok(command_frame(5, &bytes.unwrap_or_else(|| text.into_bytes())))
 }
 
-/// `setdigout ?1` changes the second output alone.
+/// `setdigout ?1` changes only the second output.
 fn output_control(index: i64, on: bool) -> Result<String, EncodeError> {
     let before = usize::try_from(index - 1).ok().filter(|before| *before < 4);
-    let before = before.ok_or(EncodeError::Invalid("index must be 1 to 4"))?;
+    let before = before.ok_or(EncodeError::Invalid("the value \"index\" must be from 1 to 4"))?;
     Ok(format!("setdigout {}{}", "?".repeat(before), u8::from(on)))
 }

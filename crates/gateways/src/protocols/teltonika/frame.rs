@@ -1,13 +1,13 @@
-//! Teltonika frames: a login with its length, records after four zeros, and a lone `FF` that keeps the connection.
+//! Teltonika frames: a login with its length, records after four zeros, and a lone `FF` that keeps the connection open.
 
 use crate::framer::{Framer, Step, skip_to};
 
-/// Bytes of records a frame may have.
+/// Maximum number of bytes of records a frame may have.
 const MAX: usize = 8192 - 12;
-/// Characters a login may have.
+/// Maximum number of characters of a login.
 const LOGIN_MAX: u8 = 32;
 
-/// Cuts a Teltonika stream.
+/// Splits a stream into Teltonika frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TeltonikaFramer;
 

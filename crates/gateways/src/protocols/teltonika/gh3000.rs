@@ -10,10 +10,9 @@ use crate::report::{CellTower, Report};
 
 use super::alarm::GH3000;
 
-/// Seconds from 1970 to 2007, where its clock begins.
+/// Seconds from 1970 to 2007, the epoch of its clock.
 const EPOCH_S: i64 = 1_167_609_600;
 
-/// Reads one record.
 pub(super) fn read_gh3000(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     let seconds = i64::from(reader.u32()? & 0x3fff_ffff) + EPOCH_S;
     let mut report = Report { time: Some(Timestamp::from_millis(seconds * 1000)), ..Report::default() };

@@ -1,4 +1,4 @@
-//! What the numbered elements of a record mean.
+//! The meaning of the numbered elements of a record.
 
 use crate::decoded::Context;
 use crate::notation::number::{real, signed};
@@ -7,10 +7,10 @@ use crate::value::{Name, Value};
 
 use super::alarm::{BUTTON, ELEMENTS, FMB, GEOFENCE, GREEN_DRIVING};
 
-/// Families of models whose elements mean different things.
+/// Families of models whose elements have different meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Family {
-    /// No model is set: only what all have in common.
+    /// No model is set: only elements that all models share.
     Unknown,
     /// FMB, FMC, FMM and later, and MTB100, MSP500.
     Fmb,
@@ -48,12 +48,12 @@ impl Family {
     }
 }
 
-/// Whether a list of models, parted by commas, has this one.
+/// Whether a list of models, separated by commas, has this one.
 fn is_listed(models: &str, model: &str) -> bool {
     models.split(',').any(|listed| listed.trim() == model)
 }
 
-/// How an element becomes a reading.
+/// The conversion of an element to a reading.
 #[derive(Clone, Copy, Debug)]
 enum Meaning {
     Input(u32),
@@ -61,10 +61,10 @@ enum Meaning {
     Flag(&'static str),
     Count(&'static str),
     Signed(&'static str),
-    /// A number in this part of its unit.
+    /// A number that is divided by this value.
     Part(&'static str, f64),
     SignedPart(&'static str, f64),
-    /// A number in this multiple of its unit.
+    /// A number that is multiplied by this value.
     Times(&'static str, i64),
     Text(&'static str),
     Alarm,
@@ -74,7 +74,7 @@ enum Meaning {
     Geofence,
 }
 
-/// What all models have in common.
+/// Elements of all models.
 const fn common(identifier: u16) -> Option<Meaning> {
     use Meaning::{Alarm, Count, Driver, Flag, GreenDriving, Input, Output, Part, Signed, SignedPart};
     Some(match identifier {
@@ -108,7 +108,7 @@ const fn common(identifier: u16) -> Option<Meaning> {
     })
 }
 
-/// What FMB and later models add.
+/// Elements of FMB and later models.
 const fn fmb(identifier: u16) -> Option<Meaning> {
     use Meaning::{Alarm, Count, Flag, Geofence, Part, Signed, SignedPart, Speed, Text};
     Some(match identifier {
@@ -162,7 +162,7 @@ const fn fmb(identifier: u16) -> Option<Meaning> {
     })
 }
 
-/// Elements of the adapter to the vehicle's bus, which the FMB6 series numbers otherwise.
+/// Elements of the vehicle bus adapter, which the FMB6 series numbers differently.
 const fn bus(identifier: u16) -> Option<Meaning> {
     use Meaning::{Count, Part};
     Some(match identifier {
@@ -178,7 +178,7 @@ const fn bus(identifier: u16) -> Option<Meaning> {
     })
 }
 
-/// What personal trackers add.
+/// Elements of personal trackers.
 const fn button(identifier: u16) -> Option<Meaning> {
     use Meaning::{Alarm, Count, Flag};
     Some(match identifier {
@@ -215,7 +215,7 @@ fn meaning(identifier: u16, family: Family) -> Option<Meaning> {
 pub(super) fn set_parameter(report: &mut Report, identifier: u16, raw: u64, width: usize, family: Family) {
     let bits = u32::try_from(width * 8).unwrap_or(64);
     let with_sign = signed(raw, bits);
-    // Eight bytes are read with their sign, as they are nowhere used in full.
+    // Eight bytes are read as signed, because no element uses their full range.
     let number = if width == 8 { with_sign } else { i64::try_from(raw).unwrap_or(i64::MAX) };
     let Some(meaning) = meaning(identifier, family) else {
         report.set(("io", identifier.into()), number);
@@ -245,7 +245,7 @@ pub(super) fn set_parameter(report: &mut Report, identifier: u16, raw: u64, widt
     }
 }
 
-/// Adds what follows from several elements together.
+/// Adds readings that follow from several elements together.
 pub(super) fn finish(report: &mut Report, family: Family) {
     match family {
         Family::Unknown | Family::Button => {}
@@ -265,7 +265,7 @@ pub(super) fn finish(report: &mut Report, family: Family) {
     }
 }
 
-/// A cell whose area, number and signal have three elements in a row; its country is not sent.
+/// A cell whose area, number and signal are three consecutive elements; its country is not sent.
 fn add_listed_cell(report: &mut Report, network: u32, first: u32) {
     let number = |report: &Report, identifier: u32| find_number(report, &Name::from(("io", identifier)));
     let (mnc, lac, cell) = (number(report, network), number(report, first), number(report, first + 1));

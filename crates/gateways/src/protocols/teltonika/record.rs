@@ -9,7 +9,7 @@ use crate::report::Report;
 use super::beacon::read_variable;
 use super::parameter::{Family, finish, set_parameter};
 
-/// How wide identifiers and counts are.
+/// The width of identifiers and counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Codec {
     Eight,
@@ -46,7 +46,7 @@ pub(super) fn read_record(
     report.speed_kmh = Some(f64::from(reader.u16()?));
     let event = codec.identifier(reader)?;
     if codec == Codec::Sixteen {
-        // What made the record: on exit, entrance, both, hysteresis and so on.
+        // The trigger of the record: on exit, entrance, both, hysteresis and so on.
         reader.skip(1)?;
     }
     let total = codec.count(reader)?;

@@ -1,4 +1,4 @@
-//! Answers to commands and what comes through a serial port: codecs 12 to 15.
+//! Answers to commands and data of a serial port: codecs 12 to 15.
 
 use perigee_core::time::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::notation::reader::{Reader, hex_digits};
 use crate::report::Report;
 use crate::value::Value;
 
-/// 2000-01-01: what lies before it is no time.
+/// 2000-01-01: earlier values are not a time.
 const EARLIEST_S: u32 = 946_684_800;
 
 /// Codec 12: type, length, text or bytes.
@@ -26,7 +26,7 @@ pub(super) fn read_answer(reader: &mut Reader<'_>) -> Result<Report, DecodeError
     Ok(report)
 }
 
-/// Codec 13: as 12, with the seconds of its making before the text.
+/// Codec 13: as codec 12, with the time of its creation before the text.
 pub(super) fn read_timed_answer(reader: &mut Reader<'_>) -> Result<Report, DecodeError> {
     reader.skip(1)?;
     let mut block = Reader::new(read_block(reader)?);
@@ -43,7 +43,7 @@ pub(super) fn read_timed_answer(reader: &mut Reader<'_>) -> Result<Report, Decod
     Ok(report)
 }
 
-/// Codecs 14 and 15: the device's name before the text, and in 15 the time before it.
+/// Codecs 14 and 15: the identifier of the device before the text, and in codec 15 the time before it.
 pub(super) fn read_addressed_answer(
     decoded: &mut Decoded,
     reader: &mut Reader<'_>,
@@ -75,7 +75,7 @@ fn read_block<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
     reader.take(length)
 }
 
-/// The text without blanks at its ends, if all of it can be printed.
+/// The trimmed text, if all of it is printable.
 fn printable(data: &[u8]) -> Option<&str> {
     let plain = data.iter().all(|byte| matches!(byte, 0x20..=0x7e | b'\r' | b'\n' | b'\t'));
     std::str::from_utf8(data).ok().filter(|_| plain).map(str::trim)

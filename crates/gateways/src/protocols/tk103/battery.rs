@@ -83,7 +83,7 @@ pub(super) fn read_cells(content: &str) -> Option<Report> {
     for frame in content.split(',') {
         let (number, bytes) = frame.split_once(':')?;
         let bytes = parse_hex(bytes)?;
-        // A frame that is shorter than it should be says less.
+        // A frame that is too short has fewer readings.
         let _ = set_cells(&mut report, hex(number)?, &mut Reader::new(&bytes));
     }
     Some(report)

@@ -1,4 +1,4 @@
-//! Reads TK103 sentences: `(name kind content)`, or `(name,kind,content)` of newer units.
+//! Decodes TK103 sentences: `(name kind content)`, or `(name,kind,content)` of newer units.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::notation::fields::real;
@@ -8,7 +8,7 @@ use super::battery::{read_cells, read_pack, read_state};
 use super::network::{read_access_points, read_braced_cells, read_neighbours};
 use super::position::{date_and_time, read_position};
 
-/// Reads TK103 sentences, which all name their device.
+/// Decodes TK103 sentences, each of which has the identifier of its device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tk103Decoder;
 
@@ -18,12 +18,12 @@ impl Decoder for Tk103Decoder {
     }
 }
 
-/// The name, the kind of four letters and digits, and the content of a sentence.
+/// The identifier, the type of four letters and digits, and the content of a sentence.
 pub(super) struct Sentence<'a> {
     pub(super) name: &'a str,
     pub(super) kind: &'a str,
     pub(super) content: &'a str,
-    /// Commas part the fields, and the day comes first in dates.
+    /// Whether fields are separated by commas and dates begin with the day.
     pub(super) commas: bool,
 }
 
@@ -34,7 +34,7 @@ fn split(text: &str) -> Option<Sentence<'_>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let length = match text.as_bytes().get(digits) {
         Some(b',') => digits,
-        // A name that is not all digits has twelve characters.
+        // An identifier with other characters than digits has twelve characters.
         _ if digits < 10 => 12,
         _ => digits,
     };
@@ -47,7 +47,7 @@ fn split(text: &str) -> Option<Sentence<'_>> {
 
 fn read(text: &str) -> Result<Decoded, DecodeError> {
     let sentence =
-        split(text).ok_or(DecodeError::Malformed("a sentence must have an identifier and a kind"))?;
+        split(text).ok_or(DecodeError::Malformed("a sentence must have an identifier and a type"))?;
     let mut decoded = Decoded::identified(sentence.name);
     match sentence.kind {
         "BP00" if !sentence.commas => return Ok(decoded.with_reply(format!("({}AP01HSO)", sentence.name))),
@@ -56,7 +56,7 @@ fn read(text: &str) -> Result<Decoded, DecodeError> {
     }
     match read_content(&sentence) {
         Some(report) => decoded.reports.push(report),
-        None => decoded.error = Some(DecodeError::Malformed("the sentence has no known content")),
+        None => decoded.error = Some(DecodeError::Malformed("the type of the sentence is unknown")),
     }
     Ok(decoded)
 }
@@ -80,7 +80,7 @@ fn read_content(sentence: &Sentence<'_>) -> Option<Report> {
     }
 }
 
-/// `ddMMyy,HHmmss,$text$`: what the unit says to a command.
+/// `ddMMyy,HHmmss,$text$`: the answer of the unit to a command.
 fn read_answer(content: &str) -> Option<Report> {
     let mut parts = content.splitn(3, ',');
     let time = date_and_time(parts.next()?, parts.next()?, true);
@@ -90,7 +90,7 @@ fn read_answer(content: &str) -> Option<Report> {
     Some(report)
 }
 
-/// A number without the blanks that pad it.
+/// A number without padding blanks.
 pub(super) fn padded(text: &str) -> Option<f64> {
     real(text.trim())
 }

@@ -2,7 +2,6 @@
 
 use crate::command::{Command, EncodeError, Target};
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let text = if target.options.flag("alternative") {
         format!("[begin]sms2,{},[end]", alternative(command)?)

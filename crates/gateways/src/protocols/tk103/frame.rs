@@ -1,11 +1,11 @@
-//! TK103 frames: from `(` to `)`. Between two `$` stands a text that may have parentheses itself.
+//! TK103 frames: from `(` to `)`. A text between two `$` may contain parentheses.
 
 use crate::framer::{Framer, Step, skip_to};
 use crate::sniff::Sniff;
 
 pub(super) const MAX: usize = 4096;
 
-/// Cuts a TK103 stream.
+/// Splits a stream into TK103 frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tk103Framer;
 
@@ -26,7 +26,7 @@ impl Framer for Tk103Framer {
     }
 }
 
-/// `(` and the digits of a name.
+/// `(` and the digits of an identifier.
 pub(super) fn sniff(bytes: &[u8]) -> Sniff {
     match bytes {
         [] => Sniff::More,

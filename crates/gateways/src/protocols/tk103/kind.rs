@@ -1,9 +1,9 @@
-//! What the kind of a TK103 sentence says beside its content.
+//! The meaning of the type of a TK103 sentence.
 
 use crate::alarm::{AlarmTable, Notation, text};
 use crate::report::Report;
 
-/// Kinds of sentences.
+/// Types of sentences.
 pub(super) const KIND: AlarmTable = AlarmTable {
     field: "kind of sentence",
     notation: Notation::Text,
@@ -61,7 +61,7 @@ pub(super) const LISTED: AlarmTable = AlarmTable {
     ],
 };
 
-/// Sets the alarm or the ignition that a kind stands for. `detail` are the digits after some kinds.
+/// Sets the alarm or the ignition that a type stands for. `detail` is the digits after some types.
 pub(super) fn set_kind(report: &mut Report, kind: &str, detail: &str) {
     let word = match kind {
         "BQ81" => LISTED.word_of(detail),

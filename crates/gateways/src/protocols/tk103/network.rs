@@ -1,4 +1,4 @@
-//! TK103 sentences with what the mobile network and wireless networks see.
+//! TK103 sentences with cells and wireless networks.
 
 use crate::notation::fields::{Fields, hex};
 use crate::report::{CellTower, Report};
@@ -6,7 +6,7 @@ use crate::report::{CellTower, Report};
 use super::kind::set_kind;
 use super::position::date_and_time;
 
-/// `mcc,mnc,lac,cell,signal` and more `lac,cell,signal` of neighbours, hexadecimal from the area on.
+/// `mcc,mnc,lac,cell,signal` and further `lac,cell,signal` of neighbouring cells; `lac` and `cell` are hexadecimal.
 pub(super) fn read_neighbours(content: &str) -> Option<Report> {
     let mut fields = Fields::split(content, ',');
     let (mcc, mnc) = (fields.number()?, fields.number()?);

@@ -1,4 +1,4 @@
-//! Sentences with a position. Older units write fields of fixed width without anything between them.
+//! Sentences with a position. Older units write fields of fixed width without separators.
 
 use perigee_core::time::Timestamp;
 
@@ -26,7 +26,7 @@ pub(super) fn date_and_time(date: &str, time: &str, day_first: bool) -> Option<T
     civil.instant()
 }
 
-/// Text that is read from its front.
+/// Text that is read from its start.
 struct Rest<'a>(&'a str);
 
 impl<'a> Rest<'a> {
@@ -36,7 +36,7 @@ impl<'a> Rest<'a> {
         Some(head)
     }
 
-    /// Up to a letter that must be one of these; gives what is before it and the letter.
+    /// Reads up to one of these letters; returns the text before it and the letter.
     fn until(&mut self, letters: &[char]) -> Option<(&'a str, &'a str)> {
         let at = self.0.find(|c: char| c.is_ascii_alphabetic())?;
         let before = self.take(at)?;
@@ -84,7 +84,7 @@ pub(super) fn read_position(sentence: &Sentence<'_>) -> Option<Report> {
     Some(report)
 }
 
-/// A speed of at most five characters and the six digits of the time; more digits of the speed are passed over when a
+/// A speed of at most five characters and the six digits of the time; further digits of the speed are skipped if a
 /// comma follows them.
 fn speed_and_time(text: &str) -> Option<(&str, &str, &str)> {
     (1..=5).rev().find_map(|width| {
@@ -94,7 +94,7 @@ fn speed_and_time(text: &str) -> Option<(&str, &str, &str)> {
         }
         let more = rest.bytes().take_while(u8::is_ascii_digit).count();
         let after_comma = rest.get(more..).and_then(|rest| rest.strip_prefix(','));
-        // A time may be followed by a comma too: it is one only if six digits stand after it.
+        // A comma may also follow the time: the digits before it belong to the speed only if six digits follow it.
         [after_comma, Some(rest)].into_iter().flatten().find_map(|rest| {
             let (time, rest) = rest.split_at_checked(6).filter(|(time, _)| is_digits(time))?;
             Some((speed, time, rest.strip_prefix(',').unwrap_or(rest)))

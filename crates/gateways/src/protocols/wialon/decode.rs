@@ -1,4 +1,4 @@
-//! Reads Wialon IPS lines: `#kind#content`.
+//! Decodes Wialon IPS lines: `#kind#content`.
 
 use crate::decoded::{Context, DecodeError, Decoded, Decoder};
 use crate::framer::find;
@@ -9,12 +9,12 @@ use crate::report::Report;
 use super::photo::Photo;
 use super::record::read_record;
 
-/// Reads Wialon IPS lines. A line names its device by login or, on UDP, before its first `#`. Keeps the blocks of a photo
-/// until it is complete, and the password of the login.
+/// Decodes Wialon IPS lines. The device is identified by a login or, by UDP, by the text before the first `#`. Keeps
+/// the blocks of a photo until it is complete, and the password of the login.
 #[derive(Debug, Default)]
 pub(super) struct WialonDecoder {
     photo: Photo,
-    /// What the last login gave; none before it.
+    /// The password of the last login; none before the first login.
     password: Option<String>,
 }
 
@@ -37,7 +37,8 @@ impl Decoder for WialonDecoder {
 }
 
 impl WialonDecoder {
-    /// A device with the option `password` must have given that one: also by UDP, and where a line names it by itself.
+    /// A device with the option `password` must have sent this password, also by UDP, where each line identifies the
+    /// device.
     fn admit(&self, context: &Context<'_>) -> Result<(), DecodeError> {
         match context.options.text("password") {
             Some(wanted) if self.password.as_deref() != Some(wanted) => Err(DecodeError::Password),
@@ -77,7 +78,7 @@ impl WialonDecoder {
     }
 }
 
-/// A line that is no login.
+/// A line that is not a login.
 fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<Decoded, DecodeError> {
     let name = front.rsplit(';').next().filter(|name| !name.is_empty());
     let mut decoded = name.map_or_else(Decoded::nothing, Decoded::identified);
@@ -111,7 +112,7 @@ fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<De
                     decoded.error = Some(DecodeError::Malformed("a record must have ten or sixteen fields"));
                 }
             }
-            // The count is of what arrived; a record that cannot be read would only be sent again.
+            // The count covers all received records, because a record that cannot be decoded would only be sent again.
             decoded.reply(format!("#AB#{}\r\n", records.len()));
         }
         "M" => {
@@ -148,8 +149,8 @@ impl<'a> Login<'a> {
     }
 }
 
-/// The content before its checksum, which from version 2.0 stands after the last separator: four hexadecimal digits, one
-/// field more than there would be. It covers everything before it, the separator too.
+/// The content before its checksum, which from version 2.0 follows the last separator: four hexadecimal digits, one
+/// field more than the record has. It covers everything before it, including the separator.
 fn without_checksum(content: &str, separator: char, fields: usize) -> (&str, Option<DecodeError>) {
     let Some((body, digits)) = content.rsplit_once(separator) else { return (content, None) };
     let sent = hex(digits).filter(|_| digits.len() == 4 && content.split(separator).count() > fields);
@@ -185,7 +186,7 @@ mod tests {
             assert_eq!((wrong.identifiers.len(), wrong.error), (0, Some(DecodeError::Password)), "{line}");
             assert_eq!(wrong.replies, [b"#AL#01\r\n"], "{line}");
         }
-        // A line that names its device by itself, as by UDP, has no password.
+        // A line that identifies its device itself, as by UDP, has no password.
         for line in ["7#P#", "2.0;7#M#hello", "#D#NA;NA"] {
             let unasked = decode(line, &set, true);
             assert_eq!(unasked.error, Some(DecodeError::Password), "{line}");

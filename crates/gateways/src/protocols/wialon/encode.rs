@@ -1,8 +1,7 @@
-//! Commands to units that speak Wialon IPS: a message to the driver, or any line.
+//! Commands to units with Wialon IPS: a message to the driver, or any line.
 
 use crate::command::{Command, EncodeError, Target};
 
-/// Writes a command.
 pub(super) fn encode(command: &Command, _target: &Target<'_>) -> Result<Vec<u8>, EncodeError> {
     let line = match command.kind.as_str() {
         "message" => format!("#M#{}", command.text("message")?),

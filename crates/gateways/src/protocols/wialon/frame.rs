@@ -1,16 +1,16 @@
-//! Wialon IPS frames: lines that begin with `#`, by UDP with the version and the device's name before it. A block of a
-//! photo is a line and the bytes after it.
+//! Wialon IPS frames: lines that begin with `#`, by UDP with the version and the identifier of the device before it. A
+//! block of a photo is a line and the bytes after it.
 
 use crate::framer::{Framer, Step, delimited, find};
 use crate::sniff::Sniff;
 
-/// A line may carry a black box of many records.
+/// A line may contain many records from a device's memory.
 pub(super) const MAX: usize = 64 * 1024;
 
-/// Bytes a block of a photo may have.
+/// Maximum number of bytes of a block of a photo.
 const BLOCK_MAX: usize = 60 * 1024;
 
-/// Cuts a Wialon IPS stream.
+/// Splits a stream into Wialon IPS frames.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WialonFramer;
 
@@ -23,7 +23,7 @@ impl Framer for WialonFramer {
     }
 }
 
-/// The frame of a block, `#I#size;…` with its bytes; none when the front is none.
+/// The frame of a block, `#I#size;…` with its bytes; none if the bytes do not begin with one.
 fn block(bytes: &[u8]) -> Option<Step<'_>> {
     let content = bytes.strip_prefix(b"#I#")?;
     let line = match find(content.get(..256).unwrap_or(content), b"\r\n") {
@@ -36,7 +36,7 @@ fn block(bytes: &[u8]) -> Option<Step<'_>> {
     Some(Step::whole(bytes, 3 + line + 2 + size))
 }
 
-/// `#L#`, or a version and a name before the `#`.
+/// A known type between two `#`, or a version, which precedes them by UDP.
 pub(super) fn sniff(bytes: &[u8]) -> Sniff {
     ["#L#", "#P#", "#D#", "#SD#", "#B#", "#M#", "2.0;", "2.1;"]
         .iter()

@@ -1,4 +1,4 @@
-//! Wialon IPS 1.1, 2.0 and 2.1: text, spoken by trackers of many makers and by software.
+//! Wialon IPS 1.1, 2.0 and 2.1: text, used by trackers of many makers and by software.
 
 mod decode;
 mod encode;

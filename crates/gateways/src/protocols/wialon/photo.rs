@@ -1,24 +1,21 @@
 //! Photos that come in blocks: `#I#size;index;last;date;time;name` and the bytes.
 
-use crate::decoded::{DecodeError, Decoded, FILE_MAX, UploadedFile};
-use crate::report::Report;
+use crate::decoded::{DecodeError, Decoded};
+use crate::file_parts::NumberedParts;
 
 use super::record::instant;
 
 /// The blocks of a photo that have arrived, in order.
 #[derive(Debug, Default)]
-pub(super) struct Photo {
-    bytes: Vec<u8>,
-    next: u32,
-}
+pub(super) struct Photo(NumberedParts);
 
 impl Photo {
     /// Bytes of the blocks that have arrived.
-    pub(super) fn held_bytes(&self) -> usize {
-        self.bytes.len()
+    pub(super) const fn held_bytes(&self) -> usize {
+        self.0.held_bytes()
     }
 
-    /// Reads a block. Each is answered by its index; the last completes the photo.
+    /// Reads a block. Each is acknowledged with its index; the last block completes the photo.
     pub(super) fn read(
         &mut self,
         line: &str,
@@ -34,26 +31,15 @@ impl Photo {
         else {
             return Err(malformed);
         };
-        if index == 0 {
-            *self = Self::default();
-        }
-        if block.len() != size || index > self.next || self.bytes.len() + size > FILE_MAX {
+        // A repeated block is acknowledged again and kept once.
+        let is_expected = block.len() == size && index <= self.0.next();
+        if !is_expected || self.0.add(index, block).is_err() {
             decoded.reply(format!("#AI#{index};0\r\n"));
             return Err(DecodeError::Malformed("a block of a photo is missing, or the photo is too large"));
         }
-        // A block that comes again is answered again and not kept twice.
-        if index == self.next {
-            self.bytes.extend_from_slice(block);
-            self.next = index.saturating_add(1);
-        }
         decoded.reply(format!("#AI#{index};1\r\n"));
         if index == last {
-            let photo = std::mem::take(self);
-            let captured_at = instant(date, time);
-            let mut report = Report { time: captured_at, ..Report::default() };
-            report.set_text("image", name);
-            decoded.reports.push(report);
-            decoded.files.push(UploadedFile { name: (*name).to_owned(), captured_at, bytes: photo.bytes });
+            self.0.finish(name, instant(date, time), decoded);
             decoded.reply("#AI#1\r\n");
         }
         Ok(())

@@ -1,5 +1,5 @@
 //! A record: `date;time;latitude;N;longitude;E;speed;course;altitude;satellites`, and on long ones
-//! `;hdop;inputs;outputs;analog;driver;parameters`. `NA` and nothing mean that a field is not known.
+//! `;hdop;inputs;outputs;analog;driver;parameters`. `NA` or an empty field means unknown.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::notation::fields::{Fields, degrees_minutes, hemisphere, integer, real
 use crate::report::Report;
 use crate::value::{Name, Value};
 
-/// Parameters that are alarms when they are on: a number above 0, or true.
+/// Parameters that are alarms if they are on: a number above 0, or true.
 pub(super) const PARAMETER: AlarmTable = AlarmTable {
     field: "parameter that is on, in any letter case",
     notation: Notation::Text,
@@ -58,7 +58,7 @@ pub(super) fn read_record(text: &str) -> Option<Report> {
     if let Some(driver) = next() {
         report.set_text("driverUniqueId", driver);
     }
-    // Texts may have semicolons in them.
+    // Texts may contain semicolons.
     let rest: Vec<&str> = std::iter::from_fn(|| (fields.remaining() > 0).then(|| fields.take())).collect();
     set_parameters(&mut report, &rest.join(";"));
     Some(report)
@@ -78,7 +78,7 @@ pub(super) fn instant(date: &str, time: &str) -> Option<Timestamp> {
     civil.instant()
 }
 
-/// A number whose bits are pins; what is above the highest set one is not known to exist.
+/// A number whose bits are pins; pins above the highest set bit may not exist.
 fn set_pins(report: &mut Report, input: bool, text: &str) {
     let Some(mask) = text.parse::<u32>().ok() else { return };
     for index in 0..(u32::BITS - mask.leading_zeros()) {
@@ -134,7 +134,7 @@ fn is_on(value: &Value) -> bool {
     matches!(value, Value::Flag(true)) || value.as_f64().is_some_and(|number| number > 0.0)
 }
 
-/// Which part of which cell a parameter such as `lac2` is.
+/// The cell and the part of it that a parameter such as `lac2` contains.
 fn cell_part(name: &str) -> Option<(usize, u32)> {
     let parts = ["mcc", "mnc", "lac", "cell_id"];
     let of = |(slot, part): (usize, &&str)| Some((slot, name.strip_prefix(*part)?.parse().ok()?));

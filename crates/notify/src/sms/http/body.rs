@@ -111,7 +111,7 @@ mod tests {
     };
 
     #[test]
-    fn no_text_leaves_its_place_in_json() {
+    fn no_text_leaves_its_string_in_json() {
         let document = serde_json::json!({"to": ["{number}"], "body": {"text": "<{text}>"}, "flash": false});
         let (kind, body) = Body::parse(&GatewayBody::Json(document)).unwrap().fill(&HOSTILE).unwrap();
         assert_eq!(kind, "application/json");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_leaves_its_place_in_a_form() {
+    fn no_text_leaves_its_value_in_a_form() {
         let fields = [("To", "{number}"), ("Body", "{text}"), ("From", "{sender}")];
         let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let (_, body) = Body::parse(&GatewayBody::Form(fields.into())).unwrap().fill(&HOSTILE).unwrap();

@@ -7,5 +7,5 @@ mod settings;
 mod verdict;
 
 pub use placeholder::UnknownPlaceholder;
-pub use sender::HttpGateway;
+pub use sender::HttpSender;
 pub use settings::{GatewayAuth, GatewayBody, GatewayMethod, HttpGatewayError, HttpGatewaySettings};

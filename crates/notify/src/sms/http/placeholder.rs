@@ -40,7 +40,7 @@ pub(super) struct Template(Vec<Piece>);
 /// The error for an unknown placeholder.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{{{0}}} is no placeholder; there are {{number}}, {{digits}}, {{text}}, {{id}} and {{sender}}, and {{{{ for a brace"
+    "{{{0}}} is not a placeholder; use {{number}}, {{digits}}, {{text}}, {{id}} or {{sender}}, and {{{{ for a brace"
 )]
 pub struct UnknownPlaceholder(String);
 
@@ -79,7 +79,7 @@ impl Template {
         for piece in &self.0 {
             match piece {
                 Piece::Literal(text) => filled.push_str(text),
-                Piece::Placeholder(place) => filled.push_str(&escape(value(values, *place))),
+                Piece::Placeholder(placeholder) => filled.push_str(&escape(value(values, *placeholder))),
             }
         }
         filled
@@ -94,7 +94,7 @@ impl Template {
     }
 
     /// Whether there is any placeholder.
-    pub(super) fn has_places(&self) -> bool {
+    pub(super) fn has_placeholders(&self) -> bool {
         self.0.iter().any(|piece| matches!(piece, Piece::Placeholder(_)))
     }
 
@@ -107,7 +107,7 @@ impl Template {
     pub(super) fn has_number(&self) -> bool {
         [Placeholder::Number, Placeholder::Digits]
             .iter()
-            .any(|place| self.0.contains(&Piece::Placeholder(*place)))
+            .any(|placeholder| self.0.contains(&Piece::Placeholder(*placeholder)))
     }
 }
 
@@ -122,8 +122,8 @@ fn placeholder(name: &str) -> Option<Placeholder> {
     })
 }
 
-fn value<'v>(values: &Values<'v>, place: Placeholder) -> &'v str {
-    match place {
+fn value<'v>(values: &Values<'v>, placeholder: Placeholder) -> &'v str {
+    match placeholder {
         Placeholder::Number => values.number,
         Placeholder::Digits => values.digits,
         Placeholder::Text => values.text,
@@ -140,9 +140,9 @@ mod tests {
         Values { number: "+34600", digits: "34600", text: "{id} & \"x\"", id: "ntf_1", sender: "Perigee" };
 
     #[test]
-    fn fills_each_place_once() {
+    fn fills_each_placeholder_once() {
         let template = Template::parse("to={digits}&t={text}{{{sender}}}").unwrap();
-        // What was put in is not read again.
+        // An inserted value is not scanned for placeholders.
         assert_eq!(template.fill(&VALUES, str::to_owned), "to=34600&t={id} & \"x\"{Perigee}");
         assert_eq!(template.beginning(), "to=");
         assert!(template.has_text() && template.has_number());

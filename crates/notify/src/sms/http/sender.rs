@@ -6,22 +6,19 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use perigee_core::notifications::notification::{Message, SendOutcome, Sender};
 use perigee_core::notifications::phone::PhoneNumber;
 use perigee_tls::{Trust, client_config};
-use reqwest::{Client, Response};
+use reqwest::Client;
 use secrecy::ExposeSecret as _;
 use url::Url;
 
 use super::body::Body;
 use super::placeholder::{Template, Values};
 use super::settings::{GatewayAuth, GatewayMethod, HttpGatewayError, HttpGatewaySettings};
-use super::verdict::{Answer, judge};
+use super::verdict::interpret;
+use crate::http_answer::{cause, read};
 use crate::plain::one_line;
-use crate::retry_after::asked_rest_s;
-
-/// Bytes of an answer that are read; more is not needed.
-const ANSWER_MAX: usize = 64 * 1024;
 
 /// Sends SMS by the HTTP API of a provider.
-pub struct HttpGateway {
+pub struct HttpSender {
     settings: HttpGatewaySettings,
     client: Client,
     url: Template,
@@ -30,7 +27,7 @@ pub struct HttpGateway {
     authorization: Option<HeaderValue>,
 }
 
-impl HttpGateway {
+impl HttpSender {
     /// Makes a sender with these settings. Opens no connection yet.
     pub fn new(settings: HttpGatewaySettings) -> Result<Self, HttpGatewayError> {
         let url = Template::parse(&settings.url)?;
@@ -90,7 +87,7 @@ impl HttpGateway {
 }
 
 #[async_trait]
-impl Sender for HttpGateway {
+impl Sender for HttpSender {
     async fn send(&self, message: &Message) -> SendOutcome {
         let number: PhoneNumber = match message.to.parse() {
             Ok(number) => number,
@@ -109,7 +106,7 @@ impl Sender for HttpGateway {
             Err(reason) => return SendOutcome::Refused { reason },
         };
         match self.client.execute(request).await {
-            Ok(response) => judge(&self.settings, &read(response).await),
+            Ok(response) => interpret(&self.settings, &read(response).await),
             // The URL may contain the number, the text or a key, so it is left out of the reason.
             Err(error) if error.is_connect() => SendOutcome::RetryLater {
                 reason: format!("cannot connect to the SMS gateway: {}", cause(&error.without_url())),
@@ -146,7 +143,7 @@ fn check_url(template: &Template, allow_http: bool) -> Result<(), HttpGatewayErr
     let url = Url::parse(beginning).map_err(|_detail| HttpGatewayError::Url)?;
     let host_is_whole = beginning
         .split_once("://")
-        .is_some_and(|(_, rest)| rest.contains(['/', '?']) || !template.has_places());
+        .is_some_and(|(_, rest)| rest.contains(['/', '?']) || !template.has_placeholders());
     match url.scheme() {
         _ if url.host_str().is_none_or(str::is_empty) || !host_is_whole => Err(HttpGatewayError::Url),
         "https" => Ok(()),
@@ -170,27 +167,4 @@ fn authorization(auth: &GatewayAuth) -> Result<Option<HeaderValue>, HttpGatewayE
     let mut value = HeaderValue::from_str(&text).map_err(unusable)?;
     value.set_sensitive(true);
     Ok(Some(value))
-}
-
-async fn read(mut response: Response) -> Answer {
-    let status = response.status().as_u16();
-    let retry_after = asked_rest_s(response.headers());
-    let mut body = Vec::new();
-    let body = loop {
-        match response.chunk().await {
-            Ok(Some(chunk)) if body.len() + chunk.len() <= ANSWER_MAX => body.extend_from_slice(&chunk),
-            Ok(None) => break Some(body),
-            Ok(Some(_)) | Err(_) => break None,
-        }
-    };
-    Answer { status, retry_after, body }
-}
-
-/// The innermost cause, which says most.
-fn cause(error: &reqwest::Error) -> String {
-    let mut inner: &dyn std::error::Error = error;
-    while let Some(source) = inner.source() {
-        inner = source;
-    }
-    inner.to_string()
 }

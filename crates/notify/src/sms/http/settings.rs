@@ -97,16 +97,16 @@ pub enum HttpGatewayError {
     #[error(transparent)]
     Placeholder(#[from] UnknownPlaceholder),
     /// A header name or value is not valid.
-    #[error("\"{0}\" is no header that can be sent")]
+    #[error("the header \"{0}\" cannot be sent")]
     Header(String),
     /// The text or the number is not part of the request.
-    #[error("{{{0}}} stands neither in the url nor in the body, so that the provider would not learn it")]
+    #[error("{{{0}}} is neither in the url nor in the body; add it, so that the provider receives it")]
     Missing(&'static str),
     /// A JSON pointer is not valid.
     #[error("\"{0}\" must be a JSON pointer such as /messages/0/id")]
     Pointer(String),
     /// `success_pointer` is set without `success_values`.
-    #[error("success_pointer needs success_values: what stands there when a message was taken")]
+    #[error("success_pointer requires success_values, the values there that mean that the SMS was accepted")]
     SuccessValues,
     /// TLS cannot be set up.
     #[error(transparent)]

@@ -4,6 +4,7 @@ use perigee_core::notifications::notification::SendOutcome;
 use serde_json::Value;
 
 use super::settings::HttpGatewaySettings;
+use crate::http_answer::HttpAnswer;
 use crate::plain::excerpt;
 
 /// Characters of an answer that are shown to people.
@@ -11,18 +12,8 @@ const SHOWN: usize = 300;
 /// Characters of a reference that are kept.
 const REFERENCE: usize = 200;
 
-/// The part of an answer that was read.
-#[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    /// Seconds that it asks to wait.
-    pub(super) retry_after: Option<u32>,
-    /// The body; `None` if it was too long or the connection was lost.
-    pub(super) body: Option<Vec<u8>>,
-}
-
 /// The outcome of the attempt, by this answer.
-pub(super) fn judge(settings: &HttpGatewaySettings, answer: &Answer) -> SendOutcome {
+pub(super) fn interpret(settings: &HttpGatewaySettings, answer: &HttpAnswer) -> SendOutcome {
     let status = answer.status;
     let reason = || {
         let body = answer.body.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
@@ -35,7 +26,7 @@ pub(super) fn judge(settings: &HttpGatewaySettings, answer: &Answer) -> SendOutc
         return SendOutcome::Refused { reason: reason() };
     }
     match status {
-        200..300 => judge_success(settings, answer, reason),
+        200..300 => interpret_success(settings, answer, reason),
         300..400 => SendOutcome::RetryLater {
             reason: format!(
                 "the SMS gateway answered with a redirect ({status}), which is not followed; configure its final URL"
@@ -52,9 +43,9 @@ pub(super) fn judge(settings: &HttpGatewaySettings, answer: &Answer) -> SendOutc
     }
 }
 
-fn judge_success(
+fn interpret_success(
     settings: &HttpGatewaySettings,
-    answer: &Answer,
+    answer: &HttpAnswer,
     reason: impl Fn() -> String,
 ) -> SendOutcome {
     let document: Option<Value> = answer.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());

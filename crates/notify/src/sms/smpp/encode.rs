@@ -37,16 +37,16 @@ pub(super) fn packets(
         u8::try_from(segments.len()).map_err(|_too_many| "the text has too many segments".to_owned())?;
     (1..=total)
         .zip(segments)
-        .map(|(place, segment)| {
+        .map(|(number, segment)| {
             let mut packet = base()?;
             let mut content = Vec::new();
             if total > 1 {
                 packet.esm_class = EsmClass::from(HAS_HEADER);
-                content.extend_from_slice(&[0x05, 0x00, 0x03, group, total, place]);
+                content.extend_from_slice(&[0x05, 0x00, 0x03, group, total, number]);
             }
             content.extend(bytes(segment, alphabet));
             packet.set_short_message(OctetString::from_vec(content).map_err(|error| error.to_string())?);
-            let receipt = if place == total { FINAL_RECEIPT } else { 0 };
+            let receipt = if number == total { FINAL_RECEIPT } else { 0 };
             packet.registered_delivery = RegisteredDelivery::from(receipt);
             Ok(packet)
         })
@@ -113,10 +113,10 @@ mod tests {
     fn a_long_text_says_which_segment_each_is() {
         let made = made(&"🚤".repeat(40), LongTexts::Segments);
         assert_eq!(made.len(), 2);
-        for (packet, place) in made.iter().zip(1_u8..) {
-            assert_eq!(packet.short_message().as_ref().get(..6).unwrap(), [5, 0, 3, 9, 2, place]);
+        for (packet, number) in made.iter().zip(1_u8..) {
+            assert_eq!(packet.short_message().as_ref().get(..6).unwrap(), [5, 0, 3, 9, 2, number]);
             assert_eq!(u8::from(packet.esm_class), 0x40);
-            assert_eq!(u8::from(packet.registered_delivery), u8::from(place == 2));
+            assert_eq!(u8::from(packet.registered_delivery), u8::from(number == 2));
             assert_eq!(packet.data_coding, DataCoding::Ucs2);
         }
         assert_eq!(made[0].short_message().as_ref().len(), 6 + 66 * 2);

@@ -1,11 +1,12 @@
 //! A bound connection to a message centre: our requests, their answers and the centre's requests.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::Receipt;
 use rusmpp::pdus::{BindTransceiver, DeliverSm, DeliverSmResp};
 use rusmpp::tokio_codec::CommandCodec;
@@ -19,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::receipt;
 use crate::pipe::Pipe;
 
-/// Bytes that a packet may have; a full receipt has a few hundred.
+/// Maximum number of bytes of a packet; a full receipt has a few hundred.
 const PACKET_MAX: usize = 65_536;
 
 type Reader = FramedRead<ReadHalf<Box<dyn Pipe>>, CommandCodec>;
@@ -89,7 +90,7 @@ impl Session {
         // Sequence numbers go from 1 to 0x7FFFFFFF and wrap around.
         let sequence = self.sequence.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
         let (sender, answer) = oneshot::channel();
-        self.waiting().insert(sequence, sender);
+        self.waiting.lock().insert(sequence, sender);
         let command = Command::builder().status(CommandStatus::EsmeRok).sequence_number(sequence).pdu(pdu);
         let answered = async {
             self.write(command).await.ok()?;
@@ -99,11 +100,11 @@ impl Session {
             }
         }
         .await;
-        self.waiting().remove(&sequence);
+        self.waiting.lock().remove(&sequence);
         answered.ok_or(Lost::Unanswered)
     }
 
-    /// Writes a whole packet, or ends the session: the centre could not parse what follows half a packet.
+    /// Writes a whole packet, or ends the session: the centre could not parse anything after half a packet.
     async fn write(&self, command: Command) -> Result<(), ()> {
         let written = timeout(self.time_out, async { self.writer.lock().await.send(command).await });
         if matches!(written.await, Ok(Ok(()))) {
@@ -143,7 +144,7 @@ impl Session {
                     break;
                 }
                 _ => {
-                    let waiting = self.waiting().remove(&command.sequence_number());
+                    let waiting = self.waiting.lock().remove(&command.sequence_number());
                     if let Some(waiting) = waiting {
                         let _nobody_waits_any_more = waiting.send(command);
                     }
@@ -192,9 +193,5 @@ impl Session {
     /// Ends the session at once.
     pub(super) fn close(&self) {
         self.over.cancel();
-    }
-
-    fn waiting(&self) -> std::sync::MutexGuard<'_, HashMap<u32, oneshot::Sender<Command>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,7 @@ pub(super) enum Verdict {
 }
 
 /// The class of this status.
-pub(super) fn judge(status: CommandStatus) -> Verdict {
+pub(super) fn classify(status: CommandStatus) -> Verdict {
     match status {
         CommandStatus::EsmeRok => Verdict::Taken,
         // The centre is busy, out of order or does not accept the bind: the message itself was not refused.

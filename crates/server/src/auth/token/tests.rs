@@ -1,4 +1,4 @@
-//! Good tokens, and the ways to forge one.
+//! Valid tokens, and the ways to forge one.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -39,7 +39,7 @@ fn header(tokens: &Tokens) -> Value {
 }
 
 #[test]
-fn a_token_says_what_it_was_made_for() {
+fn a_token_has_the_claims_it_was_issued_with() {
     let tokens = tokens();
     let (token, claims) = tokens.issue(new_token(), NOW).unwrap();
     assert_eq!(tokens.verify(&token, NOW), Ok(claims.clone()));
@@ -52,10 +52,10 @@ fn a_token_says_what_it_was_made_for() {
     assert_ne!(tokens.issue(new_token(), NOW).unwrap().1.jti, claims.jti);
     let header = jsonwebtoken::decode_header(&token).unwrap();
     assert_eq!(header.kid.as_deref(), Some(tokens.keys().current().id()));
-    assert!(token.len() < MOST_LETTERS / 4, "{}", token.len());
+    assert!(token.len() < MAX_TOKEN_BYTES / 4, "{}", token.len());
 }
 
-/// A key and a token as earlier versions, which signed by aws-lc, kept and gave them.
+/// A key and a token of earlier versions, which signed with aws-lc.
 #[test]
 fn keys_and_tokens_of_earlier_versions_stay_good() {
     const PKCS8: &str = "MFECAQEwBQYDK2VwBCIEIP4MtFS2BzEWi6B4BYvWjw/JOvwMV3in2gkE4fDx0hfYgSEAjoStFZvw6SDGz5NE5OLdZvMYmPnOVXcBrMdtypzItx4=";
@@ -72,7 +72,7 @@ fn keys_and_tokens_of_earlier_versions_stay_good() {
     let made = Timestamp::from_millis(1_794_830_285_000);
     let claims = tokens.verify(TOKEN, made).unwrap();
     assert_eq!(claims.sub.to_string(), "usr_0cm5t6xr99nx9");
-    // Ed25519 signatures have no chance in them: the same claims make the same token.
+    // Ed25519 signatures are deterministic: the same claims make the same token.
     assert_eq!(sign(tokens.keys.current(), &claims).unwrap(), TOKEN);
 }
 
@@ -99,7 +99,7 @@ fn older_keys_verify_until_they_are_dropped() {
 }
 
 #[test]
-fn tokens_of_others_are_told_apart() {
+fn tokens_of_others_are_distinguished() {
     let tokens = tokens();
     let (token, _) = tokens.issue(new_token(), NOW).unwrap();
     let issuer = Tokens::new(tokens.keys.clone(), "https://other.example", "perigee");
@@ -170,7 +170,7 @@ fn forged_claims_are_refused() {
 }
 
 #[test]
-fn what_is_no_token_is_malformed() {
+fn other_texts_are_malformed_tokens() {
     let tokens = tokens();
     let (token, _) = tokens.issue(new_token(), NOW).unwrap();
     for text in
@@ -178,7 +178,7 @@ fn what_is_no_token_is_malformed() {
     {
         assert_eq!(tokens.verify(text, NOW), Err(TokenError::Malformed), "{text:.40}");
     }
-    // A whole byte less, so that what is left still is base64.
+    // One byte less, so that the rest is still valid Base64.
     let cut = &token[..token.len() - 2];
     assert_eq!(tokens.verify(cut, NOW), Err(TokenError::BadSignature));
 }

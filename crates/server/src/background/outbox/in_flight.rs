@@ -1,9 +1,10 @@
-//! The messages this node is sending, and when it may take over those of another node.
+//! The messages that this node is sending, and when it may take over messages of another node.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::id::NotificationId;
 use perigee_core::notifications::notification::Content;
 use tokio::time::Instant;
@@ -20,7 +21,8 @@ pub(super) struct InFlight(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     messages: HashSet<NotificationId>,
-    /// While the store was away no node could renew. Until this time others may do so before they are taken for dead.
+    /// Until this time no node is considered dead, because no node could renew its leases while the store was
+    /// unavailable.
     renewal_grace_until: Option<Instant>,
 }
 
@@ -33,31 +35,27 @@ pub(super) struct InFlightMessage {
 impl InFlight {
     /// Records that a message is being sent.
     pub(super) fn begin(&self, id: NotificationId) -> InFlightMessage {
-        self.state().messages.insert(id);
+        self.0.lock().messages.insert(id);
         InFlightMessage { in_flight: self.clone(), id }
     }
 
     /// Records that the store did not answer.
     pub(super) fn store_failed(&self) {
-        self.state().renewal_grace_until = Some(Instant::now() + LEASE);
+        self.0.lock().renewal_grace_until = Some(Instant::now() + LEASE);
     }
 
     /// Whether a message that is due may be sent by this node now.
     pub(super) fn admits(&self, content: &Content) -> bool {
-        let state = self.state();
+        let state = self.0.lock();
         let is_taken = state.messages.contains(&content.id);
         let is_grace = state.renewal_grace_until.is_some_and(|until| Instant::now() < until);
         !is_taken && (!content.is_lost || !is_grace)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for InFlightMessage {
     fn drop(&mut self) {
-        self.in_flight.state().messages.remove(&self.id);
+        self.in_flight.0.lock().messages.remove(&self.id);
     }
 }
 
@@ -76,11 +74,11 @@ mod tests {
             id: NotificationId::from_i64(id),
             account: AccountId::from_i64(1),
             account_name: String::new(),
-            channel: Channel::Email,
+            channel: Channel::EMAIL,
             to: String::new(),
             preferences: Preferences::default(),
             time_zone: Zone::utc(),
-            occasion: Occasion::Gone,
+            occasion: Occasion::Deleted,
             device: None,
             last_location: None,
             base_url: String::new(),
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_node_is_taken_for_dead_while_the_store_was_away() {
+    async fn no_node_counts_as_dead_after_the_store_was_unavailable() {
         let in_flight = InFlight::default();
         let messages = in_flight.begin(NotificationId::from_i64(1));
         assert!(!in_flight.admits(&content(1, true)), "this node is sending it");

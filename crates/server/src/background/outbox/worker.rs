@@ -12,6 +12,7 @@ use perigee_core::notifications::notification::{
     Candidate, Channel, Composed, Content, EmailCaps, LINK_SECRET, Message, Occasion, Reservation,
     SendOutcome, SendingPolicy,
 };
+use perigee_core::store::Queue;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -21,11 +22,14 @@ use crate::senders::{ChannelSender, ChannelSenders};
 
 /// Time limit of an attempt; senders have shorter ones of their own.
 const ATTEMPT_LIMIT: Duration = Duration::from_mins(5);
-/// How long storing an outcome is tried; then the lease expires and the attempt counts as lost.
+/// How long storing an outcome is retried; then the lease expires and the attempt counts as lost.
 const SETTLE_LIMIT: Duration = Duration::from_mins(2);
 const SETTLE_PAUSE: Duration = Duration::from_secs(1);
-/// The longest pause: another node may have added or lost a message meanwhile.
+/// The longest pause: another node may have added a message meanwhile, or stopped before it sent one.
 const LONGEST_REST: Duration = Duration::from_secs(5);
+/// The same for a channel that is not set up, whose messages are only recorded as suppressed. Few servers have all
+/// channels, and a node with nothing to do should ask the store for little.
+const LONGEST_REST_WHEN_OFF: Duration = Duration::from_mins(1);
 /// The shortest pause, when another node was faster or the store's clock is a little behind.
 const SHORTEST_REST: Duration = Duration::from_millis(100);
 const AFTER_ERROR: Duration = Duration::from_secs(2);
@@ -54,16 +58,17 @@ enum Begun {
 impl Worker {
     /// The worker of this channel.
     pub fn new(app: &App, senders: &ChannelSenders, channel: Channel) -> Self {
-        // The settings were checked at the start. If they are invalid all the same, nothing is sent.
+        // The settings were checked at the start. If they are invalid nevertheless, nothing is sent.
         let allowed = app.config.sms.allowed().ok();
         let sender = senders.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
         Self { app: app.clone(), channel, sender, sms_prefixes, in_flight: InFlight::default() }
     }
 
-    /// Sends until told to stop, and then finishes what is being sent.
+    /// Sends until it is stopped, and then waits for notifications that are being sent.
     pub async fn run(self, stop: CancellationToken) {
         let mut sending = JoinSet::new();
+        let mut commits = self.app.store.commit_signals().of_queue(Queue::Outbox(self.channel));
         while !stop.is_cancelled() {
             let rest = match self.begin(&mut sending).await {
                 Ok(Begun::Taken) => continue,
@@ -72,7 +77,7 @@ impl Worker {
                     tracing::warn!(
                         channel = self.channel.name(),
                         error = &error as &dyn std::error::Error,
-                        "could not look for messages to send"
+                        "could not read the outbox"
                     );
                     self.in_flight.store_failed();
                     AFTER_ERROR
@@ -81,7 +86,7 @@ impl Worker {
             tokio::select! {
                 () = stop.cancelled() => {}
                 Some(_) = sending.join_next() => {}
-                () = self.app.store.outbox_filled(self.channel) => {}
+                Ok(()) = commits.changed() => {}
                 () = tokio::time::sleep(rest) => {}
             }
         }
@@ -91,7 +96,7 @@ impl Worker {
             tracing::warn!(
                 channel = self.channel.name(),
                 messages = sending.len(),
-                "messages were still being sent; they are recorded as unclear"
+                "notifications were still being sent; they are recorded as unclear"
             );
         }
     }
@@ -117,7 +122,7 @@ impl Worker {
         let policy = self.policy();
         let most = match (self.is_on(), u32::try_from(room)) {
             (false, _) => SUPPRESSED_AT_ONCE,
-            (true, Ok(0)) => return Ok(Begun::Nothing(LONGEST_REST)),
+            (true, Ok(0)) => return Ok(Begun::Nothing(self.longest_rest())),
             (true, room) => room.unwrap_or(SUPPRESSED_AT_ONCE),
         };
         let mut due = self.app.store.due_notifications(self.channel, most).await?;
@@ -160,7 +165,12 @@ impl Worker {
     async fn rest(&self) -> Result<Duration, StoreError> {
         let next = self.app.store.next_due(self.channel).await?;
         let millis = next.map_or(i64::MAX, |next| next.as_millis() - self.app.clock.now().as_millis());
-        Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0)).clamp(SHORTEST_REST, LONGEST_REST))
+        Ok(Duration::from_millis(u64::try_from(millis).unwrap_or(0))
+            .clamp(SHORTEST_REST, self.longest_rest()))
+    }
+
+    fn longest_rest(&self) -> Duration {
+        if self.channel.is_other() && self.sender.is_none() { LONGEST_REST_WHEN_OFF } else { LONGEST_REST }
     }
 
     fn is_on(&self) -> bool {
@@ -171,10 +181,8 @@ impl Worker {
         let settings = &self.app.config.notifications;
         let cap = |most: u32| (most > 0).then_some(most);
         SendingPolicy {
-            email_on: self.channel == Channel::Email && self.is_on(),
-            sms_on: self.channel == Channel::Sms && self.is_on(),
-            sms_daily_segments: cap(settings.sms_daily_segments),
-            sms_monthly_segments: cap(settings.sms_monthly_segments),
+            on: if self.is_on() { vec![self.channel] } else { Vec::new() },
+            caps: [(self.channel, self.app.config.unit_caps(self.channel))].into(),
             sms_prefixes: self.sms_prefixes.clone(),
             email_caps: EmailCaps {
                 daily: cap(settings.email_daily),
@@ -189,11 +197,11 @@ impl Worker {
 
     async fn compose(&self, mut content: Content) -> Result<Composed, String> {
         let Some(channel) = self.sender.as_ref().filter(|_| self.is_on()) else {
-            return Err("this channel is not set up".to_owned());
+            return Err("the server has no settings for this channel".to_owned());
         };
         self.app.base_url.join("").trim_end_matches('/').clone_into(&mut content.base_url);
-        if self.channel == Channel::Email {
-            let token = self.app.mail_links.token(content.account, &content.to);
+        if self.channel == Channel::EMAIL {
+            let token = self.app.access.mail_links.token(content.account, &content.to);
             content.mail_link = Some(self.app.base_url.join(&format!("/mail/{token}")));
         }
         if let Occasion::Alert { severity, alert, .. } = &content.occasion
@@ -201,7 +209,7 @@ impl Worker {
             && alert.acknowledged.is_none()
             && alert.ended_at.is_none()
         {
-            let token = self.app.alert_links.token(content.account, content.id, content.created);
+            let token = self.app.access.alert_links.token(content.account, content.id, content.created);
             content.acknowledge_link = Some(self.app.base_url.join(&format!("/a/{token}")));
         }
         let has_no_position =
@@ -235,11 +243,12 @@ impl Worker {
         }
     }
 
-    /// Makes the link of a mail that sets a password. Made only now, so that its secret is never stored; a repeated
-    /// attempt makes a new one, and the former is void.
+    /// Creates the link of an e-mail that sets a password. Created only now, so that its secret is never stored; a
+    /// repeated attempt creates a new one, and the previous link becomes invalid.
     async fn make_link(&self, message: &mut Message, purpose: LinkPurpose) -> Result<(), String> {
         let failed = |error: StoreError| error.to_string();
-        let email = message.to.parse().map_err(|_invalid| "not an address".to_owned())?;
+        let email =
+            message.to.parse().map_err(|_invalid| "the address of the recipient is not valid".to_owned())?;
         let login = self.app.store.find_login(&email).await.map_err(failed)?;
         let user = login.ok_or_else(|| "the user was deleted".to_owned())?.user.id;
         let (secret, new) = self.app.new_password_link(user, purpose);
@@ -255,7 +264,7 @@ impl Worker {
             match self.app.store.renew(reservation, millis(LEASE)).await {
                 Ok(true) => {}
                 Ok(false) => {
-                    tracing::warn!(notification = %reservation.id, "the reservation of a message was lost");
+                    tracing::warn!(notification = %reservation.id, "the reservation of a notification was lost");
                 }
                 Err(error) => {
                     self.in_flight.store_failed();
@@ -279,13 +288,13 @@ impl Worker {
         };
         self.count(outcome, 1);
         if outcome != "sent" {
-            tracing::info!(notification = %reservation.id, outcome, reason, "a message was not sent");
+            tracing::info!(notification = %reservation.id, outcome, reason, "a notification was not sent");
         }
         self.settle(reservation, delivery).await;
     }
 
-    /// Stores the outcome of an attempt, with retries while the store is away: an attempt without an outcome counts
-    /// as lost, and an e-mail would be sent a second time.
+    /// Stores the outcome of an attempt, with retries while the store is unavailable: an attempt without an outcome
+    /// counts as lost, and an e-mail would be sent a second time.
     async fn settle(&self, reservation: Reservation, delivery: SendOutcome) {
         let settle = async {
             loop {

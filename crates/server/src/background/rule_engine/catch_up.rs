@@ -1,4 +1,4 @@
-//! Catching up from the histories when the log was trimmed before it was evaluated.
+//! Catches up from the histories if the log was trimmed before it was evaluated.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use perigee_core::store::{CatchUp, DeviceRound, Round, RoundStart, TrailDepth};
 use perigee_core::time::Timestamp;
 
 use super::engine::{Outcome, RuleEngine};
+use super::evaluate_device::History;
 use super::evaluation::{RoundResult, STEPS_MAX, Turns};
-use super::judge::History;
 use super::round::{blank, finished};
 
 /// Devices of one slice, and the number of locations after which the slice ends so that other accounts have their turn;
@@ -37,7 +37,7 @@ impl RuleEngine {
         let after = round_start.catch_up.map(|progress| progress.after);
         let mut ids = self.app.store.list_device_ids(account, after, DEVICES).await?;
         let is_last = ids.len() < usize::try_from(DEVICES).unwrap_or(usize::MAX);
-        let (devices, looked_at) = self.judge_histories(&round_start, set, &ids, end).await?;
+        let (devices, looked_at) = self.evaluate_histories(&round_start, set, &ids, end).await?;
         let is_done = is_last && looked_at == ids.len();
         ids.truncate(looked_at);
         let progress = ids.last().filter(|_| !is_done).map(|after| CatchUp { after: *after, end });
@@ -47,8 +47,8 @@ impl RuleEngine {
         Ok(Outcome::More)
     }
 
-    /// The results of the first of these devices, and how many devices were evaluated.
-    async fn judge_histories(
+    /// The results of as many of these devices as a slice may have, and how many devices were evaluated.
+    async fn evaluate_histories(
         &self,
         round_start: &RoundStart,
         set: &RuleSet,
@@ -71,19 +71,19 @@ impl RuleEngine {
             let times: Vec<Timestamp> = rules.iter().map(|rule| rule.since.max(oldest)).collect();
             let start = known.trail.start(&rules, &times, round_start.now);
             let from = start.progresses.iter().map(|progress| progress.at).min().unwrap_or(back).min(back);
-            let mut judge = Evaluator::new(rules, Arc::clone(set.fences()), start);
+            let mut evaluator = Evaluator::new(rules, Arc::clone(set.fences()), start);
             let mut carried: Vec<Alert> = Vec::new();
             let mut history = History::from(round_start, device, from.max(Timestamp::MIN));
             while let Some(mut part) = history.next(&*self.app.store).await? {
                 locations += part.len();
                 part.retain(|stored| stored.number <= end);
                 carried.extend(part.iter().flat_map(|stored| carried_alerts(&stored.location)));
-                judge = turns.see(judge, part).await?;
+                evaluator = turns.advance(evaluator, part).await?;
             }
-            let evaluation = turns.finish(judge, Vec::new(), round_start.now).await?;
-            let judged = !evaluation.snapshot.progresses.is_empty();
-            if judged || !carried.is_empty() {
-                let evaluation = judged.then_some(evaluation);
+            let evaluation = turns.finish(evaluator, Vec::new(), round_start.now).await?;
+            let evaluated = !evaluation.snapshot.progresses.is_empty();
+            if evaluated || !carried.is_empty() {
+                let evaluation = evaluated.then_some(evaluation);
                 devices.insert(device, DeviceRound { carried, evaluation, save: true, ..blank(device) });
             }
         }

@@ -1,4 +1,4 @@
-//! The engine of a node: which accounts it works on, and their compiled rules.
+//! The rule engine of a node: its accounts, and their compiled rules.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -27,10 +27,10 @@ const LEASE_MS: i64 = 10_000;
 const CONCURRENCY: usize = 8;
 /// Pause after a commit, so that locations that arrive together are evaluated together.
 const COMMIT_PAUSE: Duration = Duration::from_millis(100);
-/// How long to rest when there was nothing to do.
+/// Pause if there was nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
-/// How long to rest when there was something, and when there was a lot: locations that arrive meanwhile are evaluated
-/// together, so that the fixed cost of a device is paid once for all of them.
+/// Pauses if there was some work, and if there was much: locations that arrive meanwhile are evaluated together, so
+/// that the fixed cost per device is paid once for all of them.
 const BUSY: Duration = Duration::from_millis(200);
 const VERY_BUSY: Duration = Duration::from_millis(600);
 
@@ -43,7 +43,7 @@ pub struct RuleEngine {
     pub(super) sizes: SliceSizes,
 }
 
-/// What a round of an account found.
+/// The result of a round of an account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// There was nothing to do, or another node has the lease.
@@ -52,12 +52,12 @@ pub(super) enum Outcome {
     Done,
     /// The log was evaluated to its end, and there was a lot.
     DoneALot,
-    /// The log goes on.
+    /// The log has more locations.
     More,
 }
 
 impl Outcome {
-    /// Pause before the next look at the log.
+    /// Pause before the next read of the log.
     const fn rest(self) -> Duration {
         match self {
             Self::Nothing => IDLE,
@@ -73,7 +73,7 @@ impl RuleEngine {
     pub fn new(app: App) -> Self {
         describe_gauge!(
             "perigee_rules_lag_seconds",
-            "Age of the oldest location when it was judged by rules, in the last round."
+            "Age of the oldest location when rules evaluated it, in the last round."
         );
         let owner = format!("{:032x}", rand::random::<u128>());
         Self {
@@ -85,19 +85,19 @@ impl RuleEngine {
         }
     }
 
-    /// Runs until told to stop, and ends after the slices that are running. Looks for accounts with new locations after
-    /// each commit, and every second for those of other nodes.
+    /// Runs until it is stopped, and ends after the slices that are running. Looks for accounts with new locations
+    /// after each commit, and every second because other nodes commit too.
     pub async fn run(self: Arc<Self>, stop: CancellationToken) {
         let mut queue = AccountQueue::default();
         let mut slices: JoinSet<Outcome> = JoinSet::new();
         let mut accounts: HashMap<task::Id, AccountId> = HashMap::new();
-        let mut commits = self.app.signals.any_account();
-        let mut look_at = Instant::now();
+        let mut commits = self.app.store.commit_signals().of_any_account();
+        let mut read_at = Instant::now();
         let mut rest = IDLE;
         while !stop.is_cancelled() {
-            if Instant::now() >= look_at {
+            if Instant::now() >= read_at {
                 queue.offer(self.accounts().await.unwrap_or_default());
-                look_at = Instant::now() + std::mem::replace(&mut rest, IDLE);
+                read_at = Instant::now() + std::mem::replace(&mut rest, IDLE);
             }
             while slices.len() < CONCURRENCY
                 && let Some(account) = queue.next()
@@ -106,13 +106,13 @@ impl RuleEngine {
                 let slice = slices.spawn(async move { engine.slice(account).await });
                 accounts.insert(slice.id(), account);
             }
-            // With the next look that near, further commits change nothing, and waking up for each would cost every
-            // submission a tenth of its time.
-            let is_look_near = look_at <= Instant::now() + COMMIT_PAUSE;
+            // If the next read is due within the pause, a commit cannot make it earlier, and waking up for each commit
+            // would add a tenth to the time of every submission.
+            let is_read_near = read_at <= Instant::now() + COMMIT_PAUSE;
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = tokio::time::sleep_until(look_at) => {}
-                Ok(()) = commits.changed(), if !is_look_near => look_at = look_at.min(Instant::now() + COMMIT_PAUSE),
+                () = tokio::time::sleep_until(read_at) => {}
+                Ok(()) = commits.changed(), if !is_read_near => read_at = read_at.min(Instant::now() + COMMIT_PAUSE),
                 Some(ended) = slices.join_next_with_id() => {
                     let (id, outcome) = ended.unwrap_or_else(|error| {
                         tracing::error!(%error, "the evaluation of an account failed");
@@ -123,15 +123,15 @@ impl RuleEngine {
                     }
                     // An account with more to do is in the queue already.
                     rest = rest.min(if outcome == Outcome::More { BUSY } else { outcome.rest() });
-                    look_at = look_at.min(Instant::now() + rest);
+                    read_at = read_at.min(Instant::now() + rest);
                 }
             }
         }
         while slices.join_next().await.is_some() {}
     }
 
-    /// Evaluates a slice of every account that has new locations, waits for all of them, and gives the pause until the
-    /// next look.
+    /// Evaluates a slice of every account that has new locations, waits for all of them, and returns the pause until
+    /// the next call.
     pub async fn run_once(&self) -> Duration {
         let Some(accounts) = self.accounts().await.filter(|accounts| !accounts.is_empty()) else {
             return IDLE;
@@ -140,7 +140,7 @@ impl RuleEngine {
         slices.map(Outcome::rest).fold(IDLE, |least, rest| async move { least.min(rest) }).await
     }
 
-    /// The accounts that have something to evaluate; none when they cannot be read.
+    /// The accounts that have something to evaluate; none if they cannot be read.
     async fn accounts(&self) -> Option<Vec<AccountId>> {
         match self.app.store.accounts_with_work().await {
             Ok(accounts) => {
@@ -165,7 +165,7 @@ impl RuleEngine {
         })
     }
 
-    /// Leases an account; none when another node has it.
+    /// Leases an account; none if another node has it.
     pub(super) async fn take(&self, account: AccountId) -> Result<Option<RoundStart>> {
         self.app.store.lease_account(account, self.lease()).await
     }
@@ -174,7 +174,7 @@ impl RuleEngine {
         AccountLease { owner: &self.owner, duration_ms: LEASE_MS }
     }
 
-    /// The compiled rules of an account, cached by revision. None when they are large and were compiled a moment ago.
+    /// The compiled rules of an account, cached by revision. None if they are large and were compiled a moment ago.
     pub(super) async fn rules(&self, round_start: &RoundStart) -> Result<Option<Arc<RuleSet>>> {
         let (account, clock) = (round_start.account, &self.app.clock);
         match self.rule_sets.find(account, round_start.rules_revision, clock.monotonic()) {

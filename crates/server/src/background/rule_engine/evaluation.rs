@@ -1,5 +1,5 @@
-//! Evaluates rules outside the threads that serve connections, in turns of about 50 ms, between which other accounts have
-//! theirs.
+//! Evaluates rules outside the threads that serve connections, in turns of about 50 ms. Between two turns of an
+//! account, other accounts have theirs.
 
 use std::sync::Arc;
 use std::vec::IntoIter;
@@ -15,9 +15,10 @@ use crate::budget::{Budget, OutOfSteps, Payer, Queue, Steps};
 /// An evaluator that can be moved to another thread.
 pub(super) type SharedEvaluator = Evaluator<Arc<Rule>, Arc<RuleFences>>;
 
-/// CPU steps of work that is done on the caller's thread, because queueing it would take longer: some tens of microseconds.
+/// CPU steps of work that runs on the caller's thread, because queueing it would take longer: some tens of
+/// microseconds.
 const INLINE_STEPS: u64 = 20_000;
-/// CPU steps of a turn, after which other accounts have theirs: about 50 ms.
+/// CPU steps of one turn: about 50 ms. Then it is the turn of other accounts.
 const TURN_STEPS: u64 = 10_000_000;
 
 /// CPU steps of a round at most, unless its slice is the smallest: about a second.
@@ -57,13 +58,13 @@ impl Turns {
         self.used
     }
 
-    /// Turns taken so far, beside what was evaluated on the caller's thread.
+    /// Turns taken so far, besides work on the caller's thread.
     pub(super) const fn taken(&self) -> usize {
         self.taken
     }
 
     /// Evaluates locations, in order of time.
-    pub(super) async fn see(
+    pub(super) async fn advance(
         &mut self,
         evaluator: SharedEvaluator,
         part: Vec<StoredLocation>,

@@ -10,8 +10,8 @@
 mod account_queue;
 mod catch_up;
 mod engine;
+mod evaluate_device;
 mod evaluation;
-mod judge;
 mod round;
 mod rule_sets;
 mod slice_size;

@@ -1,4 +1,4 @@
-//! One round: evaluates a part of an account's log, and what has become due by time alone.
+//! One round: evaluates a part of an account's log, and rules that have become due by time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -13,17 +13,17 @@ use perigee_core::store::{
 };
 
 use super::engine::{Outcome, RuleEngine};
+use super::evaluate_device::UpTo;
 use super::evaluation::{RoundError, RoundResult, STEPS_MAX, Turns};
-use super::judge::UpTo;
 use super::slice_size::EPISODES_MAX;
 use super::state_cache::StateCache;
-use super::{judge, slice_size, status};
+use super::{evaluate_device, slice_size, status};
 
 /// Limits of a round of an account without rules.
 const WITHOUT_RULES: LogScanLimits = LogScanLimits { locations: 50_000, devices: 1_000, carriers: 1_000 };
 /// Locations from which on a round counts as large.
 const LARGE_ROUND: usize = 1_000;
-/// Devices that one round looks at because something is due.
+/// Maximum number of devices of one round with due rules.
 const DUE_MAX: u32 = 500;
 
 impl RuleEngine {
@@ -43,7 +43,7 @@ impl RuleEngine {
             part => part?,
         };
         if let Some(oldest) = part.oldest {
-            #[expect(clippy::cast_precision_loss, reason = "a lag that long shows anyway")]
+            #[expect(clippy::cast_precision_loss, reason = "a lag is far below 2^53 ms")]
             let lag_s = (round_start.now.as_millis() - oldest.as_millis()).max(0) as f64 / 1000.0;
             gauge!("perigee_rules_lag_seconds").set(lag_s);
         }
@@ -72,8 +72,6 @@ impl RuleEngine {
             self.state_caches.put_back(&round_start, cache);
             return Ok(Outcome::Nothing);
         }
-        let has_news =
-            devices.values().any(has_findings) || statuses.iter().any(|one| one.from != Some(one.to));
         cache.update(&mut devices, &due, round_start.now);
         devices.retain(|_, device| device.save || has_findings(device));
         let round = finished(round_start, part.next, &set, devices, statuses);
@@ -84,9 +82,6 @@ impl RuleEngine {
         if !set.is_empty() {
             self.sizes.note(account, part.count, started.elapsed());
         }
-        if stored && has_news {
-            self.app.signals.announce(account);
-        }
         Ok(match part.count {
             _ if part.more || !stored => Outcome::More,
             LARGE_ROUND.. if !set.is_empty() => Outcome::DoneALot,
@@ -94,7 +89,7 @@ impl RuleEngine {
         })
     }
 
-    /// The carried alerts and evaluations by device, without devices that have neither.
+    /// The alerts that locations carry and the evaluations, by device. Devices that have neither are left out.
     async fn evaluate_all(
         &self,
         round_start: &RoundStart,
@@ -111,7 +106,7 @@ impl RuleEngine {
                 devices.entry(*device).or_insert_with(|| blank(*device)).carried.extend(carried);
             }
         }
-        // Without rules only devices with due state are looked at: the state of deleted rules is discarded.
+        // Without rules only devices with due state are processed: the state of deleted rules is discarded.
         let arrived = part.devices.iter().filter(|_| !set.is_empty());
         let ids: BTreeSet<DeviceId> = arrived.chain(due).copied().collect();
         let known = self.known(round_start.account, set, ids, cache).await?;
@@ -120,9 +115,10 @@ impl RuleEngine {
             let device = known.device;
             let stored = new.remove(&device).unwrap_or_default();
             let reach = UpTo { number: part.next, is_behind };
-            let judged =
-                judge::judge(&*self.app.store, round_start, set, known, stored, reach, turns).await?;
-            if let Some(evaluation) = judged {
+            let evaluated =
+                evaluate_device::evaluate(&*self.app.store, round_start, set, known, stored, reach, turns)
+                    .await?;
+            if let Some(evaluation) = evaluated {
                 devices.entry(device).or_insert_with(|| blank(device)).evaluation = Some(evaluation);
             }
             tokio::task::yield_now().await;
@@ -143,20 +139,20 @@ impl RuleEngine {
         let mut all = Vec::with_capacity(cached.len() + others.len());
         for mut known in self.cached_devices(account, set, cached).await? {
             let by_location = || !set.location_rules_of(known.device, &known.groups).is_empty();
-            if cache.was_judged(known.device) || by_location() {
+            if cache.was_evaluated(known.device) || by_location() {
                 known.trail.current = cache.take(known.device);
                 all.push((known, false));
             }
         }
         if !others.is_empty() {
             let others = self.app.store.load_trails(account, &others, TrailDepth::Current).await?;
-            let judged = others.into_iter().filter(|known| judge::is_judged(set, known));
-            all.extend(judged.map(|known| (known, true)));
+            let evaluated = others.into_iter().filter(|known| evaluate_device::is_evaluated(set, known));
+            all.extend(evaluated.map(|known| (known, true)));
         }
         Ok(all)
     }
 
-    /// These devices, with their groups if a rule asks for groups. A deleted device is noticed when results are stored.
+    /// These devices, with their groups if a rule targets groups. A deleted device is noticed when results are stored.
     async fn cached_devices(
         &self,
         account: AccountId,
@@ -204,9 +200,9 @@ impl RuleEngine {
             arrived.iter().copied().filter(|device| !cache.is_online(*device)).collect();
         let watched = self.app.store.load_status_checks(round_start.account, &heard, DUE_MAX).await?;
         // Devices that reported are online unless a change below says otherwise.
-        cache.hear(heard);
+        cache.set_online(heard);
         for watched in watched {
-            let found = status::look(&watched, set, round_start.now);
+            let found = status::check_status(&watched, set, round_start.now);
             cache.note(&found.change);
             statuses.push(found.change);
             if !found.silent.is_empty() || !found.heard.is_empty() {
@@ -221,14 +217,14 @@ impl RuleEngine {
 
 /// Whether the round found an alert or an episode of the device.
 fn has_findings(device: &DeviceRound) -> bool {
-    let judged = device.evaluation.as_ref().is_some_and(|evaluation| !evaluation.touched.is_empty());
-    judged || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
+    let evaluated = device.evaluation.as_ref().is_some_and(|evaluation| !evaluation.touched.is_empty());
+    evaluated || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
 }
 
 /// Alerts and episodes found for a device.
 fn episodes(device: &DeviceRound) -> usize {
-    let judged = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
-    device.carried.len() + judged.map(|touched| touched.episodes.len()).sum::<usize>()
+    let evaluated = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
+    device.carried.len() + evaluated.map(|touched| touched.episodes.len()).sum::<usize>()
 }
 
 /// A device without findings.
@@ -254,8 +250,8 @@ pub(super) fn finished(
 ) -> Round {
     let mut named: BTreeSet<RuleId> = BTreeSet::new();
     for device in devices.values() {
-        let judged = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
-        named.extend(judged.map(|touched| touched.rule));
+        let evaluated = device.evaluation.iter().flat_map(|evaluation| &evaluation.touched);
+        named.extend(evaluated.map(|touched| touched.rule));
         named.extend(device.silent.iter().map(|(rule, _)| *rule));
     }
     let rules = named.into_iter().filter_map(|rule| set.rule(rule).cloned()).collect();

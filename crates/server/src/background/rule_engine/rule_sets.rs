@@ -1,9 +1,10 @@
 //! Caches the compiled rules of accounts, limited by the memory they take.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::id::AccountId;
 use perigee_core::rules::rule::RuleSet;
 use perigee_core::time::Monotonic;
@@ -16,7 +17,7 @@ const LARGE: usize = 1024 * 1024;
 /// core busy. Its locations are evaluated later.
 const LARGE_PAUSE: Duration = Duration::from_secs(1);
 
-/// What the cache has for an account.
+/// The cached rules of an account.
 #[derive(Debug)]
 pub(super) enum Known {
     /// The set at the wanted revision.
@@ -41,10 +42,10 @@ struct State {
 }
 
 impl RuleSets {
-    /// The rules of an account at this revision. Outdated ones are removed, so that their memory is free before they are
-    /// compiled again.
+    /// The rules of an account at this revision. Outdated ones are removed, so that their memory is free before new
+    /// ones are compiled.
     pub(super) fn find(&self, account: AccountId, revision: i64, now: Monotonic) -> Known {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some((set, _)) = state.sets.get(&account).filter(|(set, _)| set.revision == revision) {
             return Known::Current(Arc::clone(set));
         }
@@ -58,7 +59,7 @@ impl RuleSets {
 
     /// Caches a set that was just compiled. The largest of the others are removed first when there is no room.
     pub(super) fn insert(&self, account: AccountId, set: Arc<RuleSet>, now: Monotonic) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.remove(account);
         let bytes = set.bytes();
         if bytes >= LARGE {
@@ -72,10 +73,6 @@ impl RuleSets {
         }
         state.bytes += bytes;
         state.sets.insert(account, (set, bytes));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The size of slices, adapted by account so that a slice takes about 100 ms.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use perigee_core::id::AccountId;
 use perigee_core::store::LogScanLimits;
 
@@ -18,7 +18,7 @@ const MOST: usize = 20_000;
 const DEVICES: usize = 1_000;
 /// Alerts and episodes of a slice at most, unless it is the smallest: they are stored in one transaction.
 pub(super) const EPISODES_MAX: usize = 500;
-/// Accounts whose sizes are cached.
+/// Maximum number of accounts whose sizes are cached.
 const ACCOUNTS_MAX: usize = 10_000;
 
 /// The sizes of the next slices, by account; those not listed begin with [`FIRST`].
@@ -34,17 +34,17 @@ impl Default for SliceSizes {
 impl SliceSizes {
     /// Limits of the next slice of an account.
     pub(super) fn limits(&self, account: AccountId) -> LogScanLimits {
-        let size = self.lock().get(&account).copied().unwrap_or(FIRST);
+        let size = self.0.lock().get(&account).copied().unwrap_or(FIRST);
         let devices = (size / 2).clamp(LEAST, DEVICES);
         LogScanLimits { locations: size, devices, carriers: devices }
     }
 
-    /// Adapts the size to how long a slice of so many locations took.
+    /// Adapts the size to how long a slice of this many locations took.
     pub(super) fn note(&self, account: AccountId, locations: usize, took: Duration) {
         self.set(account, |size| next_size(size, locations, took));
     }
 
-    /// Makes the next slice a quarter of this one, which had too many episodes; false when it is the smallest already.
+    /// Makes the next slice a quarter of this one, which had too many episodes; false if it is the smallest already.
     pub(super) fn shrink(&self, account: AccountId, locations: usize) -> bool {
         let can = locations > LEAST;
         if can {
@@ -59,17 +59,13 @@ impl SliceSizes {
     }
 
     fn set(&self, account: AccountId, next: impl FnOnce(usize) -> usize) {
-        let mut sizes = self.lock();
+        let mut sizes = self.0.lock();
         let size = next(sizes.get(&account).copied().unwrap_or(FIRST));
         if size == FIRST {
             sizes.remove(&account);
         } else {
             sizes.insert(account, size, |_| true);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BoundedMap<AccountId, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,8 +4,9 @@
 //! round has it in memory; any other node reads the history since.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use perigee_core::devices::device::DeviceStatus;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::rules::rule::{Evaluation, Snapshot};
@@ -18,7 +19,7 @@ const STORE_AFTER_MS: (i64, i64) = (3 * 60 * 1000, 6 * 60 * 1000);
 /// States of rules and devices in the caches of all accounts together, at most.
 const STATES_MAX: usize = 500_000;
 
-/// The caches of all accounts, each with the number of the round it is good for.
+/// The caches of all accounts, each with the number of the round for which it is valid.
 #[derive(Debug, Default)]
 pub(super) struct StateCaches(Mutex<HashMap<AccountId, (i64, StateCache)>>);
 
@@ -44,18 +45,18 @@ struct CachedState {
 impl StateCaches {
     /// Takes the cache of an account; an empty one when another node has made a round since.
     pub(super) fn take(&self, round_start: &RoundStart) -> StateCache {
-        let taken = self.lock().remove(&round_start.account);
+        let taken = self.0.lock().remove(&round_start.account);
         taken.filter(|(round, _)| *round == round_start.round).map(|(_, cache)| cache).unwrap_or_default()
     }
 
-    /// Puts a cache back that was not changed.
+    /// Puts back an unchanged cache.
     pub(super) fn put_back(&self, round_start: &RoundStart, cache: StateCache) {
-        self.lock().insert(round_start.account, (round_start.round, cache));
+        self.0.lock().insert(round_start.account, (round_start.round, cache));
     }
 
     /// Puts the cache back after a round that was stored.
     pub(super) fn put(&self, round_start: &RoundStart, cache: StateCache) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         all.insert(round_start.account, (round_start.round + 1, cache));
         let mut size: usize = all.values().map(|(_, cache)| cache.size()).sum();
         // The largest of the others is removed first, so that few accounts lose their cache.
@@ -70,10 +71,6 @@ impl StateCaches {
             size -= of;
         }
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<AccountId, (i64, StateCache)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl StateCache {
@@ -87,12 +84,12 @@ impl StateCache {
         self.devices.get(&device).is_some_and(|cached| cached.snapshot.is_some())
     }
 
-    /// Whether the cached state of a device has a rule in it.
-    pub(super) fn was_judged(&self, device: DeviceId) -> bool {
+    /// Whether the cached state of a device includes the progress of a rule.
+    pub(super) fn was_evaluated(&self, device: DeviceId) -> bool {
         self.devices.get(&device).is_some_and(|cached| cached.states > 0)
     }
 
-    /// Takes the state of a device, to continue from it.
+    /// Takes the state of a device out of the cache, to continue from it.
     pub(super) fn take(&mut self, device: DeviceId) -> Option<Arc<Snapshot>> {
         self.devices.get_mut(&device)?.snapshot.take()
     }
@@ -103,8 +100,8 @@ impl StateCache {
     }
 
     /// Records that devices have reported.
-    pub(super) fn hear(&mut self, heard: Vec<DeviceId>) {
-        self.online.extend(heard);
+    pub(super) fn set_online(&mut self, devices: Vec<DeviceId>) {
+        self.online.extend(devices);
     }
 
     /// Records a change of status.
@@ -150,7 +147,7 @@ impl StateCache {
 impl CachedState {
     fn must_be_stored(&self, device: DeviceId, evaluation: &Evaluation, now: Timestamp) -> bool {
         let sooner = evaluation.due.is_some_and(|due| self.due.is_none_or(|stored| due < stored));
-        // New occurrences are no reason: evaluated again from the stored state they are found again and stored once.
+        // New occurrences do not force a save: evaluated again from the stored state they are found again and stored once.
         let changed = evaluation.began
             || !evaluation.checkpoints.is_empty()
             || !evaluation.dropped.is_empty()
@@ -176,7 +173,7 @@ mod tests {
         let now = Timestamp::from_millis(1_000_000);
         let snapshot = Snapshot {
             at: now,
-            place: None,
+            position: None,
             last_checkpoint: None,
             since_checkpoint: 0,
             progresses: Vec::new(),

@@ -6,10 +6,10 @@ use perigee_core::rules::rule::{RuleSet, Silence};
 use perigee_core::store::{StatusChange, StatusCheck};
 use perigee_core::time::Timestamp;
 
-/// Seconds after which an offline device is looked at again: it may have reported by a way that is not in the log.
-const OFFLINE_LOOK_S: i64 = 15 * 60;
+/// Seconds after which an offline device is checked again: it may have reported in a way that is not in the log.
+const OFFLINE_CHECK_S: i64 = 15 * 60;
 
-/// The new status of a device, and the rules about silence it starts or ends.
+/// The new status of a device, and the rules about silence whose episodes it begins or ends.
 pub(super) struct Found {
     pub(super) change: StatusChange,
     /// Rules whose episode begins, and since when.
@@ -19,19 +19,19 @@ pub(super) struct Found {
 }
 
 /// The status of a device at this time.
-pub(super) fn look(watched: &StatusCheck, set: &RuleSet, now: Timestamp) -> Found {
+pub(super) fn check_status(watched: &StatusCheck, set: &RuleSet, now: Timestamp) -> Found {
     let status = DeviceStatus::of(watched.last_seen, watched.interval_s, now);
     let limits = watched.last_seen.map(|seen| DeviceStatus::limits(seen, watched.interval_s));
     let (late, offline) = limits.unwrap_or((now, now));
     let due = match status {
         DeviceStatus::Online => late.plus_millis(1),
         DeviceStatus::Late => offline.plus_millis(1),
-        DeviceStatus::Offline | DeviceStatus::Never => now.plus_seconds(OFFLINE_LOOK_S),
+        DeviceStatus::Offline | DeviceStatus::Never => now.plus_seconds(OFFLINE_CHECK_S),
     };
-    let change = StatusChange { device: watched.device, from: watched.told, to: status, due };
+    let change = StatusChange { device: watched.device, from: watched.announced, to: status, due };
     let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
-    let was = |silence: Silence| watched.told.is_some_and(|told| silence.covers(told));
-    // Rules that do not cover the device any more are included: they may have an open episode.
+    let was = |silence: Silence| watched.announced.is_some_and(|announced| silence.covers(announced));
+    // Rules that no longer cover the device are included: they may have an open episode.
     for rule in set.silence_rules() {
         if rule.settings.silence().is_some_and(|silence| was(silence) && !silence.covers(status)) {
             found.heard.push(rule.id);

@@ -5,7 +5,7 @@ use perigee_core::revision::Revision;
 use perigee_core::rules::rule::{Condition, Rule, RuleSettings, RuleTarget};
 use perigee_core::time::Timestamp;
 
-/// A rule of account 1 for all its devices, with this condition alone.
+/// A rule of account 1 for all its devices, with only this condition.
 pub(super) fn rule_of(condition: Condition) -> Rule {
     Rule {
         id: RuleId::from_i64(1),

@@ -27,7 +27,7 @@ fn queue(running: usize, waiting: usize, waiting_each: usize) -> Arc<Queue> {
     )
 }
 
-/// Somebody who waits in the background and says so when served.
+/// A waiter in the background that reports when it is served.
 fn wait(queue: &Arc<Queue>, payer: Payer, memory: usize) -> tokio::task::JoinHandle<Result<Slot, Exhausted>> {
     let queue = Arc::clone(queue);
     tokio::spawn(async move { queue.acquire(payer, memory).await })
@@ -88,12 +88,12 @@ async fn one_client_cannot_fill_the_queue() {
 }
 
 #[tokio::test]
-async fn who_goes_away_leaves_the_queue() {
+async fn a_cancelled_waiter_leaves_the_queue() {
     let queue = queue(1, 100, 100);
     let running = queue.try_acquire(account(9), 0).unwrap();
     {
-        let mut gone = pin!(queue.acquire(account(1), 0));
-        assert!(gone.as_mut().now_or_never().is_none());
+        let mut dropped = pin!(queue.acquire(account(1), 0));
+        assert!(dropped.as_mut().now_or_never().is_none());
         assert_eq!(queue.load(), (1, 1));
     }
     assert_eq!(queue.load(), (1, 0));
@@ -101,7 +101,7 @@ async fn who_goes_away_leaves_the_queue() {
         let mut served = pin!(queue.acquire(account(1), 0));
         assert!(served.as_mut().now_or_never().is_none());
         drop(running);
-        assert_eq!(queue.load(), (1, 0), "served, and gone before it could begin");
+        assert_eq!(queue.load(), (1, 0), "served, and dropped before it could begin");
     }
     assert_eq!(queue.load(), (0, 0));
 }
@@ -128,7 +128,7 @@ async fn memory_is_bounded_and_small_work_does_not_wait_for_it() {
 }
 
 #[tokio::test]
-async fn one_client_leaves_a_place_to_others() {
+async fn one_client_leaves_a_slot_to_others() {
     let limits = QueueLimits {
         running: 2,
         running_each: 1,
@@ -141,10 +141,10 @@ async fn one_client_leaves_a_place_to_others() {
     let first = queue.try_acquire(account(1), 0).unwrap();
     let mut second = pin!(queue.acquire(account(1), 0));
     assert!(second.as_mut().now_or_never().is_none());
-    let other = queue.acquire(account(2), 0).now_or_never().expect("a place was left").unwrap();
+    let other = queue.acquire(account(2), 0).now_or_never().expect("a slot was left").unwrap();
     assert_eq!(queue.load(), (2, 1));
     drop(other);
-    assert_eq!(queue.load(), (1, 1), "the place stays free for others");
+    assert_eq!(queue.load(), (1, 1), "the slot stays free for others");
     drop(first);
     drop(second.await.unwrap());
     assert_eq!(queue.load(), (0, 0));
@@ -160,7 +160,7 @@ async fn large_work_ends_with_its_thread() {
     assert_ne!(thread(MIB).await.as_deref(), Some("large-work"));
     let lost = queue.run(account(1), 10 * MIB, || assert_eq!(1, 2, "a mistake in the work")).await;
     assert!(matches!(lost, Err(RunError::LostThread(_))), "{lost:?}");
-    assert_eq!(queue.load(), (0, 0), "the place came free");
+    assert_eq!(queue.load(), (0, 0), "the slot came free");
 }
 
 #[tokio::test]

@@ -52,14 +52,14 @@ mod tests {
     #[test]
     fn answers_have_the_limits_of_inputs() {
         let mut schemas = json!({
-            "ThingInput": {"properties": {
+            "SampleInput": {"properties": {
                 "name": {"type": "string", "minLength": 1, "maxLength": 200, "pattern": "x"},
                 "country": {"type": "string", "minLength": 2, "maxLength": 200},
                 "days": {"type": ["integer", "null"], "minimum": 1, "maximum": 9},
                 "course": {"type": "number", "maximum": 360},
                 "secret": {"type": "string", "maxLength": 5},
             }},
-            "Thing": {"properties": {
+            "Sample": {"properties": {
                 "name": {"type": "string"},
                 "country": {"type": "string", "maxLength": 2},
                 "days": {"type": ["integer", "null"], "minimum": 0},
@@ -69,7 +69,7 @@ mod tests {
         });
         limit_answers(&mut schemas);
         assert_eq!(
-            schemas["Thing"]["properties"],
+            schemas["Sample"]["properties"],
             json!({
                 "name": {"type": "string", "minLength": 1, "maxLength": 200},
                 "country": {"type": "string", "minLength": 2, "maxLength": 2},

@@ -1,4 +1,4 @@
-//! Schemas of answers: those of the handlers' bodies, with the members of the envelope (`success` and usage) before theirs.
+//! Schemas of answers: the handlers' bodies, preceded by the members of the envelope (`success` and usage counts).
 
 use serde_json::{Map, Value, json};
 

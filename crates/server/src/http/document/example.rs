@@ -1,4 +1,4 @@
-//! Examples put together from the examples of properties, so that every operation shows what goes in and out.
+//! Examples combined from the examples of properties, so that every operation shows its bodies.
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ fn of(schema: &Value, schemas: &Value, depth: u8) -> Value {
     }
 }
 
-/// The members of all parts together, or the first part if that is no object.
+/// The members of all parts together, or the first part if that is not an object.
 fn merged(parts: Vec<&Value>, mut members: Map<String, Value>, schemas: &Value, depth: u8) -> Value {
     for part in parts {
         match of(part, schemas, depth - 1) {

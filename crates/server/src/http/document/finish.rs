@@ -1,4 +1,5 @@
-//! Adds to every operation what handlers do not repeat: envelope, errors, security, headers and both kinds of patch.
+//! Adds to every operation the parts that handlers do not repeat: envelope, errors, security, headers and both kinds of
+//! patch.
 
 use serde_json::{Value, json};
 
@@ -6,29 +7,30 @@ use super::answer_limits::limit_answers;
 use super::envelope::{answer_schema, referenced};
 use super::example::example;
 use super::json_patch;
-use super::parameters::limit_parameters;
+use super::merge_patch::merge_patch;
+use super::parameters::{add_path_parameters, limit_parameters};
 use super::shared::{header_references, headers, problem_reference, problems};
 use super::webhooks::webhooks;
 use crate::http::error_code::ErrorCode;
 use crate::http::middleware::TOKEN_PATH;
 
-/// States what the schemas leave out: under `application/json` either kind of patch is accepted. A schema with both, an
-/// object and an array, makes client generators write code that does not compile.
+/// Says what the schemas do not: under `application/json` either kind of patch is accepted. With a schema that allows
+/// an object or an array, client generators write code that does not compile.
 const BOTH_PATCHES: &str = "The body is a JSON Merge Patch (RFC 7396), an object with the members to change, in which null \
     removes a value, or a JSON Patch (RFC 6902), an array of operations of which all or none are applied. Both are accepted \
     as `application/json`.";
 
 /// The value of a header with at least one visible character.
 const PRINTABLE: &str = r"^[\t -~]*[!-~][\t -~]*$";
-/// Entity tags in double quotes, or any.
+/// Entity tags in double quotes, or `*`.
 const ENTITY_TAGS: &str = r#"^(\*|(W/)?"[!#-+\--~]*"(, ?(W/)?"[!#-+\--~]*")*)$"#;
 
 const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
-/// Finishes a document made from the handlers.
+/// Completes a document generated from the handlers.
 pub(super) fn finish(document: &mut Value) {
     document["openapi"] = json!("3.1.0");
-    // Where it stands among the members; the address follows when it is served.
+    // Reserves the position among the members; the address is added when the document is served.
     document["servers"] = json!([]);
     document["components"]["securitySchemes"] = json!({
         "token": {
@@ -51,7 +53,7 @@ pub(super) fn finish(document: &mut Value) {
             }
         }
     }
-    limit_parameters(&mut paths);
+    limit_parameters(&mut paths, &schemas);
     name_error_codes(&mut schemas);
     for content in contents(&mut paths) {
         if content.get("example").is_none() && content.get("examples").is_none() {
@@ -66,7 +68,7 @@ pub(super) fn finish(document: &mut Value) {
     document["components"]["headers"] = headers();
 }
 
-/// Every body that goes in or out, of any operation.
+/// All request and response bodies of all operations.
 fn contents(paths: &mut Value) -> Vec<&mut Value> {
     let mut found = Vec::new();
     for item in paths.as_object_mut().into_iter().flatten().map(|(_, item)| item) {
@@ -116,6 +118,7 @@ enum Access {
 impl Operation<'_> {
     fn finish(mut self) {
         let access = self.access();
+        add_path_parameters(self.path, self.body);
         if access == Access::Any {
             self.body["security"] = json!([{ "token": [] }, { "session": [] }]);
         }
@@ -137,7 +140,10 @@ impl Operation<'_> {
                 "Idempotency-Key",
                 "Unique key of the request, chosen by the client, for example a UUID. For 24 hours a repeated request with \
                  the same key and body returns the first result and creates nothing.",
-                &json!({ "type": "string", "pattern": PRINTABLE, "maxLength": 255 }),
+                &json!({
+                    "type": "string", "pattern": PRINTABLE, "maxLength": 255,
+                    "example": "7f3c1d52-9a41-4f0e-8b1c-2d6e5a90c3b7"
+                }),
             );
         }
         if self.changes_a_revision(access) {
@@ -206,25 +212,25 @@ impl Operation<'_> {
         ];
         for (status, applies) in statuses {
             let responses = &mut self.body["responses"];
-            // A handler may name an error without a body; it gets the shared one.
-            let is_named = |named: &Value| named.get("content").is_none();
-            if responses.get(status.to_string()).map_or(applies, is_named) {
+            // An error that a handler names without a body gets the shared body.
+            let has_no_body = |named: &Value| named.get("content").is_none();
+            if responses.get(status.to_string()).map_or(applies, has_no_body) {
                 responses[status.to_string()] = problem_reference(status);
             }
         }
     }
 
-    /// Describes images as bytes; a handler can only call them a text.
+    /// Describes images as binary data; a handler can only declare them as text.
     fn mark_binary_bodies(&mut self) {
         let content = self.body.pointer_mut("/requestBody/content").and_then(Value::as_object_mut);
-        for (media_type, said) in content.into_iter().flatten() {
+        for (media_type, body) in content.into_iter().flatten() {
             if media_type.starts_with("image/") || media_type == "application/octet-stream" {
-                said["schema"] = json!({ "type": "string", "format": "binary" });
+                body["schema"] = json!({ "type": "string", "format": "binary" });
             }
         }
     }
 
-    /// Makes the merge patch of a PATCH from what a PUT takes. [`json_patch`] adds the other kind.
+    /// Derives the merge patch of a PATCH from the body of the PUT. [`json_patch`] adds the other kind.
     fn offer_merge_patch(&mut self) {
         let schema = self.body.pointer("/requestBody/content/application~1json/schema");
         let Some(name) = schema.and_then(referenced).map(str::to_owned) else { return };
@@ -234,8 +240,8 @@ impl Operation<'_> {
             "application/json": { "schema": merge },
             "application/merge-patch+json": { "schema": merge },
         });
-        let said = self.body["description"].as_str().map(|said| format!("{said}\n\n")).unwrap_or_default();
-        self.body["description"] = json!(format!("{said}{BOTH_PATCHES}"));
+        let own = self.body["description"].as_str().map(|own| format!("{own}\n\n")).unwrap_or_default();
+        self.body["description"] = json!(format!("{own}{BOTH_PATCHES}"));
     }
 
     fn add_header_parameter(&mut self, name: &str, description: &str, schema: &Value) {
@@ -259,39 +265,7 @@ impl Operation<'_> {
     }
 }
 
-/// Describes the merge patch of what a schema describes, also of the objects in it, and gives its name.
-fn merge_patch(name: &str, schemas: &mut Value) -> String {
-    let partial = format!("{}Patch", name.trim_end_matches("Input"));
-    let mut schema = schemas[name].clone();
-    if let Some(object) = schema.as_object_mut() {
-        object.remove("required");
-        object.insert(
-            "description".to_owned(),
-            json!("A JSON Merge Patch (RFC 7396): the members to change. Null removes a value."),
-        );
-    }
-    for (_, property) in schema["properties"].as_object_mut().into_iter().flatten() {
-        // A member that is left out of a patch keeps its value and does not get the default.
-        if let Some(property) = property.as_object_mut() {
-            property.remove("default");
-        }
-        patch_object(property, schemas);
-        let choices = property.get_mut("oneOf").and_then(Value::as_array_mut);
-        choices.into_iter().flatten().for_each(|choice| patch_object(choice, schemas));
-    }
-    schemas[&partial] = schema;
-    partial
-}
-
-/// Lets a reference to an object that a client sets refer to its merge patch.
-fn patch_object(property: &mut Value, schemas: &mut Value) {
-    let Some(inner) = referenced(property).map(str::to_owned) else { return };
-    if inner.ends_with("Input") && schemas[&inner].get("required").is_some() {
-        property["$ref"] = json!(format!("#/components/schemas/{}", merge_patch(&inner, schemas)));
-    }
-}
-
-/// Turns the choices of untagged types from `oneOf` into `anyOf`: a body may hold what two of them describe.
+/// Turns the choices of untagged types from `oneOf` into `anyOf`: a body may match two of them.
 fn allow_several_choices(schemas: &mut Value) {
     for (_, schema) in schemas.as_object_mut().into_iter().flatten() {
         if let Some(choices) = schema.as_object_mut().and_then(|schema| schema.remove("oneOf")) {

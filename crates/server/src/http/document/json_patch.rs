@@ -1,4 +1,4 @@
-//! JSON Patch (RFC 6902) in the document: every PATCH takes one beside a JSON Merge Patch.
+//! JSON Patch (RFC 6902) in the document: every PATCH accepts one besides a JSON Merge Patch.
 
 use serde_json::{Value, json};
 
@@ -23,8 +23,8 @@ pub(super) fn offer(paths: &mut Value, schemas: &mut Value) {
     for operation in operations {
         let Some(content) = operation.pointer_mut("/requestBody/content") else { continue };
         let example = example(&content["application/json"]["example"]);
-        // Two schemas instead of one: openapi-python-client writes code that fails for every kind of body if one of
-        // them is an array, and leaves an array out that is combined by `allOf`.
+        // An `allOf` instead of a plain array: with a plain array, openapi-python-client writes code that fails for
+        // every kind of body; a body described by `allOf` is left out.
         let schema = json!({ "allOf": [{ "$ref": "#/components/schemas/JsonPatch" }, { "maxItems": OPERATIONS_MAX }] });
         content[JSON_PATCH] = json!({ "schema": schema, "example": example });
     }

@@ -1,10 +1,11 @@
-//! The OpenAPI document: collected from the handlers, completed here with what all operations share.
+//! The OpenAPI document: collected from the handlers, completed here with the parts that all operations share.
 
 mod answer_limits;
 mod envelope;
 mod example;
 mod finish;
 mod json_patch;
+mod merge_patch;
 mod parameters;
 mod shared;
 mod webhooks;
@@ -34,6 +35,8 @@ use super::reply::Envelope;
         (name = "authentication", description = "Tokens, console sessions, passwords and the second factor."),
         (name = "devices", description = "Trackers and other devices that report locations, with their licences and limits."),
         (name = "locations", description = "Locations that devices reported: submit, read and delete them."),
+        (name = "trips", description = "Timelines of devices: trips, stops and gaps, derived from their locations."),
+        (name = "reports", description = "Totals of timelines, and reports as tables and documents."),
         (name = "gateways", description = "Addresses that receive feeds of satellite networks and phones, raw messages, and devices that no account has registered."),
         (name = "commands", description = "Commands to devices and their state."),
         (name = "alerts", description = "Alerts that devices sent or that rules raised."),
@@ -44,7 +47,7 @@ use super::reply::Envelope;
         (name = "users", description = "Users of the account, their privileges and their access."),
         (name = "account", description = "The account of the caller: settings, licences and API key."),
         (name = "shares", description = "Share links: read-only live views without signing in."),
-        (name = "templates", description = "Texts of e-mails and SMS that the account can replace."),
+        (name = "templates", description = "Texts of notifications that the account can replace."),
         (name = "operator", description = "Operations for operators of the server: accounts, licences, health."),
         (name = "console", description = "Data that the web console needs."),
         (name = "events", description = "Events of the account, polled or streamed."),
@@ -58,6 +61,7 @@ use super::reply::Envelope;
         crate::http::routes::alerts::all::StageName,
         crate::http::routes::gateways::raw_messages::MessageResultName,
         crate::http::routes::devices::commands::view::CommandStateName,
+        crate::http::routes::reports::run::FormatName,
         ProblemBody<'static>
     )),
 )]

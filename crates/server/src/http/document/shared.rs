@@ -96,7 +96,7 @@ const fn describe(status: u16) -> &'static str {
         414 => "The URL is longer than 8192 bytes.",
         415 => "The media type or encoding of the body is not supported.",
         422 => {
-            "The `Idempotency-Key` was used with another body, or the patch needs more work than is allowed for its size."
+            "The `Idempotency-Key` was used with another body, or applying the patch would take more work than its size allows."
         }
         429 => "The rate limit is exceeded. `Retry-After` gives the seconds to wait.",
         431 => "The request line and headers are larger than 64 KiB.",

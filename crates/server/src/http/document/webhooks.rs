@@ -1,7 +1,9 @@
 //! The `webhooks` section: one entry for each type of event that is sent to webhooks, and one for the test event.
 
 use perigee_core::events::event::{EventKind, Subject};
-use perigee_core::id::{AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, UserId, WebhookId};
+use perigee_core::id::{
+    AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, SegmentId, UserId, WebhookId,
+};
 use serde_json::{Map, Value, json};
 
 use super::example::example;
@@ -49,8 +51,8 @@ fn entry(name: &str, description: &str, data: &Value, schemas: &Value) -> Value 
         "requestBody": { "required": true, "content": { "application/json": { "schema": schema, "example": example } } },
         "responses": {
             "2XX": { "description": "The event was delivered." },
-            "410": { "description": "The receiver no longer exists. The webhook is switched off." },
-            "default": { "description": "Delivery is retried later." },
+            "410": { "description": "The receiver no longer exists. The server disables the webhook." },
+            "default": { "description": "Any other status: the delivery failed and is retried later." },
         },
     } })
 }
@@ -68,25 +70,47 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Account => (None, AccountId::PREFIX),
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
+        Subject::Trip => (Some("Segment"), SegmentId::PREFIX),
     };
     let id_alone = only_id(prefix);
-    let is_deleted =
-        matches!(kind, EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted);
+    let is_deleted = matches!(
+        kind,
+        EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted | EventKind::TripRemoved
+    );
     let subject = match schema {
         Some(name) if !is_deleted => {
             json!({ "anyOf": [{ "$ref": format!("#/components/schemas/{name}") }, id_alone] })
         }
         _ => id_alone,
     };
-    match noted(kind) {
+    match extra_members(kind) {
         Value::Null => subject,
-        noted => json!({ "allOf": [subject, { "type": "object", "properties": noted }] }),
+        extra_members => json!({ "allOf": [subject, { "type": "object", "properties": extra_members }] }),
     }
 }
 
 /// The members that the store writes with an event of this kind, besides those of the resource.
-fn noted(kind: EventKind) -> Value {
+fn extra_members(kind: EventKind) -> Value {
     match kind {
+        EventKind::TripRemoved => json!({
+            "deviceId": {
+                "type": "string",
+                "description": "ID of the device.",
+                "example": "dev_01jc2m8k4n5p7",
+            },
+            "from": {
+                "type": "string",
+                "format": "date-time",
+                "description": "Time at which the trip began.",
+                "example": "2026-05-01T08:12:00Z",
+            },
+            "to": {
+                "type": "string",
+                "format": "date-time",
+                "description": "Time at which the trip ended.",
+                "example": "2026-05-01T08:55:00Z",
+            },
+        }),
         EventKind::DeviceExpiring | EventKind::DeviceExpired | EventKind::DeviceReactivated => json!({
             "expires": { "type": ["string", "null"], "format": "date-time", "description": "Time at which the device expires or expired. Null if it does not expire.", "example": "2026-12-31T23:00:00Z" },
         }),
@@ -106,13 +130,13 @@ fn noted(kind: EventKind) -> Value {
         }),
         EventKind::WebhookDisabled => json!({
             "name": { "type": ["string", "null"], "description": "Name of the webhook. Null if it has none.", "example": "Dispatch" },
-            "reason": { "type": "string", "description": "Reason why the webhook was switched off.", "example": "The receiver answered 410 Gone." },
+            "reason": { "type": "string", "description": "Reason why the webhook was disabled.", "example": "The receiver answered 410 Gone." },
         }),
         EventKind::SosUnregistered => json!({
             "reason": { "type": "string", "enum": ["unknownDevice", "expiredDevice"], "description": "Reason why no alert was raised. `unknownDevice`: no device of the account has the identifier. `expiredDevice`: the device has expired.", "example": "expiredDevice" },
             "identifier": { "type": "string", "description": "Identifier under which the sender reported.", "example": "356938035643809" },
             "source": { "type": "string", "description": "Protocol or feed by which the SOS arrived.", "example": "garmin" },
-            "peer": { "type": "string", "description": "Network address of the sender. Empty if it is not known.", "example": "203.0.113.7:40112" },
+            "peer": { "type": "string", "description": "IP address and port of the sender. Empty if it is not known.", "example": "203.0.113.7:40112" },
             "dateTime": { "type": "string", "format": "date-time", "description": "Time of the SOS.", "example": "2026-05-01T12:00:00Z" },
             "latitude": { "type": ["number", "null"], "description": "Latitude in degrees (WGS 84), positive to the north. Null if the sender did not report it.", "example": 42.2406 },
             "longitude": { "type": ["number", "null"], "description": "Longitude in degrees (WGS 84), positive to the east. Null if the sender did not report it.", "example": -8.7207 },

@@ -29,7 +29,7 @@ fn worthwhile() -> Worthwhile {
     SizeAbove::new(LEAST_BYTES).and(DefaultPredicate::new())
 }
 
-/// Compresses answers at the fastest level: slower levels cost clients more time than the saved bytes, and many
+/// Compresses answers at the fastest level: slower levels take more time than they save in transfer, and many
 /// answers may be under way at once.
 pub fn compressing<S: Clone>(service: S) -> Compressing<S> {
     let compressed =
@@ -60,7 +60,8 @@ where
         // The layer would answer 406, after the work is done, to a client that also refuses `identity`; send plain
         // bytes instead.
         if ContentEncoding::refuses_plain(request.headers()) {
-            match ContentEncoding::taken(request.headers()).first().and_then(|encoding| encoding.header()) {
+            match ContentEncoding::accepted(request.headers()).first().and_then(|encoding| encoding.header())
+            {
                 Some(encoding) => drop(request.headers_mut().insert(header::ACCEPT_ENCODING, encoding)),
                 None => return Either::Left(self.plain.call(request).map_ok(vary)),
             }
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_those_who_ask_get_it_and_caches_are_told() {
+    async fn only_accepted_encodings_are_used_and_vary_is_set() {
         let both = vec!["accept".to_owned(), "accept-encoding".to_owned()];
         assert_eq!(answered(5_000, Some("gzip")).await, (both.clone(), true));
         assert_eq!(answered(5_000, Some("identity")).await, (both.clone(), false));
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_is_refused_for_their_codings() {
+    async fn no_client_gets_406_for_its_encodings() {
         let service = compressing(service_fn(|_request: Request| async {
             let headers = [(header::CONTENT_TYPE, "application/json"), (header::ETAG, "\"r1\"")];
             Ok::<_, Infallible>((headers, "x".repeat(5_000)).into_response())
@@ -149,9 +150,13 @@ mod tests {
             request.headers_mut().insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
             let answer = service.clone().oneshot(request).await.unwrap();
             assert_eq!(answer.status(), 200, "{accept}");
-            let told =
+            let found =
                 answer.headers().get(header::CONTENT_ENCODING).map(|encoding| encoding.to_str().unwrap());
-            assert_eq!((told, answer.headers()[header::ETAG].to_str().unwrap()), (encoding, tag), "{accept}");
+            assert_eq!(
+                (found, answer.headers()[header::ETAG].to_str().unwrap()),
+                (encoding, tag),
+                "{accept}"
+            );
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct CompressedFile {
 /// Files by their path in the folder.
 pub type CompressedFiles = HashMap<String, Arc<CompressedFile>>;
 
-/// The files of a folder, with caching decided by name.
+/// The files of a folder. `keep` decides by the name of a file how long clients may cache it.
 pub fn compressed_files<E: RustEmbed>(keep: fn(&str) -> Keep) -> CompressedFiles {
     let read = |name: std::borrow::Cow<'static, str>| {
         let file = E::get(&name)?;
@@ -64,7 +64,7 @@ impl CompressedFile {
         if self.plain.len() < LEAST_BYTES {
             return self.plain.answer(known);
         }
-        for encoding in ContentEncoding::taken(headers) {
+        for encoding in ContentEncoding::accepted(headers) {
             let form = match encoding {
                 ContentEncoding::Brotli => self.form(encoding, &self.brotli, compress).await,
                 ContentEncoding::Gzip => self.form(encoding, &self.gzip, compress).await,
@@ -77,11 +77,11 @@ impl CompressedFile {
         self.plain.clone().encoded(ContentEncoding::Plain).answer(known)
     }
 
-    /// The compressed form, made off the threads that serve connections. None when it could not be made.
+    /// The compressed form, made on a blocking thread. None if it could not be made.
     async fn form<'a>(
         &self,
         encoding: ContentEncoding,
-        kept: &'a OnceCell<Option<EmbeddedFile>>,
+        cell: &'a OnceCell<Option<EmbeddedFile>>,
         compress: fn(ContentEncoding, &[u8]) -> Option<Vec<u8>>,
     ) -> Option<&'a EmbeddedFile> {
         let make = || async move {
@@ -91,7 +91,7 @@ impl CompressedFile {
                 .flatten()
                 .map(|content| self.plain.clone().with_content(content.into()).encoded(encoding))
         };
-        kept.get_or_init(make).await.as_ref()
+        cell.get_or_init(make).await.as_ref()
     }
 }
 
@@ -114,7 +114,7 @@ fn compress(encoding: ContentEncoding, content: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Content as `Bytes`, which are cheap to clone for each answer.
-pub(in crate::http) fn kept(content: std::borrow::Cow<'static, [u8]>) -> Bytes {
+pub(in crate::http) fn into_bytes(content: std::borrow::Cow<'static, [u8]>) -> Bytes {
     match content {
         std::borrow::Cow::Borrowed(content) => Bytes::from_static(content),
         std::borrow::Cow::Owned(content) => Bytes::from(content),

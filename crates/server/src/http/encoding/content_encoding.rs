@@ -17,7 +17,7 @@ pub enum ContentEncoding {
 
 impl ContentEncoding {
     /// The encodings that compress.
-    pub const SMALL: [Self; 2] = [Self::Brotli, Self::Gzip];
+    pub const COMPRESSING: [Self; 2] = [Self::Brotli, Self::Gzip];
 
     /// The value of `Content-Encoding`; None for `identity`.
     pub const fn header(self) -> Option<HeaderValue> {
@@ -63,7 +63,7 @@ impl ContentEncoding {
 
     /// The encodings a client accepts, best first. Refused ones are left out, except `identity`: a client that
     /// refuses everything gets plain bytes instead of 406.
-    pub fn taken(headers: &HeaderMap) -> Vec<Self> {
+    pub fn accepted(headers: &HeaderMap) -> Vec<Self> {
         let given = given(headers);
         let quality = |encoding: Self| {
             let named =
@@ -71,10 +71,10 @@ impl ContentEncoding {
             // `identity` is acceptable unless it is refused.
             named(encoding.name()).or_else(|| named("*")).unwrap_or(u16::from(encoding == Self::Plain))
         };
-        let mut taken = [Self::Brotli, Self::Gzip, Self::Plain];
+        let mut accepted = [Self::Brotli, Self::Gzip, Self::Plain];
         // The sort is stable, so equal qualities keep the server's order.
-        taken.sort_by_key(|encoding| std::cmp::Reverse(quality(*encoding)));
-        taken.into_iter().filter(|encoding| *encoding == Self::Plain || quality(*encoding) > 0).collect()
+        accepted.sort_by_key(|encoding| std::cmp::Reverse(quality(*encoding)));
+        accepted.into_iter().filter(|encoding| *encoding == Self::Plain || quality(*encoding) > 0).collect()
     }
 }
 
@@ -99,13 +99,13 @@ mod tests {
     use ContentEncoding::{Brotli, Gzip, Plain};
 
     #[test]
-    fn takes_what_is_liked_best() {
+    fn accepted_encodings_are_sorted_by_quality() {
         let check = |accept: Option<&str>, expect: &[ContentEncoding]| {
             let mut headers = HeaderMap::new();
             if let Some(accept) = accept {
                 headers.insert(header::ACCEPT_ENCODING, accept.parse().unwrap());
             }
-            assert_eq!(ContentEncoding::taken(&headers), expect, "{accept:?}");
+            assert_eq!(ContentEncoding::accepted(&headers), expect, "{accept:?}");
         };
         check(None, &[Plain]);
         check(Some(""), &[Plain]);

@@ -15,18 +15,18 @@ use crate::http::error::{ApiError, ApiResult, internal, malformed_json};
 use crate::http::error_code::ErrorCode;
 use crate::http::json::{Parsed, Unread, parse_bounded};
 
-/// The most bytes in an ordinary body.
+/// Maximum size of an ordinary body, in bytes.
 pub const BODY_MAX: usize = 1024 * 1024;
-/// The most JSON values in an ordinary body; the largest resource, a geofence, has far fewer.
+/// Maximum number of JSON values in an ordinary body; the largest resource, a geofence, has far fewer.
 pub const BODY_VALUES_MAX: usize = 100_000;
-/// The most bytes in a body of locations or alerts, also after decompression.
+/// Maximum size of a body of locations or alerts, also after decompression, in bytes.
 pub const SUBMISSION_MAX: usize = 8 * 1024 * 1024;
-/// The most bytes in a body with credentials, which clients send before they are authenticated.
+/// Maximum size of a body with credentials, which clients send before they are authenticated, in bytes.
 pub const CREDENTIALS_MAX: usize = 8 * 1024;
 /// Memory of a parsed value in bytes, without its text.
 pub(super) const VALUE_BYTES: usize = 80;
 /// The same where every value is in an object of its own.
-const VALUE_BYTES_MAX: usize = 400;
+pub(super) const VALUE_BYTES_MAX: usize = 400;
 /// Bodies up to this many bytes are parsed on the connection's thread, larger ones on a blocking thread.
 const INLINE_MAX: usize = 16 * 1024;
 
@@ -48,7 +48,7 @@ pub struct Credentials(pub JsonBody);
 /// Why a body was not read.
 #[derive(Debug)]
 pub(super) enum Refused {
-    /// It is valid so far and holds too many values.
+    /// It has too many JSON values, and is valid as far as it was parsed.
     TooLarge(ApiError),
     /// Any other error: not JSON, too large, too slow.
     Other(ApiError),
@@ -85,7 +85,7 @@ impl FromRequest<App> for Credentials {
 }
 
 impl JsonBody {
-    /// The same body without the member that answers wrap it in, so that what was read can be sent back.
+    /// The same body without the member that answers wrap it in, so that a client can send an answer back.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
         if let Some(inner) = unnest(&mut self.value, member) {
@@ -108,7 +108,7 @@ impl JsonBody {
         let (parsed, hash) = if received.len() <= INLINE_MAX {
             received.read_here(parse)
         } else {
-            // Parsing stops at the most values.
+            // Parsing stops at the maximum number of values.
             let memory = received.read_here(JsonSize::of).bytes.min(BODY_VALUES_MAX * VALUE_BYTES_MAX);
             let parsed = received.read(&app.budget, memory, parse).await.map_err(ApiError::from)?;
             received.hold(memory).map_err(ApiError::from)?;
@@ -134,7 +134,7 @@ pub(super) fn payer(extensions: &http::Extensions) -> ApiResult<Payer> {
 }
 
 /// Refuses a body of another media type, and one declared in another charset than UTF-8.
-pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResult<()> {
+pub(super) fn expect_media_type(headers: &HeaderMap, accepted: &[&str]) -> ApiResult<()> {
     let media = media_type(headers);
     if !is_utf8(headers) {
         return Err(ApiError::new(
@@ -142,12 +142,12 @@ pub(super) fn expect_media_type(headers: &HeaderMap, taken: &[&str]) -> ApiResul
             "Send the body in UTF-8, with \"charset=utf-8\" or without a charset.",
         ));
     }
-    if taken.iter().any(|taken| media.eq_ignore_ascii_case(taken)) {
+    if accepted.iter().any(|accepted| media.eq_ignore_ascii_case(accepted)) {
         return Ok(());
     }
     Err(ApiError::new(
         ErrorCode::UnsupportedMediaType,
-        format!("Send the body with \"Content-Type: {}\".", taken.join("\" or \"")),
+        format!("Send the body with \"Content-Type: {}\".", accepted.join("\" or \"")),
     ))
 }
 
@@ -162,7 +162,7 @@ fn is_utf8(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The media type as it was given, without parameters; empty when there is none.
+/// The media type as it was given, without parameters; empty if there is none.
 pub(super) fn media_type(headers: &HeaderMap) -> &str {
     let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     given.split(';').next().unwrap_or_default().trim()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use perigee_core::access::actor::{Actor, Origin, Reach, Scope, Via};
 use perigee_core::access::credential::{Identity, Session};
@@ -10,10 +11,12 @@ use perigee_core::access::privilege::{Privilege, Privileges};
 use perigee_core::access::user::{User, UserStatus};
 use perigee_core::accounts::account::Account;
 use perigee_core::id::UserId;
+use perigee_core::revision::Revision;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 use serde::Serialize;
 
+use super::conditional::{Preconditions, entity_tag};
 use crate::access::{Admitted, Proof, Usage};
 use crate::app::App;
 use crate::budget::Payer;
@@ -21,8 +24,8 @@ use crate::http::authenticate::admit;
 use crate::http::context::RequestContext;
 use crate::http::error::{ApiError, ApiResult, forbidden};
 use crate::http::error_code::ErrorCode;
-use crate::http::limit::{limit_request, limit_submission};
-use crate::http::reply::Reply;
+use crate::http::limit::{charge_requests, limit_request, limit_submission};
+use crate::http::reply::{Reply, not_modified};
 
 /// An authenticated user who may act now.
 #[derive(Clone, Debug)]
@@ -34,6 +37,9 @@ pub struct Caller {
     usage: Usage,
     now: Timestamp,
 }
+
+/// The service and its authenticated caller, which most handlers work with.
+pub struct Call(pub App, pub Caller);
 
 /// A caller whose body may be a submission; which rate limit applies is known after the body is read.
 #[derive(Clone, Debug)]
@@ -54,8 +60,16 @@ impl FromRequestParts<App> for Caller {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let caller = Self::admit(parts, app).await?;
         caller.limit_request(app)?;
-        refuse_bad_standing(caller.user(), caller.now)?;
+        require_active_user(caller.user(), caller.now)?;
         Ok(caller)
+    }
+}
+
+impl FromRequestParts<App> for Call {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+        Ok(Self(app.clone(), Caller::from_request_parts(parts, app).await?))
     }
 }
 
@@ -64,7 +78,7 @@ impl FromRequestParts<App> for Submitter {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
         let caller = Caller::admit(parts, app).await?;
-        if let Err(refused) = refuse_bad_standing(caller.user(), caller.now) {
+        if let Err(refused) = require_active_user(caller.user(), caller.now) {
             caller.limit_request(app)?;
             return Err(refused);
         }
@@ -88,22 +102,24 @@ impl FromRequestParts<App> for SessionCaller {
 }
 
 /// Refuses a user who is disabled, expired or not valid yet.
-pub(super) fn refuse_bad_standing(user: &User, now: Timestamp) -> ApiResult<()> {
-    let (code, otherwise) = match user.profile.status(now) {
+pub(super) fn require_active_user(user: &User, now: Timestamp) -> ApiResult<()> {
+    let (code, default_text) = match user.profile.status(now) {
         UserStatus::Active => return Ok(()),
-        UserStatus::Disabled => {
-            (ErrorCode::UserDisabled, "This user is disabled. Ask an administrator of the account.")
-        }
+        UserStatus::Disabled => (
+            ErrorCode::UserDisabled,
+            "This user is disabled. Ask an administrator of the account to enable it.",
+        ),
         UserStatus::NotYetValid => (
             ErrorCode::UserExpired,
-            "This user is not active yet (\"from\"). Ask an administrator of the account.",
+            "This user cannot sign in before the time in \"from\". Ask an administrator of the account to change it.",
         ),
-        UserStatus::Expired => {
-            (ErrorCode::UserExpired, "This user has expired. Ask an administrator of the account.")
-        }
+        UserStatus::Expired => (
+            ErrorCode::UserExpired,
+            "This user has expired. Ask an administrator of the account to extend \"expires\".",
+        ),
     };
     let own_text = user.profile.disabled_message.as_deref().filter(|_| code == ErrorCode::UserDisabled);
-    Err(ApiError::new(code, own_text.unwrap_or(otherwise)))
+    Err(ApiError::new(code, own_text.unwrap_or(default_text)))
 }
 
 impl Caller {
@@ -115,29 +131,35 @@ impl Caller {
         let (user, account) = (&admitted.identity.user, &admitted.identity.account);
         let via = if admitted.session.is_some() { Via::Session } else { Via::Token };
         context.set_caller(account.id, user.id, via);
-        let usage = app.usage.count(account, now);
-        app.hours.count(account.id, user.id, via == Via::Token, now);
+        let usage = app.counters.usage.count(account, now);
+        app.counters.hours.count(account.id, user.id, via == Via::Token, now);
         context.set_usage(usage);
         let Admitted { identity, session, proof } = admitted;
         Ok(Self { identity, session, proof, context, usage, now })
     }
 
     /// Authenticates the same caller again during a long request; an error says why it must end.
-    pub async fn again(&self, app: &App) -> ApiResult<Self> {
+    pub async fn reauthenticate(&self, app: &App) -> ApiResult<Self> {
         let now = app.clock.now();
-        let identity = app.authenticator.admit_again(&self.proof, now).await?;
-        refuse_bad_standing(&identity.user, now)?;
+        let identity = app.access.authenticator.admit_again(&self.proof, now).await?;
+        require_active_user(&identity.user, now)?;
         Ok(Self { identity, now, ..self.clone() })
     }
 
     /// Charges the call to the account's rate limit.
     pub fn limit_request(&self, app: &App) -> ApiResult<()> {
-        limit_request(&app.rates, &self.context, self.identity.account.id)
+        limit_request(&app.access.rates, &self.context, self.identity.account.id)
+    }
+
+    /// Charges this many more calls to the account's rate limit, whether or not it has them left: the next calls wait for
+    /// them. Refused if none is left.
+    pub fn charge_requests(&self, app: &App, more: usize) -> ApiResult<()> {
+        charge_requests(&app.access.rates, &self.context, self.identity.account.id, more)
     }
 
     /// Charges the call to the account's rate limit for submissions.
     pub fn limit_submission(&self, app: &App) -> ApiResult<()> {
-        limit_submission(&app.rates, &self.context, self.identity.account.id)
+        limit_submission(&app.access.rates, &self.context, self.identity.account.id)
     }
 
     /// The payer that the request's memory and work are charged to.
@@ -217,13 +239,31 @@ impl Caller {
             return Ok(());
         }
         Err(forbidden(
-            "This operation requires a user who sees the whole account. You are limited to a group or a device.",
+            "This operation requires a user who sees the whole account, and you are limited to a group or a device. Ask an administrator of the account.",
         ))
     }
 
     /// A successful answer with the account's usage in its envelope.
     pub fn reply<T: Serialize>(&self, body: T) -> Reply<T> {
         Reply::new(Some(self.usage), body)
+    }
+
+    /// The resource with its entity tag.
+    pub fn reply_at<T: Serialize>(&self, revision: Revision, body: T) -> Reply<T> {
+        self.reply(body).revision(revision)
+    }
+
+    /// The resource with its entity tag, or 304 if the client has this revision.
+    pub fn reply_unless_known<T: Serialize>(
+        &self,
+        preconditions: &Preconditions,
+        revision: Revision,
+        body: T,
+    ) -> Response {
+        match preconditions.known(&entity_tag(revision)) {
+            Some(tag) => not_modified(&tag),
+            None => self.reply_at(revision, body).into_response(),
+        }
     }
 
     /// The account's call counts, for the envelope.

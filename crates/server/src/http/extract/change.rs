@@ -1,4 +1,4 @@
-//! The body of PUT and PATCH: both give a new state, PATCH from the current one.
+//! The body of PUT and PATCH: both result in a new state, PATCH from the current one.
 
 use std::sync::Arc;
 
@@ -37,12 +37,12 @@ pub struct Change {
     is_patch: bool,
     work: Option<Work>,
     /// The pointer of the resource in the body.
-    place: Pointer,
+    base: Pointer,
     /// `If-Match` and `If-None-Match` of the request.
     pub preconditions: Preconditions,
 }
 
-/// What is needed to apply an expensive patch on a blocking thread.
+/// The parts that are needed to apply an expensive patch on a blocking thread.
 #[derive(Debug)]
 struct Work {
     budget: Budget,
@@ -71,7 +71,7 @@ impl FromRequest<App> for Change {
             expect_shape(media_type(&parts.headers), &value)?;
         }
         let work = Work { budget: app.budget.clone(), payer, _permit: permit };
-        Ok(Self { body: Arc::new(value), is_patch, work: Some(work), place: Pointer::root(), preconditions })
+        Ok(Self { body: Arc::new(value), is_patch, work: Some(work), base: Pointer::root(), preconditions })
     }
 }
 
@@ -98,12 +98,12 @@ pub(super) fn unnest(body: &mut Value, member: &str) -> Option<Value> {
 }
 
 impl Change {
-    /// The same change without the member that answers wrap the resource in, so that what was read can be sent back.
+    /// The same change without the member that answers wrap the resource in, so that a client can send an answer back.
     #[must_use]
     pub fn nested(mut self, member: &str) -> Self {
         if let Some(inner) = unnest(Arc::make_mut(&mut self.body), member) {
             self.body = Arc::new(inner);
-            self.place = self.place.member(member);
+            self.base = self.base.member(member);
         }
         self
     }
@@ -111,16 +111,16 @@ impl Change {
     /// The new state of the resource, given its current view.
     ///
     /// An expensive patch is applied on a blocking thread, queued fairly by payer.
-    pub async fn apply(&self, present: &(impl serde::Serialize + Sync)) -> ApiResult<Value> {
+    pub async fn apply(&self, current: &(impl serde::Serialize + Sync)) -> ApiResult<Value> {
         if !self.is_patch {
             return Ok(Value::clone(&self.body));
         }
-        let present = serde_json::to_value(present).map_err(internal)?;
-        if let Some(applied) = apply_patch_at_once(&present, &self.body, INLINE_STEPS) {
+        let current = serde_json::to_value(current).map_err(internal)?;
+        if let Some(applied) = apply_patch_at_once(&current, &self.body, INLINE_STEPS) {
             return Ok(applied?);
         }
         let body = Arc::clone(&self.body);
-        let apply = move || apply_patch(&present, &body);
+        let apply = move || apply_patch(&current, &body);
         let applied = match &self.work {
             Some(work) => work.budget.run(work.payer, PATCHED_BYTES, apply).await?,
             None => apply(),
@@ -132,8 +132,8 @@ impl Change {
     pub fn sets(&self, path: &[&str]) -> bool {
         match &*self.body {
             Value::Array(operations) if self.is_patch => {
-                let place = path.iter().fold(Pointer::root(), |place, name| place.member(name));
-                operations.iter().any(|operation| writes(operation, place.as_str()))
+                let pointer = path.iter().fold(Pointer::root(), |pointer, name| pointer.member(name));
+                operations.iter().any(|operation| writes(operation, pointer.as_str()))
             }
             Value::Object(_) if self.is_patch => merges(&self.body, path),
             _ => true,
@@ -141,19 +141,19 @@ impl Change {
     }
 
     /// The error with its pointers relative to the body as the client sent it.
-    pub fn place(&self, mut error: ApiError) -> ApiError {
+    pub fn rebase(&self, mut error: ApiError) -> ApiError {
         for problem in &mut error.problems {
-            problem.pointer = problem.pointer.below(&self.place);
+            problem.pointer = problem.pointer.below(&self.base);
         }
         error
     }
 }
 
 /// Whether an operation of a JSON Patch writes this path or an ancestor of it.
-fn writes(operation: &Value, place: &str) -> bool {
+fn writes(operation: &Value, pointer: &str) -> bool {
     let holds = |member: &str| {
         operation[member].as_str().is_some_and(|path| {
-            place.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            pointer.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     };
     match operation["op"].as_str() {
@@ -164,10 +164,10 @@ fn writes(operation: &Value, place: &str) -> bool {
 }
 
 /// Whether a JSON Merge Patch writes this path or an ancestor of it.
-fn merges(patch: &Value, place: &[&str]) -> bool {
-    match (patch, place.split_first()) {
+fn merges(changes: &Value, path: &[&str]) -> bool {
+    match (changes, path.split_first()) {
         (Value::Object(members), Some((name, rest))) => {
-            members.get(*name).is_some_and(|inner| merges(inner, rest))
+            members.get(*name).is_some_and(|member| merges(member, rest))
         }
         _ => true,
     }
@@ -181,11 +181,11 @@ mod tests {
 
     fn change(body: Value, is_patch: bool) -> Change {
         let (body, preconditions) = (Arc::new(body), Preconditions::default());
-        Change { body, is_patch, work: None, place: Pointer::root(), preconditions }
+        Change { body, is_patch, work: None, base: Pointer::root(), preconditions }
     }
 
     #[test]
-    fn tells_what_a_patch_says() {
+    fn finds_the_members_that_a_patch_sets() {
         let check = |body: Value, expect: bool| {
             assert_eq!(change(body.clone(), true).sets(&["limits", "expires"]), expect, "{body}");
         };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_thing_out_of_its_answer() {
+    fn takes_the_resource_out_of_its_answer() {
         let check = |body: Value, expect: &Value| {
             assert_eq!(&*change(body, false).nested("device").body, expect);
         };

@@ -78,7 +78,7 @@ impl Preconditions {
         matches!(self.matches, Some(Tags::Listed(_)))
     }
 
-    /// Refuses a change with 412 if `If-Match` does not match this revision.
+    /// Refuses a change with 412 if `If-Match` does not match this revision, or `If-None-Match` does.
     pub fn check(&self, kind: Kind, revision: Revision) -> ApiResult<()> {
         let tag = entity_tag(revision);
         // `If-Match` compares strongly: a weak tag never matches.

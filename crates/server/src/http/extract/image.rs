@@ -13,7 +13,7 @@ use crate::budget::{Payer, Permit};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 
-/// An image that was not received yet: privileges are checked before.
+/// An image that is not received yet: the handler checks privileges first.
 #[derive(Debug)]
 pub struct ImageBody {
     body: Body,
@@ -38,7 +38,7 @@ impl ImageBody {
         let limit = NewPhoto::BYTES_MAX;
         let mut received =
             read_body(self.body, limit, &app.budget.bodies, self.payer).await.map_err(smaller)?;
-        // For the copy that the store gets.
+        // Accounts for the copy that the store gets.
         received.hold(received.len())?;
         let photo = received.read_here(NewPhoto::of).map_err(refusal)?;
         Ok((photo, received.into_permit()))
@@ -63,7 +63,7 @@ fn refusal(error: ImageError) -> ApiError {
     }
 }
 
-/// A photo cannot be sent in parts.
+/// Replaces the advice to send a large body in parts: a photo can only be scaled down.
 fn smaller(error: ApiError) -> ApiError {
     match error.code {
         ErrorCode::BodyTooLarge => ApiError::new(

@@ -6,7 +6,7 @@ use perigee_core::error::Kind;
 use perigee_core::id::AccountId;
 use serde::Deserialize;
 
-use super::caller::refuse_bad_standing;
+use super::caller::require_active_user;
 use crate::access::TileReader;
 use crate::app::App;
 use crate::auth::Secret;
@@ -19,7 +19,7 @@ use crate::http::limit::too_many;
 /// A viewer of a map who may request one more tile.
 #[derive(Clone, Copy, Debug)]
 pub struct MapViewer {
-    /// What the tile is charged to.
+    /// The payer of the tile.
     pub payer: Payer,
 }
 
@@ -40,10 +40,10 @@ impl FromRequestParts<App> for MapViewer {
         } else {
             let now = app.clock.now();
             let identity = admit(app, parts, &context, now).await?.identity;
-            refuse_bad_standing(&identity.user, now)?;
+            require_active_user(&identity.user, now)?;
             (TileReader::User(identity.user.id), identity.account.id)
         };
-        let rated = app.rates.tile(reader, account);
+        let rated = app.access.rates.tile(reader, account);
         context.set_rated(rated);
         if !rated.allowance.allowed {
             return Err(too_many(rated, "Too many map tiles were requested."));
@@ -54,17 +54,17 @@ impl FromRequestParts<App> for MapViewer {
 
 /// The viewer with the secret of a share link. Invalid secrets are counted like invalid tokens.
 async fn of_share(app: &App, context: &RequestContext, secret: &str) -> ApiResult<(TileReader, AccountId)> {
-    let refused = app.rates.bad_token(context.address(), false);
+    let refused = app.access.rates.bad_token(context.address(), false);
     if !refused.allowance.allowed {
         context.set_rated(refused);
-        return Err(too_many(refused, "Too many invalid links were opened from this address."));
+        return Err(too_many(refused, "Too many invalid links were opened from this IP address."));
     }
     let found = match Secret::parse(secret) {
         Some(secret) => app.store.find_open_share(secret.expose()).await?,
         None => None,
     };
     let Some(share) = found else {
-        app.rates.bad_token(context.address(), true);
+        app.access.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Share));
     };
     Ok((TileReader::Link(share.id, context.address()), share.account))

@@ -1,4 +1,4 @@
-//! What handlers take from a request, each checked before the handler runs.
+//! Extractors: the parts of a request, each checked before the handler runs.
 
 mod body;
 mod caller;
@@ -11,10 +11,11 @@ mod operator;
 mod params;
 mod path;
 mod receive;
+mod rows;
 mod submission;
 
 pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody, SUBMISSION_MAX};
-pub use caller::{Caller, SessionCaller, Submitter};
+pub use caller::{Call, Caller, SessionCaller, Submitter};
 pub use change::{Change, JSON_PATCH};
 pub use conditional::{Preconditions, entity_tag};
 pub use image::ImageBody;
@@ -24,4 +25,5 @@ pub use operator::OperatorCaller;
 pub use params::{ListPart, Params};
 pub use path::{DeviceFilePath, DevicePath, IdPath, IdsPath, TextPath};
 pub use receive::read_body;
+pub use rows::{ReadRows, RowLayout, RowsBody};
 pub use submission::{Packed, Read, Submission};

@@ -24,7 +24,7 @@ pub struct Once {
 /// Holds a key while its request runs.
 #[derive(Debug)]
 pub struct Held {
-    /// What the store compares.
+    /// The fingerprint that the store compares.
     pub key: Option<IdempotencyKey>,
     _running: Option<RunningKey>,
 }
@@ -49,10 +49,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Once {
 impl Once {
     /// Takes the key for this request; refused while another request with it is running.
     pub fn hold(self, app: &App, caller: &Caller, body: &JsonBody) -> ApiResult<Held> {
+        self.hold_for(app, caller, body.hash)
+    }
+
+    /// Takes the key for a request whose body has this SHA-256.
+    pub fn hold_for(self, app: &App, caller: &Caller, body_hash: [u8; 32]) -> ApiResult<Held> {
         let Some(key) = self.key else { return Ok(Held { key: None, _running: None }) };
-        let key =
-            IdempotencyKey { user: caller.user_id(), endpoint: self.endpoint, key, body_hash: body.hash };
-        let Some(running) = app.running_keys.hold(&key) else {
+        let key = IdempotencyKey { user: caller.user_id(), endpoint: self.endpoint, key, body_hash };
+        let Some(running) = app.access.running_keys.hold(&key) else {
             return Err(ApiError::new(
                 ErrorCode::IdempotencyInProgress,
                 "The first request with this Idempotency-Key is still running. Wait for its answer, or send the request again shortly.",

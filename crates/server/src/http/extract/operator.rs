@@ -7,8 +7,8 @@ use super::caller::{Caller, SessionCaller};
 use crate::app::App;
 use crate::http::error::{ApiError, ApiResult, forbidden};
 
-/// A console session of a user flagged as operator. Tokens are not enough: an API key stored in some program must
-/// not reach every account.
+/// A console session of a user who is an operator. Tokens are not sufficient: an API key in a program must not give
+/// access to every account.
 #[derive(Clone, Debug)]
 pub struct OperatorCaller(pub Caller);
 

@@ -46,7 +46,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
 }
 
 impl Params {
-    /// Characters a parameter may have.
+    /// Maximum number of characters of a parameter.
     pub const CHARS_MAX: usize = 1_000;
 
     /// The parameters of this address.
@@ -141,7 +141,7 @@ impl Params {
         }
     }
 
-    /// Reads one of these words, ignoring case, and gives its value.
+    /// Reads one of these words, ignoring case, and returns its value.
     pub fn word<T: Copy>(&mut self, name: &str, words: &[(&str, T)]) -> Option<T> {
         let text = self.text(name)?;
         let found =

@@ -24,7 +24,7 @@ pub struct IdsPath<T, U>(pub Option<T>, pub Option<U>);
 #[derive(Debug)]
 pub struct DevicePath(pub Option<DeviceRef>);
 
-/// A device, and the id of one of its files; None where the segment can be neither or is not a valid id.
+/// A device by id or hardware identifier, and the id of one of its files; each None if its segment is not valid.
 #[derive(Debug)]
 pub struct DeviceFilePath(pub Option<DeviceRef>, pub Option<FileId>);
 

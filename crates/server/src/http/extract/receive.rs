@@ -11,9 +11,9 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::serve::SlowBody;
 
-/// Memory is reserved in steps of at least this many bytes while a body arrives, about what its request takes besides.
+/// Memory is reserved in steps of at least this many bytes while a body arrives.
 const LEAST_GROWTH: usize = 16 * 1024;
-/// What a request takes beside its body while that is not complete: buffers of its connection, headers, and its task.
+/// Memory of a request besides its body while the body is incomplete: buffers of its connection, headers, and its task.
 const REQUEST_BYTES: usize = 32 * 1024;
 
 /// Receives a body of at most `limit` bytes, as it was sent: still compressed.
@@ -49,7 +49,7 @@ pub async fn read_body(
             return Err(too_large(limit));
         }
         if total + REQUEST_BYTES > permit.bytes() {
-            // Doubles as a vector would, so that copying stays cheap, but no further than the body can get.
+            // Doubles like a vector, so that copying stays cheap, but not beyond the possible size of the body.
             let held = permit.bytes() - REQUEST_BYTES;
             let growth = received.len().max(LEAST_GROWTH).min(most.saturating_sub(held));
             permit.grow(growth.max(total - held))?;
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_are_paid_for_while_they_are_kept() {
+    async fn memory_is_accounted_for_until_the_body_is_dropped() {
         let pool = pool();
         let received = read_body(pieces(10, 5 * KIB), 64 * KIB, &pool, payer()).await.unwrap();
         assert_eq!(received.len(), 50 * KIB);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_without_end_is_refused_when_its_address_has_no_more() {
+    async fn an_endless_body_is_refused_at_the_limit_of_its_address() {
         let pool = pool();
         let refused = read_body(pieces(1_000_000, KIB), usize::MAX, &pool, payer()).await.unwrap_err();
         assert_eq!(refused.code, ErrorCode::RateLimited);

@@ -35,7 +35,9 @@ const INLINE_SLOW_MAX: usize = 32 * 1024;
 /// The most bytes that the first step reads on the slow path, item by item.
 const FIRST_STEP_SLOW_MAX: usize = 128 * 1024;
 /// The most memory in bytes of a parsed document, estimated before it is parsed.
-const DOCUMENT_MAX: usize = 160 * 1024 * 1024;
+const DOCUMENT_MAX: usize = 128 * 1024 * 1024;
+/// The largest expansion factor of gzip.
+const GZIP_RATIO: usize = 1_032;
 /// Up to this many items, memory is not accounted for.
 const FEW_ITEMS: usize = 100;
 
@@ -57,7 +59,7 @@ pub struct Packed {
     limit: usize,
 }
 
-/// What the first step found.
+/// The result of the first step.
 enum FirstStep<T> {
     Read(ApiResult<BodyContent<T>>),
     /// The slow path is needed for a text of this size.
@@ -142,7 +144,7 @@ impl Packed {
             FirstStep::IsSlow(size) => {
                 let memory = match layout {
                     Layout::Document => document_memory(size)?,
-                    // Line by line.
+                    // Each line is parsed on its own.
                     Layout::Lines => slow_path_memory(body.len()),
                 };
                 body.read(&app.budget, memory, move |text| kind.read(text, layout, &zone)).await??
@@ -152,7 +154,8 @@ impl Packed {
     }
 }
 
-/// The memory of a document that is parsed whole. One that has too many values, or takes too much, is refused before.
+/// The memory of a document that is parsed as a whole. A document that has too many values or needs too much memory is
+/// refused before it is parsed.
 fn document_memory(size: JsonSize) -> ApiResult<usize> {
     if size.values > MAX_VALUES {
         let detail = format!("The body has more than {MAX_VALUES} values. Send it in parts.");
@@ -167,8 +170,8 @@ fn document_memory(size: JsonSize) -> ApiResult<usize> {
     Ok(size.bytes)
 }
 
-/// The most memory in bytes that items take which are read directly from a text: an attribute has at least six bytes of
-/// text, and takes a hundred as a member of a map.
+/// The most memory in bytes of items that are read directly from a text: an attribute has at least six bytes of text,
+/// and takes a hundred as a member of a map.
 fn fast_path_memory(text: usize) -> usize {
     8 * text
 }
@@ -205,8 +208,6 @@ impl BodyEncoding {
 
     /// The most memory in bytes for decompression.
     fn memory(self, packed: usize, limit: usize) -> usize {
-        /// The largest expansion factor of gzip.
-        const GZIP_RATIO: usize = 1_032;
         match self {
             Self::Plain => 0,
             Self::Gzip => packed.saturating_mul(GZIP_RATIO).min(limit),
@@ -217,28 +218,35 @@ impl BodyEncoding {
     fn unpack(self, packed: &[u8], limit: usize) -> ApiResult<Bytes> {
         match self {
             Self::Plain => Ok(Bytes::copy_from_slice(packed)),
-            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(packed), limit),
+            Self::Gzip => bounded(flate2::read::MultiGzDecoder::new(packed), limit, gzip_size(packed)),
             Self::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(packed).map_err(internal)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG_MAX).map_err(internal)?;
-                bounded(decoder, limit)
+                bounded(decoder, limit, 0)
             }
         }
     }
 }
 
-/// Decompresses at most `limit` bytes, whatever size the data announces.
-fn bounded(unpacking: impl io::Read, limit: usize) -> ApiResult<Bytes> {
+/// The size that a gzip file states at its end, as far as its length can be that of so many bytes.
+fn gzip_size(packed: &[u8]) -> usize {
+    let stated = packed.last_chunk().map_or(0, |end| u32::from_le_bytes(*end));
+    usize::try_from(stated).unwrap_or(usize::MAX).min(packed.len().saturating_mul(GZIP_RATIO))
+}
+
+/// Decompresses at most `limit` bytes, whatever size the data announces. Memory for the expected size is taken at once,
+/// because a growing buffer would take up to three times as much.
+fn bounded(unpacking: impl io::Read, limit: usize, expected: usize) -> ApiResult<Bytes> {
     let stop_at = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let mut unpacked = Vec::new();
+    let mut unpacked = Vec::with_capacity(expected.min(limit));
     match unpacking.take(stop_at).read_to_end(&mut unpacked) {
         Ok(_) if unpacked.len() > limit => Err(too_large(limit)),
         Ok(_) => Ok(unpacked.into()),
-        Err(error) => Err(unpackable(error)),
+        Err(error) => Err(not_decompressible(error)),
     }
 }
 
-fn unpackable(error: io::Error) -> ApiError {
+fn not_decompressible(error: io::Error) -> ApiError {
     ApiError::new(
         ErrorCode::MalformedJson,
         "The body cannot be decompressed. Compress it with the method that Content-Encoding names, or send it uncompressed without that header.",
@@ -278,7 +286,18 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_packed_so() {
+    fn a_stated_size_is_bounded_by_the_length() {
+        let packed = gzip(&vec![b' '; 100_000]);
+        assert_eq!(gzip_size(&packed), 100_000);
+        let lying = [&packed[..packed.len() - 4], &u32::MAX.to_le_bytes()].concat();
+        assert_eq!(gzip_size(&lying), lying.len() * GZIP_RATIO);
+        assert_eq!(gzip_size(b"gz"), 0);
+        let body = BodyEncoding::Gzip.unpack(&lying, SUBMISSION_MAX);
+        assert_eq!(body.unwrap_err().code, ErrorCode::MalformedJson, "the stated size is wrong");
+    }
+
+    #[test]
+    fn refuses_a_body_that_is_not_in_its_encoding() {
         let whole = gzip(b"[1, 2, 3]");
         for (encoding, packed) in [
             (BodyEncoding::Gzip, Bytes::from_static(b"[]")),

@@ -11,7 +11,7 @@ use perigee_core::locations::place::Reader;
 
 use super::field::{Field, Selection};
 use super::negotiate::Format;
-use super::track::{PART_BYTES, Sending, Source, Track, send_on};
+use super::track::{PART_BYTES, Sending, Source, Track, send_next};
 use super::writer::Heading;
 use crate::app::App;
 use crate::http::error::{ApiResult, internal};
@@ -34,16 +34,16 @@ pub struct Shape {
     pub selection: Selection,
     /// `simplify`: the largest distance of an omitted location from the line, in metres.
     pub simplify: Option<f64>,
-    /// Who reads positions in words; none without words.
+    /// Language and units of `place`; none without places.
     pub place: Option<Reader>,
 }
 
-/// The owner and the reader of a track.
+/// The device of a track, and the scope in which it is read.
 #[derive(Debug)]
 pub struct Subject {
     /// The device whose track it is.
     pub device: Device,
-    /// The scope of the caller, whose usage is part of the answer.
+    /// The part of the account that the caller sees.
     pub scope: Scope,
 }
 
@@ -76,7 +76,7 @@ fn read_fields(params: &mut Params, format: Format) -> Selection {
             Some(field) => chosen.push(*field),
             None => params.refuse(
                 "fields",
-                format!("A location has no member \"{name}\". Give names of members, separated by commas."),
+                format!("A location has no member \"{name}\". The parameter \"fields\" must be names of members, such as \"dateTime,latitude,longitude\"."),
             ),
         }
     }
@@ -141,7 +141,7 @@ pub async fn answer_track_after(
         let part = track.take_part();
         let opening = stream::once(async { Ok::<_, Cause>(part) });
         let sending = Sending { source, track, turn, request_id: caller.request_id().to_owned(), permit };
-        Body::from_stream(opening.chain(stream::try_unfold(Some(sending), send_on)))
+        Body::from_stream(opening.chain(stream::try_unfold(Some(sending), send_next)))
     } else {
         Body::from(hold(app, caller.payer(), track.close(next.as_deref()))?)
     };

@@ -1,8 +1,8 @@
 //! CSV (RFC 4180): a header, then a line for each location.
 //!
 //! Spreadsheets treat a cell that begins with `=`, `+`, `-` or `@` as a formula. No cell begins with text from a
-//! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. What begins with a minus
-//! is a number. A place begins with a distance or with a name of the gazetteer.
+//! sender: texts are in lists and maps, which are written as JSON and begin with a bracket. A cell that begins with a
+//! minus is a number. A place begins with a distance or with a name of the gazetteer.
 
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;

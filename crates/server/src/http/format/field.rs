@@ -13,6 +13,7 @@ use super::text::{push_decimal, push_json_text, push_signed, push_time, push_who
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Datum<'l> {
     Time(Timestamp),
+    /// In units of 0.0000001 degrees.
     Degrees(i32),
     Thousandths(Milli),
     Count(u32),
@@ -26,7 +27,7 @@ pub(super) enum Datum<'l> {
 
 /// Receives the fields of a location one after another.
 pub(super) trait Visitor {
-    /// Takes a field; `None` when the location does not have it.
+    /// Takes a field; `None` if the location does not have it.
     fn field(&mut self, field: Field, datum: Option<Datum<'_>>);
 }
 
@@ -34,7 +35,7 @@ pub(super) trait Visitor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection(u64);
 
-/// A reading as a value to write; `None` when it was not sent.
+/// A reading as a value to write; `None` if it was not sent.
 trait ToDatum {
     fn datum(&self) -> Option<Datum<'_>>;
 }
@@ -109,7 +110,7 @@ macro_rules! define {
         $member:ident: $kind:ident $field:ident $name:literal $bounds:ident bit $bit:literal column $column:literal
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
-        /// The name of a field as a member of a JSON object that is not the first.
+        /// The name of a field as the key of a JSON member, with a comma before it.
         pub(super) const fn key(field: Field) -> &'static [u8] {
             match field {
                 Field::DateTime => b",\"dateTime\":",
@@ -122,7 +123,7 @@ macro_rules! define {
             }
         }
 
-        /// Passes the selected fields of a location to a visitor. Unrolled, so that each field costs only its own check.
+        /// Passes the selected fields of a location to a visitor. Unrolled, so that a field costs only its own check.
         #[inline(always)]
         pub(super) fn visit_fields(stored: &StoredLocation, selection: Selection, visitor: &mut impl Visitor) {
             let StoredLocation { location, received_at, trust, .. } = stored;
@@ -167,7 +168,10 @@ impl Selection {
 
 impl Datum<'_> {
     /// Writes the value as JSON.
-    #[expect(clippy::inline_always, reason = "what it is, is known where this is compiled")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the variant is known at each call, so that the match is optimised away"
+    )]
     #[inline(always)]
     pub(super) fn push_json(self, out: &mut Vec<u8>) {
         match self {
@@ -191,7 +195,10 @@ impl Datum<'_> {
 
     /// Writes the value as text that needs no escaping in any format. Gives false, and writes nothing, for lists and
     /// maps.
-    #[expect(clippy::inline_always, reason = "what it is, is known where this is compiled")]
+    #[expect(
+        clippy::inline_always,
+        reason = "the variant is known at each call, so that the match is optimised away"
+    )]
     #[inline(always)]
     pub(super) fn push_plain(self, out: &mut Vec<u8>) -> bool {
         match self {

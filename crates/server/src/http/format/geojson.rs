@@ -4,7 +4,7 @@ use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;
 
 use super::field::{Field, Selection, push_coordinates};
-use super::json::{open_envelope, push_next_cursor, write_told_location};
+use super::json::{open_envelope, push_next_cursor, write_described_location};
 use super::writer::Writer;
 use crate::http::reply::Envelope;
 
@@ -35,7 +35,7 @@ impl Writer for GeoJson {
         out.extend_from_slice(b"{\"type\":\"Feature\",\"geometry\":{\"type\":\"Point\",\"coordinates\":[");
         push_coordinates(out, location);
         out.extend_from_slice(b"]},\"properties\":");
-        write_told_location(out, None, stored, PROPERTIES, self.place);
+        write_described_location(out, None, stored, PROPERTIES, self.place);
         out.push(b'}');
     }
 

@@ -12,8 +12,8 @@ use crate::http::reply::Envelope;
 
 struct Members<'o> {
     out: &'o mut Vec<u8>,
-    /// Whether `milleage`, the original API's spelling, is written beside `mileage`: unless fields were selected by
-    /// name.
+    /// Whether `milleage`, the original API's spelling, is written beside `mileage`: only if all fields are
+    /// selected.
     both_spellings: bool,
 }
 
@@ -39,11 +39,11 @@ pub fn write_location(
     stored: &StoredLocation,
     selection: Selection,
 ) {
-    write_told_location(out, device, stored, selection, None);
+    write_described_location(out, device, stored, selection, None);
 }
 
 /// The same, with the place as the last member if places are requested.
-pub fn write_told_location(
+pub fn write_described_location(
     out: &mut Vec<u8>,
     device: Option<DeviceId>,
     stored: &StoredLocation,
@@ -70,7 +70,7 @@ pub fn write_told_location(
 
 /// Writes the envelope of an answer without the closing brace.
 pub fn open_envelope(out: &mut Vec<u8>, envelope: Envelope) {
-    // Plain members cannot fail to be written.
+    // Serialising plain members cannot fail.
     let envelope = serde_json::to_vec(&envelope).unwrap_or_default();
     out.extend_from_slice(envelope.strip_suffix(b"}").unwrap_or(&envelope));
 }
@@ -105,7 +105,7 @@ impl Writer for Json {
             out.push(b',');
         }
         self.begun = true;
-        write_told_location(out, None, stored, self.selection, self.place);
+        write_described_location(out, None, stored, self.selection, self.place);
     }
 
     fn close(&mut self, out: &mut Vec<u8>, next_cursor: Option<&str>) {
@@ -126,7 +126,7 @@ impl Writer for Lines {
     fn open(&mut self, _out: &mut Vec<u8>) {}
 
     fn write(&mut self, out: &mut Vec<u8>, stored: &StoredLocation) {
-        write_told_location(out, None, stored, self.selection, self.place);
+        write_described_location(out, None, stored, self.selection, self.place);
         out.push(b'\n');
     }
 

@@ -1,6 +1,6 @@
 //! KML 2.3: a placemark for each location, with its time and everything else as extended data.
 //!
-//! Not a `Track`: that lists all times before the first position, so it cannot be streamed.
+//! A KML `Track` cannot be streamed, because it lists all times before the first position.
 
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;

@@ -8,7 +8,10 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::Params;
 
-/// Format of a list of locations.
+/// Format of a list of locations. `json`: one JSON object with the locations in `locations`; the default. `ndjson`: one
+/// JSON object per line and location. `geojson`: a feature collection with a point for each location. `csv`: a table with
+/// one row for each location. `gpx`: a GPX 1.1 track, for navigation software. `kml`: a KML 2.3 document with placemarks,
+/// for maps and globes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ToSchema)]
 #[schema(as = LocationFormat, rename_all = "lowercase")]
 pub enum Format {
@@ -27,8 +30,11 @@ pub enum Format {
 }
 
 /// Operations that answer in other formats than JSON, by method and route.
-const NEGOTIATED: [(Method, &str); 2] =
-    [(Method::GET, "/api/devices/{deviceId}/locations"), (Method::GET, "/api/stream")];
+const NEGOTIATED: [(Method, &str); 3] = [
+    (Method::GET, "/api/devices/{deviceId}/locations"),
+    (Method::GET, "/api/stream"),
+    (Method::POST, "/api/reports/run"),
+];
 
 /// Whether an operation evaluates `Accept` itself; every other one answers only JSON.
 pub fn is_negotiated(method: &Method, route: &str) -> bool {
@@ -120,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_liked_format_is_chosen() {
+    fn the_format_with_the_highest_quality_is_chosen() {
         assert_eq!(chosen("*/*"), Some(Format::Json));
         assert_eq!(chosen("application/*"), Some(Format::Json));
         assert_eq!(chosen("text/*"), Some(Format::Csv));

@@ -1,4 +1,4 @@
-//! Every format: its look, and that it loses nothing.
+//! Tests of every format: snapshots of its documents, and that all fields can be read back.
 
 mod read_back;
 mod samples;
@@ -36,7 +36,7 @@ fn document(format: Format, selection: Selection, locations: &[StoredLocation]) 
 }
 
 #[test]
-fn every_format_looks_as_it_always_did() {
+fn documents_match_their_snapshots() {
     let locations = [bare(), full()];
     for format in Format::ALL {
         let name = format!("{}_{}", "all", format.name());
@@ -45,7 +45,7 @@ fn every_format_looks_as_it_always_did() {
 }
 
 #[test]
-fn documents_without_locations_are_whole() {
+fn documents_without_locations_are_complete() {
     for format in Format::ALL {
         let name = format!("{}_{}", "none", format.name());
         insta::assert_snapshot!(name, document(format, Selection::ALL, &[]).replace('\r', "␍"));
@@ -87,10 +87,10 @@ fn no_cell_can_be_taken_for_a_formula() {
 #[test]
 fn the_writer_has_every_member_of_the_document_in_its_order() {
     let RefOr::T(Schema::Object(described)) = LocationView::schema() else { panic!("it is an object") };
-    // Words for the position are written only if they are asked for.
+    // Words for the position are written only if they are requested.
     let described: Vec<&str> =
         described.properties.keys().map(String::as_str).filter(|name| *name != "place").collect();
-    // The alias of a field is no field of its own.
+    // The alias of a field is not a field of its own.
     let names: Vec<&str> = described.iter().copied().filter(|name| *name != MILEAGE_ALIAS).collect();
     assert_eq!(Field::ALL.iter().map(|field| field.name()).collect::<Vec<_>>(), names);
     let written = document(Format::NdJson, Selection::ALL, &[full()]);

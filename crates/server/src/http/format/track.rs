@@ -128,7 +128,7 @@ impl Source {
         self.more = next.is_some();
         self.request.after = next.or(self.request.after);
         let track: Box<dyn Any> = track;
-        track.downcast().map_err(|_other| StoreError::Internal("another sink came back".into()))
+        track.downcast().map_err(|_other| StoreError::Internal("the store returned another sink".into()))
     }
 }
 
@@ -140,13 +140,13 @@ pub(super) struct Sending {
     pub(super) turn: ReadTurn,
     /// The id of the request, for the log.
     pub(super) request_id: String,
-    /// For the part that the client has not taken yet.
+    /// Accounts for the memory of the part that the client has not read yet.
     pub(super) permit: Permit,
 }
 
 /// Reads and returns the next part. A failure aborts the connection, so that no client takes an incomplete track for a
 /// complete one.
-pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, Option<Sending>)>, Cause> {
+pub(super) async fn send_next(sending: Option<Sending>) -> Result<Option<(Bytes, Option<Sending>)>, Cause> {
     let Some(Sending { mut source, track, turn, request_id, permit }) = sending else { return Ok(None) };
     let slot = turn.next().await?;
     let read = source.read(track).await;
@@ -159,7 +159,11 @@ pub(super) async fn send_on(sending: Option<Sending>) -> Result<Option<(Bytes, O
         Ok(track) => Ok(Some((track.close(None).into(), None))),
         Err(error) => {
             // The status was sent already, so the cause can only be logged.
-            tracing::error!(request = request_id, cause = chain(&error), "track broke off");
+            tracing::error!(
+                request = request_id,
+                cause = chain(&error),
+                "the answer with a track was cut off"
+            );
             Err(error.into())
         }
     }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
-use perigee_core::id::{DeviceId, GeofenceId, GroupId};
+use perigee_core::id::{DeviceId, GeofenceId, GroupId, SegmentId};
 use perigee_core::text::{
     EMAIL_MAX, Email, Line, Lines, NAME_MAX, SHORT_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX, Tags,
 };
@@ -24,7 +24,7 @@ pub trait Member {
     /// The type that the member is read as.
     type Value;
 
-    /// Reads the member of this name, and notes what is wrong.
+    /// Reads the member with this name, and records its problems.
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Self::Value>;
 
     /// The schema of the member in the document.
@@ -58,7 +58,7 @@ impl<const LEAST: usize, const MOST: usize> Member for Lines<LEAST, MOST> {
     }
 }
 
-/// Kinds that are read as themselves, as [`FromJson`] says.
+/// Implements [`Member`] for types that are read by [`FromJson`].
 macro_rules! plain {
     ($($kind:ty => $schema:expr;)+) => {$(
         impl Member for $kind {
@@ -84,10 +84,11 @@ plain! {
     DeviceId => id(Self::PREFIX);
     GroupId => id(Self::PREFIX);
     GeofenceId => id(Self::PREFIX);
+    SegmentId => id(Self::PREFIX);
 }
 
-/// An id that a client may give as a name or an identifier too; empty for none. What is not an id is replaced before it is
-/// read, by [`resolve_names`](crate::http::names::resolve_names).
+/// An id that a client may also give as a name or an identifier; empty for none. A text that is not an id is replaced
+/// before it is read, by [`resolve_names`](crate::http::names::resolve_names).
 #[derive(Debug)]
 pub struct ByName<T>(PhantomData<T>);
 
@@ -135,7 +136,8 @@ impl<const LEAST: u8, const MOST: u8> Member for WholeU8<LEAST, MOST> {
     }
 }
 
-/// Makes kinds of text that are parsed, each with the end of the sentence that refuses any other text, and its schema.
+/// Declares kinds of text that are parsed, each with its schema and the end of the sentence that refuses any other
+/// text.
 macro_rules! parsed_kinds {
     ($($(#[doc = $doc:literal])* $visibility:vis $kind:ident => $value:ty, $must_be:expr, $schema:expr;)+) => {$(
         $(#[doc = $doc])*
@@ -169,7 +171,7 @@ parsed_kinds! {
     };
 }
 
-/// A date and time; without an offset in the zone that the body is read in.
+/// A date and time. Without an offset it is in the zone in which the body is read.
 #[derive(Debug)]
 pub enum Instant {}
 
@@ -214,7 +216,7 @@ impl Member for TagMap {
     }
 }
 
-/// An array of so many items.
+/// An array of this many items.
 #[derive(Debug)]
 pub struct List<T, const LEAST: usize, const MOST: usize>(PhantomData<T>);
 
@@ -234,7 +236,7 @@ impl<T: FromJson + Member, const LEAST: usize, const MOST: usize> Member for Lis
     }
 }
 
-/// An array of so many items, none of them twice.
+/// An array of this many items, none of them twice.
 #[derive(Debug)]
 pub struct Set<T, const LEAST: usize, const MOST: usize>(PhantomData<T>);
 
@@ -259,7 +261,7 @@ pub trait Part: Input + ToSchema {
     /// The value that the object is converted to.
     type Value;
 
-    /// Checks the rules between its members and puts together what is wanted; None where a problem is noted.
+    /// Checks the rules between its members and builds the value; `None` if a problem was recorded.
     fn make(self, fields: &mut Fields<'_>) -> Option<Self::Value>;
 }
 
@@ -272,7 +274,7 @@ fn add<T: ToSchema>(schemas: &mut Schemas) {
     T::schemas(schemas);
 }
 
-/// An object of stated members.
+/// An object with declared members.
 #[derive(Debug)]
 pub struct Object<T>(PhantomData<T>);
 
@@ -292,7 +294,7 @@ impl<T: Part> Member for Object<T> {
     }
 }
 
-/// An array of so many objects of stated members.
+/// An array of this many objects with declared members.
 #[derive(Debug)]
 pub struct Objects<T, const LEAST: usize, const MOST: usize>(PhantomData<T>);
 

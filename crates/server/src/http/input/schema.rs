@@ -1,4 +1,4 @@
-//! Schemas of inputs: texts, arrays, and objects put together member by member.
+//! Schemas of inputs: texts, arrays, and objects combined member by member.
 
 use serde_json::Value;
 use utoipa::openapi::schema::{
@@ -8,23 +8,23 @@ use utoipa::openapi::{Object, RefOr, Schema};
 
 /// A text on one line.
 pub(crate) const LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
-/// A text on one line that says something.
+/// A text on one line that is not blank.
 pub(crate) const FULL_LINE: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x1f\x7f-\x9f]*$";
 /// A text on one line without blanks around it.
 pub(crate) const TRIMMED_LINE: &str =
     r"^[^\x00-\x1f\x7f-\x9f\s]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s])?$";
 /// A text with line breaks and tabs.
 pub(crate) const LINES: &str = r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$";
-/// A text with line breaks and tabs that says something.
+/// A text with line breaks and tabs that is not blank.
 const FULL_LINES: &str =
     r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*[^\x00-\x1f\x7f-\x9f\s][^\x00-\x08\x0b-\x1f\x7f-\x9f]*$";
-/// The thirteen letters of an id: 63 bits in Crockford's alphabet.
+/// The thirteen characters of an id after its prefix: 63 bits in Crockford's alphabet.
 const ID_LETTERS: &str = "[0-7][0-9a-hjkmnp-tv-z]{12}";
 
 /// Named schemas that others refer to.
 pub(crate) type Schemas = Vec<(String, RefOr<Schema>)>;
 
-/// A text of some length, and of the format or pattern that `more` adds.
+/// A text with limits of its length, and the format or pattern that `more` adds.
 pub(crate) fn text(
     least: usize,
     most: usize,
@@ -58,7 +58,7 @@ pub(super) fn formatted(format: &str) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).format(Some(format)).into()
 }
 
-/// What matches any of these texts, for a pattern.
+/// A pattern that matches any of these texts.
 pub(crate) fn any_of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     let plain = |text: T| text.as_ref().replace('.', "[.]").replace('*', "[*]");
     format!("({})", texts.into_iter().map(plain).collect::<Vec<_>>().join("|"))
@@ -70,12 +70,12 @@ pub(crate) fn one_of<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> RefOr
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(pattern)).into()
 }
 
-/// The pattern of ids that begin so.
+/// The pattern of ids with this prefix.
 pub(crate) fn id_pattern(prefix: &str) -> String {
     format!("^{prefix}{ID_LETTERS}$")
 }
 
-/// An id that begins so.
+/// An id with this prefix.
 pub(crate) fn id(prefix: &str) -> RefOr<Schema> {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(id_pattern(prefix))).into()
 }
@@ -90,7 +90,7 @@ pub(super) fn whole(least: u32, most: u32) -> RefOr<Schema> {
         .into()
 }
 
-/// An array of so many items.
+/// An array of this many items.
 pub(crate) fn array(items: RefOr<Schema>, least: usize, most: usize, unique: bool) -> RefOr<Schema> {
     let array = ArrayBuilder::new()
         .items(items)
@@ -111,7 +111,7 @@ pub(super) fn map(entries: usize, key: (usize, usize), value: (usize, usize)) ->
         .into()
 }
 
-/// One member of an object: what it is called, what it is, an example.
+/// One member of an object: its name, description, schema and example.
 pub(crate) struct Property {
     pub(crate) name: &'static str,
     /// The lines of the comment above it.
@@ -120,7 +120,7 @@ pub(crate) struct Property {
     pub(crate) example: Option<Value>,
 }
 
-/// An object without other members than those that are added.
+/// An object that allows only the members that are added.
 pub(crate) struct ObjectSchema(Object);
 
 impl ObjectSchema {
@@ -155,7 +155,7 @@ impl ObjectSchema {
         }
     }
 
-    /// Adds a member that means this when it is left out.
+    /// Adds a member that may be left out and then has this default.
     pub(crate) fn or(&mut self, property: Property, default: Value) {
         let name = property.name;
         self.optional(property);
@@ -164,7 +164,7 @@ impl ObjectSchema {
         }
     }
 
-    /// Shows this instead of the examples of the members.
+    /// Sets an example of the whole object, instead of the examples of its members.
     pub(crate) fn example(&mut self, example: Value) {
         self.0.example = Some(example);
     }
@@ -174,7 +174,7 @@ impl ObjectSchema {
     }
 }
 
-/// A comment as the description it is.
+/// The description in the document, from the lines of a comment.
 fn description(comment: &[&str]) -> String {
     comment.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n")
 }
@@ -221,9 +221,9 @@ mod tests {
     use crate::http::input::{List, Whole, input, read_body};
 
     input! {
-        /// A thing
+        /// A sample
         /// of two lines.
-        struct ThingInput {
+        struct SampleInput {
             /// Shown in lists.
             name: Name, required, example "Boat";
             /// A note.
@@ -240,10 +240,10 @@ mod tests {
     #[test]
     fn a_statement_makes_a_closed_schema() {
         assert_eq!(
-            serde_json::to_value(ThingInput::schema()).unwrap(),
+            serde_json::to_value(SampleInput::schema()).unwrap(),
             json!({
                 "type": "object",
-                "description": "A thing\nof two lines.",
+                "description": "A sample\nof two lines.",
                 "required": ["name"],
                 "properties": {
                     "name": {"type": "string", "description": "Shown in lists.", "example": "Boat",
@@ -264,8 +264,8 @@ mod tests {
     #[test]
     fn a_statement_reads_a_body_and_names_every_problem() {
         let read = |body: &Value| {
-            read_body(body, &[&["id"]], |thing: ThingInput, _| {
-                Some((thing.name?, thing.note, thing.interval_s, thing.enabled, thing.words))
+            read_body(body, &[&["id"]], |sample: SampleInput, _| {
+                Some((sample.name?, sample.note, sample.interval_s, sample.enabled, sample.words))
             })
         };
         let name = "Boat".to_owned();
@@ -276,9 +276,9 @@ mod tests {
         let body =
             json!({"name": "", "note": "\r", "intervalSeconds": 61, "enabled": null, "words": [], "x": 1});
         let problems = read(&body).unwrap_err().problems;
-        let told: Vec<&str> = problems.iter().map(|problem| problem.detail.as_str()).collect();
+        let details: Vec<&str> = problems.iter().map(|problem| problem.detail.as_str()).collect();
         assert_eq!(
-            told,
+            details,
             [
                 "\"name\" must not be empty.",
                 "\"note\" must not contain control characters other than \\n and \\t.",

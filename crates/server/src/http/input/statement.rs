@@ -1,18 +1,18 @@
-//! The statement of an input, and how a body is read by it.
+//! The macro that declares the members of a body, and the functions that read a body with them.
 
 use serde_json::Value;
 
 use crate::http::error::{ApiResult, invalid_body};
 use crate::http::json::Fields;
 
-/// An object whose members are stated.
+/// An object whose members are declared by `input!`.
 pub trait Input: Sized {
-    /// Reads every member, and notes what is wrong.
+    /// Reads every member, and records the problems.
     fn read(fields: &mut Fields<'_>) -> Self;
 }
 
-/// Reads a body. Members of the `ignored` lists are accepted and have no effect. `make` checks the rules between members
-/// and builds the result; it returns `None` if a required member is missing, which is noted already.
+/// Reads a body. Members of the `ignored` lists are accepted and have no effect. `make` checks the rules between
+/// members and builds the result; it returns `None` if a required member is missing, which is recorded already.
 pub fn read_body<I: Input, T>(
     body: &Value,
     ignored: &[&[&'static str]],
@@ -35,7 +35,7 @@ pub fn read_fields<I: Input, T>(
     fields.finish(|| result).map_err(invalid_body)
 }
 
-/// States what a body or an object in it holds. The module's documentation says how.
+/// Declares the members of a body, or of an object in it. See the documentation of this module.
 macro_rules! input {
     (
         $(#[doc = $about:literal])*

@@ -11,14 +11,14 @@ use super::kind::Member;
 use super::schema::Schemas;
 use crate::http::json::{Field, Fields};
 
-/// A type each of whose values has a word of its own.
+/// A type whose values are written as words in JSON.
 pub trait Words: Copy {
     /// The name of the schema in the document.
     const NAME: &'static str;
     /// The description of the schema in the document, with a clause for each word.
     const ABOUT: &'static str;
 
-    /// The words, and what each stands for.
+    /// The words, each with its value.
     fn words() -> Vec<(&'static str, Self)>;
 }
 
@@ -59,7 +59,7 @@ impl<T: Words> ToSchema for Word<T> {
     }
 }
 
-/// Gives types that have `ALL` and `name` their words in the document, under a name and a description.
+/// Implements `Words` for types that have `ALL` and `name`, with the name and the description of the schema.
 macro_rules! words {
     ($($name:literal, $about:literal => $kind:ty;)+) => {$(
         impl $crate::http::input::Words for $kind {

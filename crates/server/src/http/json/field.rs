@@ -66,7 +66,7 @@ impl<'f, 'v, T> Field<'f, 'v, T> {
         self.optional().unwrap_or(default)
     }
 
-    /// Refuses a value for which `check` gives a reason.
+    /// Refuses a value for which `rule` gives a reason.
     pub fn check(self, rule: impl FnOnce(&T) -> Result<(), Refusal>) -> Self {
         self.convert(|value| rule(&value).map(|()| value))
     }
@@ -148,7 +148,7 @@ impl<'f, 'v> Field<'f, 'v, String> {
 }
 
 impl<T> Field<'_, '_, Vec<T>> {
-    /// Refuses items for which `check` gives a reason, each with its own pointer.
+    /// Refuses items for which `rule` gives a reason, each with its own pointer.
     pub fn each(self, rule: impl Fn(&T) -> Result<(), Refusal>) -> Self {
         self.refuse_items(|items| {
             items.iter().enumerate().filter_map(|(index, item)| Some((index, rule(item).err()?))).collect()

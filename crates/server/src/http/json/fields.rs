@@ -3,7 +3,7 @@
 //! ```
 //! # use perigee_server::http::json::{Fields, parse_strict};
 //! # use perigee_core::zone::Zone;
-//! struct NewThing { name: String, zone: Zone, daily_limit: Option<u32>, on: bool }
+//! struct NewSample { name: String, zone: Zone, daily_limit: Option<u32>, on: bool }
 //!
 //! let body = parse_strict(br#"{"name": "Boat", "timeZone": "Europe/Madrid", "limits": {"daily": 5}}"#).unwrap();
 //! let mut fields = Fields::of(&body).unwrap();
@@ -14,8 +14,8 @@
 //!     .object("limits", |limits| Some(limits.integer("daily", 0..=1_000_000).nullable()))
 //!     .optional()
 //!     .flatten();
-//! let thing = fields.finish(|| Some(NewThing { name: name?, zone: zone?, daily_limit, on })).unwrap();
-//! assert_eq!((thing.zone.id(), thing.daily_limit, thing.on), ("Europe/Madrid", Some(5), true));
+//! let sample = fields.finish(|| Some(NewSample { name: name?, zone: zone?, daily_limit, on })).unwrap();
+//! assert_eq!((sample.zone.id(), sample.daily_limit, sample.on), ("Europe/Madrid", Some(5), true));
 //! ```
 
 use std::collections::BTreeMap;
@@ -50,9 +50,10 @@ pub struct MapLimits {
 #[derive(Debug)]
 pub struct Fields<'v> {
     object: &'v Map<String, Value>,
-    place: Pointer,
+    pointer: Pointer,
     known: Vec<&'static str>,
     ignored: Vec<&'static str>,
+    /// Whether unknown members are accepted.
     open: bool,
     /// A member that may be missing although it is required.
     excused: Option<&'static str>,
@@ -74,8 +75,8 @@ impl<'v> Fields<'v> {
     }
 
     /// The members of an object at this pointer of a larger document.
-    pub fn of_object(object: &'v Map<String, Value>, place: Pointer) -> Self {
-        Self::at(object, place, Vec::new(), Zone::utc())
+    pub fn of_object(object: &'v Map<String, Value>, pointer: Pointer) -> Self {
+        Self::at(object, pointer, Vec::new(), Zone::utc())
     }
 
     /// Sets the time zone of times without an offset; UTC by default.
@@ -85,10 +86,10 @@ impl<'v> Fields<'v> {
         self
     }
 
-    fn at(object: &'v Map<String, Value>, place: Pointer, problems: Vec<Problem>, zone: Zone) -> Self {
+    fn at(object: &'v Map<String, Value>, pointer: Pointer, problems: Vec<Problem>, zone: Zone) -> Self {
         Self {
             object,
-            place,
+            pointer,
             known: Vec::new(),
             ignored: Vec::new(),
             open: false,
@@ -193,8 +194,8 @@ impl<'v> Fields<'v> {
     ) -> Field<'_, 'v, Vec<T>> {
         self.items(name, &items, |fields, index, item| match item {
             Value::Object(object) => {
-                let place = fields.place.member(name).item(index);
-                fields.within(object, place, &mut read)
+                let pointer = fields.pointer.member(name).item(index);
+                fields.within(object, pointer, &mut read)
             }
             other => {
                 fields.refuse_item(name, index, &must_be("an object", other));
@@ -213,8 +214,8 @@ impl<'v> Fields<'v> {
         let Field { fields, name, state } = field;
         let state = match state {
             State::Good(object) => {
-                let place = fields.place.member(name);
-                fields.within(object, place, &mut read).map_or(State::Refused, State::Good)
+                let pointer = fields.pointer.member(name);
+                fields.within(object, pointer, &mut read).map_or(State::Refused, State::Good)
             }
             State::Absent => State::Absent,
             State::Null => State::Null,
@@ -233,7 +234,7 @@ impl<'v> Fields<'v> {
         self.object(name, |entries| {
             entries.open = true;
             if entries.object.len() > limits.entries {
-                entries.problem(entries.place.clone(), format!("{} {too_many}.", quote(name)));
+                entries.problem(entries.pointer.clone(), format!("{} {too_many}.", quote(name)));
                 return None;
             }
             let mut map = BTreeMap::new();
@@ -243,14 +244,15 @@ impl<'v> Fields<'v> {
                     (!control).then_some(()).ok_or_else(|| "must not contain control characters".into())
                 });
                 if let Err(refusal) = key_is_good {
-                    entries.problem(entries.place.member(key), format!("The name {} {refusal}.", quote(key)));
+                    entries
+                        .problem(entries.pointer.member(key), format!("The name {} {refusal}.", quote(key)));
                 }
                 let text = read_lines(value)
                     .and_then(|text| check_chars(&text, &(0..=limits.value_chars)).map(|()| text));
                 match text {
                     Ok(text) => drop(map.insert(key.clone(), text)),
                     Err(refusal) => {
-                        entries.problem(entries.place.member(key), format!("{} {refusal}.", quote(key)));
+                        entries.problem(entries.pointer.member(key), format!("{} {refusal}.", quote(key)));
                     }
                 }
             }
@@ -258,7 +260,7 @@ impl<'v> Fields<'v> {
         })
     }
 
-    /// Ignores these members, so that what was read can be sent back.
+    /// Ignores these members, so that a client can send an answer back.
     pub fn ignore(&mut self, names: &[&'static str]) {
         self.ignored.extend_from_slice(names);
     }
@@ -285,33 +287,33 @@ impl<'v> Fields<'v> {
 
     /// Records a problem with a member, for rules between members: `is required when "expires" is true`.
     pub fn refuse(&mut self, name: &str, refusal: &str) {
-        self.problem(self.place.member(name), sentence(&quote(name), refusal));
+        self.problem(self.pointer.member(name), sentence(&quote(name), refusal));
     }
 
     /// Records problems within a member; their pointers are relative to it.
     pub fn refuse_within(&mut self, name: &str, problems: impl IntoIterator<Item = Problem>) {
-        let place = self.place.member(name);
+        let pointer = self.pointer.member(name);
         for problem in problems {
-            self.problem(problem.pointer.below(&place), problem.detail);
+            self.problem(problem.pointer.below(&pointer), problem.detail);
         }
     }
 
-    /// Gives all problems, or the result of `make`. It gives None only if a member gave None, which is a recorded
+    /// Gives all problems, or the result of `make`. `make` returns None only if a member did, which is a recorded
     /// problem.
     pub fn finish<T>(mut self, make: impl FnOnce() -> Option<T>) -> Result<T, Vec<Problem>> {
         self.refuse_unknown();
         if self.problems.is_empty() {
             match make() {
                 Some(whole) => return Ok(whole),
-                None => self.problem(self.place.clone(), "A required member is missing.".to_owned()),
+                None => self.problem(self.pointer.clone(), "A required member is missing.".to_owned()),
             }
         }
         Err(self.problems)
     }
 
     pub(super) fn refuse_item(&mut self, name: &str, index: usize, refusal: &Refusal) {
-        let place = self.place.member(name).item(index);
-        self.problem(place, sentence(&format!("Item {index} of {}", quote(name)), refusal));
+        let pointer = self.pointer.member(name).item(index);
+        self.problem(pointer, sentence(&format!("Item {index} of {}", quote(name)), refusal));
     }
 
     fn problem(&mut self, pointer: Pointer, detail: String) {
@@ -373,11 +375,11 @@ impl<'v> Fields<'v> {
     fn within<T>(
         &mut self,
         object: &'v Map<String, Value>,
-        place: Pointer,
+        pointer: Pointer,
         read: &mut impl FnMut(&mut Fields<'v>) -> Option<T>,
     ) -> Option<T> {
         let problems = std::mem::take(&mut self.problems);
-        let mut inner = Fields::at(object, place, problems, self.zone.clone());
+        let mut inner = Fields::at(object, pointer, problems, self.zone.clone());
         let made = read(&mut inner);
         inner.refuse_unknown();
         self.problems = inner.problems;
@@ -403,7 +405,7 @@ impl<'v> Fields<'v> {
                 Some(known) => format!("; did you mean \"{known}\"?"),
                 None => ". Leave it out.".to_owned(),
             };
-            self.problem(self.place.member(name), format!("Unknown member {}{hint}", quote(name)));
+            self.problem(self.pointer.member(name), format!("Unknown member {}{hint}", quote(name)));
         }
     }
 }

@@ -33,8 +33,8 @@ fn distance(left: &[char], right: &[char]) -> usize {
     for (row, letter) in left.iter().enumerate() {
         let mut current = vec![row + 1; width];
         for (column, other) in right.iter().enumerate() {
-            let mistaken = above[column] + usize::from(letter != other);
-            let mut least = mistaken.min(above[column + 1] + 1).min(current[column] + 1);
+            let substituted = above[column] + usize::from(letter != other);
+            let mut least = substituted.min(above[column + 1] + 1).min(current[column] + 1);
             let swapped = row > 0 && column > 0 && *letter == right[column - 1] && left[row - 1] == *other;
             if swapped {
                 least = least.min(earlier[column - 1] + 1);

@@ -5,8 +5,8 @@ use perigee_core::zone::Zone;
 
 use super::instant_forms::{InstantOrNever, read_instant_or_never};
 
-/// Reads an instant; without an offset it is in `zone`. The common form is read here, others by [`read_instant_or_never`], with
-/// the same result.
+/// Reads an instant; without an offset it is in `zone`. The common form is read here, others by
+/// [`read_instant_or_never`], with the same result.
 pub fn read_instant(text: &str, zone: &Zone) -> Option<Timestamp> {
     common(text.as_bytes()).or_else(|| read_instant_or_never(text, zone).and_then(InstantOrNever::instant))
 }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_left() {
+    fn other_forms_are_left() {
         for text in [
             "",
             "2026-05-01",
@@ -133,7 +133,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_here_is_read_alike_there(
+        fn both_readers_agree(
             text in "(19[67]|20[0-9]|[0-9]{3})[0-9]-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9](\\.[0-9]{0,10})?(Z|z|[+-][0-2][0-9]:[0-6][0-9])"
         ) {
             if let Some(instant) = common(text.as_bytes()) {

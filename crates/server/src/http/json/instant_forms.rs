@@ -51,7 +51,7 @@ pub fn read_instant_or_never(text: &str, zone: &Zone) -> Option<InstantOrNever> 
     })
 }
 
-/// Reads `T12:00`, `T12:00:00` or `T12:00:00.25`, and gives the rest of the text.
+/// Reads `T12:00`, `T12:00:00` or `T12:00:00.25`, and returns the rest of the text.
 fn read_time(text: &str) -> Option<(Time, &str)> {
     let text = text.strip_prefix(['T', 't', ' '])?;
     let (hour, text) = read_pair(text)?;
@@ -105,12 +105,12 @@ mod tests {
 
     fn check(text: &str, expect: &str) {
         let zone: Zone = "Europe/Madrid".parse().unwrap();
-        let told = match read_instant_or_never(text, &zone) {
+        let found = match read_instant_or_never(text, &zone) {
             Some(InstantOrNever::At(instant)) => instant.to_string(),
             Some(InstantOrNever::Never) => "never".to_owned(),
             None => "none".to_owned(),
         };
-        assert_eq!(told, expect, "{text}");
+        assert_eq!(found, expect, "{text}");
     }
 
     #[test]
@@ -120,13 +120,13 @@ mod tests {
         check("2026-05-01 12:00:00", "2026-05-01T10:00:00Z");
         check("2026-05-01T12:00", "2026-05-01T10:00:00Z");
         check("2026-05-01", "2026-04-30T22:00:00Z");
-        // The clocks are set forth at 02:00, and back at 03:00: the hour that came twice is the first one.
+        // Clocks go forward at 02:00 and back at 03:00. A time in the repeated hour means its first occurrence.
         check("2026-03-29T02:30:00", "2026-03-29T01:30:00Z");
         check("2026-10-25T02:30:00", "2026-10-25T00:30:00Z");
     }
 
     #[test]
-    fn an_offset_goes_before_the_zone() {
+    fn an_offset_takes_precedence_over_the_zone() {
         check("2026-05-01T12:00:00Z", "2026-05-01T12:00:00Z");
         check("2026-05-01T12:00Z", "2026-05-01T12:00:00Z");
         check("2026-05-01T12:00+05:30", "2026-05-01T06:30:00Z");
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_time_are_taken() {
+    fn the_first_and_last_instants_are_accepted() {
         for never in [
             "9999-12-31T23:59:59Z",
             "9999-12-31T23:59:59",
@@ -147,14 +147,14 @@ mod tests {
             check(never, "never");
         }
         check("9999-12-30T22:00:00Z", "9999-12-30T22:00:00Z");
-        // Madrid's own time was 14 minutes and 44 seconds behind.
+        // Local mean time in Madrid was 14 minutes and 44 seconds behind UTC.
         check("0001-01-01T00:00:00", "0001-01-01T00:14:44Z");
         check("0001-01-01", "0001-01-01T00:14:44Z");
         check("0001-01-01T00:00:00+02:00", "0001-01-01T00:00:00Z");
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn other_texts_are_refused() {
         for text in [
             "",
             "now",

@@ -27,7 +27,7 @@ pub struct Parsed {
 /// Why a document was not parsed.
 #[derive(Debug)]
 pub struct Unread {
-    /// What is wrong and where.
+    /// The problem, and its pointer.
     pub problem: Problem,
     /// Whether the only problem is the number of values.
     pub is_too_large: bool,
@@ -52,14 +52,14 @@ pub fn parse_bounded(body: &[u8], max_values: usize) -> Result<Parsed, Unread> {
     if text.trim_ascii().is_empty() {
         return Err(whole("The body is empty. Send a JSON document.".to_owned()));
     }
-    let mut walk = Walk { place: Pointer::root(), depth: 0, values: 0, max_values, refusal: None };
+    let mut walk = Walk { pointer: Pointer::root(), depth: 0, values: 0, max_values, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let read = Reader(&mut walk).deserialize(&mut source);
     match read.and_then(|value| source.end().map(|()| value)) {
         Ok(value) => Ok(Parsed { value, values: walk.values }),
         Err(error) => {
             let detail = walk.refusal.take().unwrap_or_else(|| explain(&error));
-            let problem = Problem { pointer: walk.place, detail };
+            let problem = Problem { pointer: walk.pointer, detail };
             Err(Unread { problem, is_too_large: walk.values > max_values })
         }
     }
@@ -68,7 +68,7 @@ pub fn parse_bounded(body: &[u8], max_values: usize) -> Result<Parsed, Unread> {
 /// Parses a part of a document at this depth, and counts its values. None if it is not valid: [`parse_strict`] of
 /// the whole document then gives the problem.
 pub fn parse_strict_part(text: &str, depth: usize) -> Option<(Value, usize)> {
-    let mut walk = Walk { place: Pointer::root(), depth, values: 0, max_values: MAX_VALUES, refusal: None };
+    let mut walk = Walk { pointer: Pointer::root(), depth, values: 0, max_values: MAX_VALUES, refusal: None };
     let mut source = serde_json::Deserializer::from_str(text);
     let value = Reader(&mut walk).deserialize(&mut source).ok()?;
     source.end().ok()?;
@@ -97,9 +97,9 @@ fn explain(error: &serde_json::Error) -> String {
 }
 
 /// The parser's position and error. The pointer is popped only after a value was parsed completely, so after an
-/// error it names the place of the error.
+/// error it points to the error.
 struct Walk {
-    place: Pointer,
+    pointer: Pointer,
     depth: usize,
     values: usize,
     max_values: usize,
@@ -185,12 +185,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
         walk.deepen()?;
         let mut array = Vec::new();
         loop {
-            let before = walk.place.enter(array.len());
+            let before = walk.pointer.enter(array.len());
             let Some(item) = items.next_element_seed(Reader(walk))? else {
-                walk.place.leave(before);
+                walk.pointer.leave(before);
                 break;
             };
-            walk.place.leave(before);
+            walk.pointer.leave(before);
             array.push(item);
         }
         walk.depth -= 1;
@@ -205,12 +205,12 @@ impl<'de> Visitor<'de> for Reader<'_> {
             if name.contains('\0') {
                 return Err(walk.refuse(format!("The name {} has a NUL character. Remove it.", quote(&name))));
             }
-            let before = walk.place.enter(&name);
+            let before = walk.pointer.enter(&name);
             if object.contains_key(&name) {
                 return Err(walk.refuse(format!("The member {} is given twice. Send it once.", quote(&name))));
             }
             let value = members.next_value_seed(Reader(walk))?;
-            walk.place.leave(before);
+            walk.pointer.leave(before);
             object.insert(name, value);
         }
         walk.depth -= 1;
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_is_right() {
+    fn reads_valid_documents() {
         for (body, value) in [
             ("null", json!(null)),
             (" [1, -2, 3.5, 1e3, true, \"\u{e9}\\ud83d\\ude00\"] ", json!([1, -2, 3.5, 1000.0, true, "é😀"])),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_more_values_than_memory_is_for() {
+    fn refuses_too_many_values() {
         let full = format!("[{}0]", "0,".repeat(MAX_VALUES - 2));
         assert!(parse_strict(full.as_bytes()).is_ok());
         let over = format!("[{}0]", "0,".repeat(MAX_VALUES - 1));

@@ -21,7 +21,7 @@ use crate::budget::{OutOfSteps, Steps};
 pub const OPERATIONS: [&str; 6] = ["add", "remove", "replace", "move", "copy", "test"];
 /// The most operations one JSON Patch may have.
 pub const OPERATIONS_MAX: usize = 1000;
-/// About how many bytes the `copy` operations of one patch may add in all: repeated doubling would exhaust memory.
+/// About how many bytes the `copy` operations of one patch may add in total: repeated doubling would exhaust memory.
 const COPIED_BYTES_MAX: usize = 1 << 20;
 
 /// Why a patch was not applied. The document is unchanged.
@@ -96,7 +96,8 @@ fn apply_operations(
     steps: &mut Steps,
 ) -> Result<(), PatchProblem> {
     if operations.len() > OPERATIONS_MAX {
-        let detail = format!("A patch must have at most {OPERATIONS_MAX} operations. Send several patches.");
+        let detail =
+            format!("A patch must have at most {OPERATIONS_MAX} operations. Split it into several patches.");
         return Err(PatchProblem::TooCostly(Problem { pointer: Pointer::root(), detail }));
     }
     let mut copied = 0;
@@ -105,7 +106,7 @@ fn apply_operations(
         match operation.read()? {
             Step::Test { path, value } => operation.test(document, &path, value, steps)?,
             Step::Change(change) => {
-                let placed = operation.pay(document, &change, steps)?;
+                let placed = operation.charge(document, &change, steps)?;
                 operation.check_growth(&change, placed, &mut copied)?;
                 operation.change(document, &change)?;
             }
@@ -158,11 +159,18 @@ impl<'p> Operation<'p> {
             Some(other) => {
                 let hint =
                     nearest(other, OPERATIONS).map_or(String::new(), |name| format!(", perhaps \"{name}\""));
-                let detail =
-                    format!("must have an \"op\" of {}{hint}, not {}", OPERATIONS.join(", "), quote(other));
+                let detail = format!(
+                    "must have an \"op\" that is one of {}{hint}, not {}",
+                    OPERATIONS.join(", "),
+                    quote(other)
+                );
                 return Err(self.malformed(&detail));
             }
-            None => return Err(self.malformed(&format!("must have an \"op\" of {}", OPERATIONS.join(", ")))),
+            None => {
+                return Err(
+                    self.malformed(&format!("must have an \"op\" that is one of {}", OPERATIONS.join(", ")))
+                );
+            }
         };
         Ok(Step::Change(change))
     }
@@ -208,7 +216,7 @@ impl<'p> Operation<'p> {
     }
 
     /// Charges the steps of a change before it is made, and measures the value it adds.
-    fn pay(
+    fn charge(
         &self,
         document: &Value,
         change: &PatchOperation,
@@ -255,7 +263,7 @@ impl<'p> Operation<'p> {
         if matches!(change, PatchOperation::Copy(_)) {
             *copied = copied.saturating_add(placed.bytes);
             if *copied > COPIED_BYTES_MAX {
-                return Err(self.too_costly("would copy more than a document may hold"));
+                return Err(self.too_costly("would make the document larger than allowed"));
             }
         }
         if placed.depth > 0 && change.path().count() + placed.depth > MAX_DEPTH {

@@ -20,9 +20,9 @@ impl Pointer {
     /// The pointer of a member of this object.
     #[must_use]
     pub fn member(&self, name: &str) -> Self {
-        let mut place = self.clone();
-        place.enter(name);
-        place
+        let mut pointer = self.clone();
+        pointer.enter(name);
+        pointer
     }
 
     /// The pointer of an item of this array.
@@ -33,8 +33,8 @@ impl Pointer {
 
     /// This pointer, prefixed with the pointer of the document it is relative to.
     #[must_use]
-    pub fn below(&self, place: &Self) -> Self {
-        Self(format!("{place}{self}"))
+    pub fn below(&self, base: &Self) -> Self {
+        Self(format!("{base}{self}"))
     }
 
     /// The pointer as text.
@@ -46,7 +46,7 @@ impl Pointer {
     pub(super) fn enter(&mut self, step: impl fmt::Display) -> usize {
         let before = self.0.len();
         self.0.push('/');
-        // Writing to a string cannot fail.
+        // Writing to a `String` never fails.
         let _ = write!(Escape(&mut self.0), "{step}");
         before
     }
@@ -85,7 +85,7 @@ pub struct Problem {
     /// JSON pointer (RFC 6901) of the member or item; for a parameter, `/` and the name of the parameter.
     #[schema(value_type = String, example = "/limits/dailySmsLimit")]
     pub pointer: Pointer,
-    /// What is wrong with the value and what is accepted, to show to a person.
+    /// Sentence for people that says what is wrong with the value and what is accepted.
     #[schema(example = "\"dailySmsLimit\" must be between 0 and 1000000.")]
     pub detail: String,
 }
@@ -94,7 +94,7 @@ impl Problem {
     /// The most characters of a path in a sentence.
     const PATH_MAX: usize = 100;
 
-    /// A problem within a setting, at its place there.
+    /// A problem of a setting, with the pointer of the member that is wrong.
     pub fn of_setting(error: &SettingError) -> Self {
         let path: String = error.path.chars().skip(1).take(Self::PATH_MAX).collect();
         let detail = if path.is_empty() {
@@ -120,9 +120,9 @@ mod tests {
 
     #[test]
     fn escapes_and_composes() {
-        let place = Pointer::root().member("limits").member("a/b~c").item(3);
-        assert_eq!(place.as_str(), "/limits/a~1b~0c/3");
+        let pointer = Pointer::root().member("limits").member("a/b~c").item(3);
+        assert_eq!(pointer.as_str(), "/limits/a~1b~0c/3");
         let document = serde_json::json!({"limits": {"a/b~c": [0, 1, 2, "here"]}});
-        assert_eq!(document.pointer(place.as_str()), Some(&"here".into()));
+        assert_eq!(document.pointer(pointer.as_str()), Some(&"here".into()));
     }
 }

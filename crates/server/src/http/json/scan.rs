@@ -1,7 +1,7 @@
-//! A scanner for JSON in its most common form, which allocates nothing that is not asked for.
+//! A scanner for JSON in its most common form, which allocates nothing that is not requested.
 //!
 //! Every method gives None for invalid JSON and for valid but rare forms, such as an escape in a string. The caller
-//! then starts over with [`super::parse_strict`], which alone decides and explains.
+//! then starts over with [`super::parse_strict`], which decides whether the text is valid and reports the problem.
 
 /// A position in JSON text.
 #[derive(Clone, Debug)]
@@ -142,7 +142,7 @@ impl<'t> Scanner<'t> {
         })
     }
 
-    /// Consumes an object or array and gives its text, which is not validated.
+    /// Consumes an object or array and returns its text, which is not validated.
     pub fn nested(&mut self) -> Option<&'t str> {
         if !matches!(self.peek()?, b'{' | b'[') {
             return None;
@@ -203,9 +203,9 @@ impl<'t> Scanner<'t> {
         let bytes = self.text.as_bytes();
         // Compares eight bytes at a time up to the first special one.
         while let Some(eight) = bytes.get(self.at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let strange = strange_bytes(u64::from_le_bytes(*eight));
-            self.at += strange.trailing_zeros() as usize / 8;
-            if strange != 0 {
+            let special = special_bytes(u64::from_le_bytes(*eight));
+            self.at += special.trailing_zeros() as usize / 8;
+            if special != 0 {
                 break;
             }
         }
@@ -224,8 +224,8 @@ impl<'t> Scanner<'t> {
 }
 
 /// A mask with the highest bit of the first special byte among these eight: a quote, a backslash or a control
-/// character. Later bytes may be marked wrongly, which is not used.
-const fn strange_bytes(eight: u64) -> u64 {
+/// character. Later bytes may be marked wrongly; they are not used.
+const fn special_bytes(eight: u64) -> u64 {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
     const fn below(eight: u64, limit: u64) -> u64 {
@@ -254,8 +254,8 @@ impl Number<'_> {
         self.decimals > 0
     }
 
-    /// The nearest float; `None` when the number is too large for one.
-    #[expect(clippy::cast_precision_loss, reason = "both are floats exactly")]
+    /// The nearest float; `None` if the number is too large for one.
+    #[expect(clippy::cast_precision_loss, reason = "both numbers are exact as floats")]
     pub fn to_f64(self) -> Option<f64> {
         match (self.digits, TENS.get(self.decimals)) {
             // Division of two exact floats is correctly rounded.

@@ -7,7 +7,8 @@ use perigee_core::access::privilege::Privilege;
 use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SessionId, ShareId, UserId,
+    AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SegmentId, SessionId, ShareId,
+    UserId,
 };
 use perigee_core::rules::schedule::Weekday;
 use perigee_core::text::{TextError, check_length, check_lines, check_one_line};
@@ -30,7 +31,7 @@ pub fn check_chars(text: &str, allowed: &RangeInclusive<usize>) -> Result<(), Re
     check_length(text, *allowed.start(), *allowed.end()).map_err(refusal)
 }
 
-/// What is said of a text that is not as it must be.
+/// The error for a text that does not have the required form.
 fn refusal(error: TextError) -> Refusal {
     error.to_string().into()
 }
@@ -162,6 +163,7 @@ ids! {
     AuditId => "an audit entry";
     RuleId => "a rule";
     GeofenceId => "a geofence";
+    SegmentId => "a segment";
 }
 
 #[cfg(test)]
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_says_what_it_must_be() {
+    fn refusals_say_what_is_accepted() {
         check::<String>(&json!(5), "must be a string, not a number");
         check::<String>(&json!("a\tb"), "must be one line without control characters");
         check::<String>(&json!("a\u{9f}"), "must be one line without control characters");

@@ -12,9 +12,9 @@ const REQUEST_HEADERS: &str = "Accept, Authorization, Content-Encoding, Content-
 const ANSWER_HEADERS: &str = "Api-Version, Content-Disposition, Deprecation, ETag, Link, Location, RateLimit, \
      RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id";
 /// `Access-Control-Max-Age` in seconds. Some browsers cap it at two hours.
-const REMEMBERED_S: &str = "7200";
+const MAX_AGE_S: &str = "7200";
 
-/// What CORS says about one request.
+/// The CORS decision about one request.
 #[derive(Debug)]
 pub(super) struct CrossOrigin {
     /// Whether any origin is configured, so that answers vary by `Origin`.
@@ -45,7 +45,7 @@ impl CrossOrigin {
         let headers = response.headers_mut();
         headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
-        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(REMEMBERED_S));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static(MAX_AGE_S));
         Some(response)
     }
 

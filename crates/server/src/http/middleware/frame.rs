@@ -25,7 +25,7 @@ use crate::http::error::{ApiError, ApiResult, chain, internal, invalid_header};
 use crate::http::error_code::ErrorCode;
 use crate::http::extract::Caller;
 use crate::http::format::is_negotiated;
-use crate::serve::HostInDoubt;
+use crate::serve::AmbiguousHost;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const API_VERSION: HeaderName = HeaderName::from_static("api-version");
@@ -85,12 +85,6 @@ pub async fn frame(
         }
         audit_denial(&app, error, &context, &method, (route_name, &path));
     }
-    if error.is_none()
-        && !matches!(method, Method::GET | Method::HEAD)
-        && let Some((account, _, _)) = context.caller()
-    {
-        app.signals.announce(account);
-    }
     if path.starts_with("/api") {
         add_api_headers(response.headers_mut(), &app, &context);
     } else if route_name.is_some_and(has_secret) {
@@ -109,8 +103,8 @@ pub async fn frame(
     response
 }
 
-/// Authenticates and counts a request that no handler answers, so that its error has the usage figures of every other. A
-/// request without a token or a session is left as it is.
+/// Authenticates and counts a request that no handler answers, so that its error has usage counts like any other
+/// answer. A request without a token or a session is not counted.
 async fn identify(app: &App, request: &mut Request) -> ApiResult<()> {
     if !has_credentials(request.headers()) {
         return Ok(());
@@ -121,12 +115,12 @@ async fn identify(app: &App, request: &mut Request) -> ApiResult<()> {
     caller.map(drop)
 }
 
-/// Whether the path of this route holds a secret that shows something by itself.
+/// Whether the path of this route contains a secret that gives access without signing in.
 fn has_secret(route: &str) -> bool {
     ["/a/{", "/mail/{", "/gateways/{", "/password"].iter().any(|start| route.starts_with(start))
 }
 
-/// Runs the handler. A panic fails this request with 500 and no other.
+/// Runs the handler. A panic fails only this request, with 500.
 async fn run(request: Request, next: Next, context: &RequestContext) -> Response {
     let answered = next.run(request).instrument(tracing::error_span!("request", id = context.id()));
     // Only the context is used after a panic, and it is consistent at any time.
@@ -164,8 +158,8 @@ fn check_head(request: &Request) -> ApiResult<()> {
     if address.len() > ADDRESS_MAX {
         return Err(ApiError::new(ErrorCode::AddressTooLong, problem::ADDRESS_TOO_LONG));
     }
-    if request.extensions().get::<HostInDoubt>().is_some() {
-        return Err(invalid_header("Send the header Host exactly once."));
+    if request.extensions().get::<AmbiguousHost>().is_some() {
+        return Err(invalid_header("The request must have the header Host exactly once."));
     }
     Ok(())
 }
@@ -175,14 +169,14 @@ fn check_accept(request: &Request, route: Option<&str>) -> ApiResult<()> {
     let is_data = request.uri().path().starts_with("/api/") && !request.uri().path().starts_with("/api/docs");
     let is_negotiated = route.is_some_and(|route| is_negotiated(request.method(), route));
     let accept = Accept::of(request.headers());
-    let takes_json =
+    let accepts_json =
         ["application/json", "application/problem+json"].iter().any(|media| accept.quality(media) > 0);
-    if !is_data || is_negotiated || takes_json {
+    if !is_data || is_negotiated || accepts_json {
         return Ok(());
     }
     Err(ApiError::new(
         ErrorCode::NotAcceptable,
-        "Responses are JSON. Send \"Accept: application/json\", or no Accept header.",
+        "This operation answers only with JSON. Send \"Accept: application/json\", or no Accept header.",
     ))
 }
 
@@ -200,9 +194,9 @@ fn bare_error(response: &Response) -> Option<ApiError> {
 }
 
 fn of_panic(panic: &(dyn Any + Send)) -> ApiError {
-    let said = panic.downcast_ref::<String>().map(String::as_str);
-    let said = said.or_else(|| panic.downcast_ref::<&str>().copied());
-    internal(format!("the handler panicked: {}", said.unwrap_or("(no message)")))
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    let message = message.or_else(|| panic.downcast_ref::<&str>().copied());
+    internal(format!("the handler panicked: {}", message.unwrap_or("(no message)")))
 }
 
 fn log_cause(error: &ApiError, context: &RequestContext, method: &Method, path: &str) {
@@ -226,7 +220,7 @@ fn audit_denial(
         return;
     }
     let (action, now) = ("request.denied", app.clock.now());
-    app.refusals.add(Refusals {
+    app.counters.refusals.add(Refusals {
         account,
         kind: format!("{action} {user} {} {method} {}", via.name(), route.unwrap_or_default()),
         origin: context.origin(via, Some(user)),
@@ -241,7 +235,7 @@ fn audit_denial(
 
 fn add_api_headers(headers: &mut HeaderMap, app: &App, context: &RequestContext) {
     headers.insert(API_VERSION, HeaderValue::from_static("1"));
-    let rated = context.rated().unwrap_or_else(|| app.rates.bad_token(context.address(), false));
+    let rated = context.rated().unwrap_or_else(|| app.access.rates.bad_token(context.address(), false));
     let policy = format!("\"{}\";q={};w={}", rated.policy, rated.quota.burst, rated.quota.window_s());
     let left = format!("\"{}\";r={};t={}", rated.policy, rated.allowance.remaining, rated.allowance.wait_s);
     insert(headers, RATE_LIMIT_POLICY, policy);
@@ -255,7 +249,7 @@ fn add_common_headers(headers: &mut HeaderMap, context: &RequestContext, secure:
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     let policy =
         headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(HeaderValue::from_static(CONTENT_SECURITY));
-    // Pages of share links may be framed; old browsers know only this header.
+    // Pages of share links may be framed; old browsers support only `X-Frame-Options`.
     if !policy.as_bytes().ends_with(b"frame-ancestors *") {
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }

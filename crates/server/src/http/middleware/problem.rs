@@ -20,14 +20,14 @@ pub struct ProblemBody<'a> {
     /// Always false in errors.
     #[schema(example = false)]
     success: bool,
-    /// What is wrong and what to do next, in English, to show to a person.
+    /// Sentence in English for people that says what is wrong and what to do next.
     #[schema(example = "The device does not exist, or you may not see it. Check the ID.")]
     error: &'a str,
     /// URN of the error code.
     #[serde(rename = "type")]
     #[schema(example = "urn:perigee:problem:not-found")]
     kind: String,
-    /// Short title, the same for every error with this code.
+    /// Short title of the error. It is the same for every error with this code.
     #[schema(example = "Not found")]
     title: &'static str,
     /// HTTP status of the response.
@@ -38,10 +38,10 @@ pub struct ProblemBody<'a> {
     /// Unique identifier of the request, as in the header `X-Request-Id` and in the log of the server.
     #[schema(example = "req_0f3a9c2d4b5e6f708192a3b4")]
     instance: &'a str,
-    /// Stable error code, for programs.
+    /// Error code for programs. It does not change between versions.
     #[schema(example = "not-found")]
     code: &'static str,
-    /// Problems of the body or of the parameters, each with its place. Absent for other errors.
+    /// Problems of the body or of the parameters, each with the `pointer` of the member. Absent for other errors.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     errors: &'a [Problem],
     /// Number of API calls of the account since the API was activated. Absent if the caller is not authenticated.
@@ -62,7 +62,7 @@ pub struct TokenRefusal {
     /// Always false in errors.
     #[schema(example = false)]
     success: bool,
-    /// What is wrong and what to do next, in English, to show to a person.
+    /// Sentence in English for people that says what is wrong and what to do next.
     #[schema(example = "Invalid API key or user name.")]
     error: String,
 }
@@ -181,7 +181,7 @@ mod tests {
             let message = expect.unwrap_or(&error.message);
             assert_eq!(body, serde_json::json!({ "success": false, "error": message }));
         };
-        check(internal("the disk is gone"), 500, None).await;
+        check(internal("the disk has failed"), 500, None).await;
         check(unavailable("the store is down"), 503, None).await;
         check(ApiError::new(ErrorCode::RequestTimeout, "Too slow."), 408, None).await;
         check(invalid_body(vec![problem("One."), problem("Two.")]), 400, Some("One. Two.")).await;

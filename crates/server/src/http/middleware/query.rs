@@ -1,5 +1,5 @@
-//! Operations that the document describes: refuses what they do not take before a handler runs. A client must not
-//! believe that, say, `dryRun` was honoured, or that `If-Match` protected a resource without an entity tag.
+//! Refuses query parameters and entity tags that an operation does not support, before its handler runs. Otherwise a
+//! client could believe that `dryRun` was honoured, or that `If-Match` protected a resource without an entity tag.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,10 +28,10 @@ struct Operation {
 
 impl Operation {
     fn of(operation: &Value) -> Self {
-        let named = |place: &str| -> Vec<String> {
+        let named = |source: &str| -> Vec<String> {
             let parameters = operation["parameters"].as_array().into_iter().flatten();
-            let placed = parameters.filter(|parameter| parameter["in"] == place);
-            placed.filter_map(|parameter| parameter["name"].as_str().map(str::to_owned)).collect()
+            let sent_there = parameters.filter(|parameter| parameter["in"] == source);
+            sent_there.filter_map(|parameter| parameter["name"].as_str().map(str::to_owned)).collect()
         };
         let mut ways = operation["security"].as_array().into_iter().flatten();
         Self {
@@ -83,8 +83,8 @@ impl KnownOperations {
         Ok(())
     }
 
-    /// Whether an error that no handler answers is one to an authenticated call: the path is unknown, the method is not
-    /// one of the path's, or the operation needs a token or a session.
+    /// Whether a request that no handler answers is authenticated and counted: the path is unknown, the path does not
+    /// have the method, or the operation needs a token or a session.
     pub fn counts(&self, request: &Request, route: Option<&str>) -> bool {
         match route {
             None => request.uri().path().starts_with("/api/"),
@@ -108,7 +108,7 @@ impl KnownOperations {
     }
 }
 
-/// Whether a header lists entity tags, and not any.
+/// Whether a header lists entity tags instead of `*`.
 fn names_tags(request: &Request, name: &HeaderName) -> bool {
     request.headers().get_all(name).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_know_a_few_methods() {
+    fn unknown_methods_share_one_label() {
         assert_eq!(method_label(&Method::PATCH), "PATCH");
         for made_up in ["BREW", "get", "X1", "X2"] {
             assert_eq!(method_label(&made_up.parse().unwrap()), "other", "{made_up}");

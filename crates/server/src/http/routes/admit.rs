@@ -1,18 +1,14 @@
 //! Admits bodies that may be submissions, and applies the right rate limit: that of submissions if the body has items
 //! for a visible device, and otherwise that of the account.
 
-use perigee_core::access::privilege::Privilege;
 use perigee_core::devices::device::{Device, DeviceRef};
-use perigee_core::error::StoreError;
 use perigee_core::id::DeviceId;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use super::devices::{find_device, find_device_id};
-use crate::app::App;
+use super::devices::find_device;
 use crate::budget::Permit;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, Packed, Read, SUBMISSION_MAX, Submission, Submitter};
+use crate::http::extract::{Packed, Read, SUBMISSION_MAX, Submission, Submitter};
+use crate::http::prelude::*;
 use crate::http::submission::{Batch, BodyContent, ItemKind};
 
 /// The most bytes of a body that requests a time range.
@@ -23,17 +19,17 @@ const RANGE_MAX: usize = 16 * 1024;
 pub(super) struct AdmittedBody<T> {
     /// The caller who sent the body.
     pub(super) caller: Caller,
-    /// What to do for the body.
+    /// The action for the body.
     pub(super) admitted: Admitted<T>,
     /// The permit for the memory of the body and of its items, held until the request is done.
     pub(super) permit: Permit,
 }
 
-/// What to do for a body.
+/// The action for a body.
 #[derive(Debug)]
 pub(super) enum Admitted<T> {
     /// Store these items. The store looks up the device; [`refused`] makes the error if it is not visible.
-    Store(DeviceId, Batch<T>),
+    Store(DeviceRef, Batch<T>),
     /// Store these items of this device, then answer the time range in these members.
     StoreAndRange(Box<Device>, Batch<T>, Map<String, Value>),
     /// Answer the time range in these members for this device.
@@ -86,13 +82,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
         // Only the device can be wrong, and the store checks it when it stores: reading the device here would double
         // the cost.
         (Ok(Read { content: BodyContent::Store(Ok(batch)), permit }), Some(device)) if may_store => {
-            let id = match device {
-                DeviceRef::Id(id) => *id,
-                DeviceRef::Identifier(_) => {
-                    find_device_id(app, &caller, Some(device)).await.map_err(missing)?
-                }
-            };
-            return Ok(AdmittedBody { caller, admitted: Admitted::Store(id, batch), permit });
+            return Ok(AdmittedBody { caller, admitted: Admitted::Store(device.clone(), batch), permit });
         }
         (read, _) => read,
     };
@@ -109,7 +99,7 @@ pub(super) async fn admit_body<T: Send + 'static>(
         BodyContent::Range(body) => Admitted::Range(Box::new(device), body),
         BodyContent::Store(batch) => {
             caller.require(privilege)?;
-            Admitted::Store(device.id, batch?)
+            Admitted::Store(DeviceRef::Id(device.id), batch?)
         }
         BodyContent::StoreAndRange(batch, range) => {
             caller.require(privilege)?;
@@ -117,6 +107,15 @@ pub(super) async fn admit_body<T: Send + 'static>(
         }
     };
     Ok(AdmittedBody { caller, admitted, permit })
+}
+
+/// The id of the device of items that are stored by it.
+pub(super) async fn device_of_items(app: &App, caller: &Caller, device: &DeviceRef) -> ApiResult<DeviceId> {
+    if let DeviceRef::Id(id) = device {
+        return Ok(*id);
+    }
+    let found = app.store.find_device_id(caller.scope(), device).await?;
+    found.ok_or_else(|| refused(app, caller, StoreError::NotFound(Kind::Device)))
 }
 
 /// The error if the store refused the items. A submission to a device that is not visible is charged as an API call.

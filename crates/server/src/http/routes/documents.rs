@@ -3,25 +3,20 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use axum::Extension;
-use axum::extract::State;
-use axum::response::Response;
 use http::HeaderMap;
 use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::encoding::compressed_file::{CompressedFile, CompressedFiles, compressed_files};
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Preconditions, TextPath};
+use crate::http::extract::TextPath;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 use crate::http::router::api_document;
 
 /// The embedded files of the reference page.
 #[derive(RustEmbed)]
 #[folder = "assets/docs"]
-#[exclude = "README.md"]
-#[exclude = "vendor.sha256"]
 struct Reference;
 
 /// The page itself, which is served at `/api/docs` and not by its file name.
@@ -65,7 +60,8 @@ pub async fn get_openapi(
 
 /// Answers with the reference page.
 pub async fn get_reference(headers: HeaderMap, preconditions: Preconditions) -> ApiResult<Response> {
-    let page = FILES.get(INDEX).ok_or_else(|| internal("the reference page is missing"))?;
+    let page =
+        FILES.get(INDEX).ok_or_else(|| internal("the program was built without the reference page"))?;
     Ok(page.answer(&headers, &preconditions).await)
 }
 

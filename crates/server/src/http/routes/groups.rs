@@ -1,25 +1,12 @@
 //! Groups: named sets of devices.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::groups::group::{Group, GroupFilter, GroupSettings};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::text::{Description, Name};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::budget::Payer;
-use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::{ApiResult, internal, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
-use crate::http::input::{Set, input, read_body};
-use crate::http::list::answer_list;
-use crate::http::names::{Named, resolve_names};
-use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::input::Set;
+use crate::http::prelude::*;
 
 /// Named set of devices.
 #[derive(Serialize, ToSchema)]
@@ -46,16 +33,11 @@ pub struct GroupView {
     last_modified: String,
 }
 
-/// A list of groups.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GroupList {
+list! {
+    /// A list of groups.
+    pub struct GroupList;
     /// Groups that the caller may see, sorted by ID.
-    #[schema(value_type = Vec<GroupView>)]
-    groups: Vec<GroupView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    groups: GroupView,
 }
 
 input! {
@@ -112,7 +94,7 @@ async fn in_turn<T: Send + 'static>(
         drop(slot);
         changed
     };
-    app.background.spawn_on(task, &app.runtime).await.map_err(internal)
+    app.tasks.background.spawn_on(task, &app.tasks.runtime).await.map_err(internal)
 }
 
 async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Group> {
@@ -128,8 +110,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GroupId>) -> ApiResult<Grou
     ("limit" = Option<u32>, Query, description = "Maximum number of groups in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only groups whose name or description contains this text. Upper and lower case are not distinguished.", example = "trawl"),
-), responses((status = 200, description = "Groups that the caller may see.", body = GroupList)))]
-pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+), responses((status = 200, description = "Groups that the caller may see, sorted by ID.", body = GroupList)))]
+pub async fn list_groups(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let filter = GroupFilter { text: params.text("q") };
     let part = params.finish_list("groups")?;
     let (store, scope) = (app.store.clone(), caller.scope());
@@ -142,16 +124,11 @@ pub async fn list_groups(State(app): State<App>, caller: Caller, mut params: Par
 
 /// Create a group
 ///
-/// Creates a group. Requires the privilege `groups.write` and a user who may see the whole account. Sends the event
+/// Creates a group. Requires the privilege `groups.write` and a caller who sees the whole account. Sends the event
 /// `group.created`.
 #[utoipa::path(post, path = "/api/groups", tag = "groups", request_body = GroupInput,
     responses((status = 201, description = "The group was created.", body = GroupView)))]
-pub async fn create_group(
-    State(app): State<App>,
-    caller: Caller,
-    once: Once,
-    mut body: JsonBody,
-) -> ApiResult<Reply<GroupView>> {
+pub async fn create_group(Call(app, caller): Call, once: Once, mut body: JsonBody) -> ApiReply<GroupView> {
     caller.require(Privilege::GroupsWrite)?;
     caller.require_whole_account()?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
@@ -161,73 +138,46 @@ pub async fn create_group(
     let devices = settings.devices.len();
     let create = async move { store.create_group(&actor, settings, key).await };
     let created = in_turn(&app, &caller, devices, create).await?;
-    let group = place_reference(created, "devices")??.into_inner();
+    let group = attribute_reference(created, "devices")??.into_inner();
     let address = app.base_url.join(&format!("/api/groups/{}", group.id));
-    let revision = group.revision;
-    Ok(caller.reply(GroupView::from(group)).created(address).revision(revision))
+    Ok(caller.reply_at(group.revision, GroupView::from(group)).created(address))
 }
 
 /// Retrieve a group
 ///
 /// Returns a group with the IDs of its devices. Any user who may see the group may call this operation.
 #[utoipa::path(get, path = "/api/groups/{groupId}", tag = "groups",
-    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
     responses((status = 200, description = "The group with this ID.", body = GroupView)))]
 pub async fn get_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GroupId>,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let group = find(&app, &caller, id).await?;
-    let tag = entity_tag(group.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    let revision = group.revision;
-    Ok(caller.reply(GroupView::from(group)).revision(revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, group.revision, GroupView::from(group)))
 }
 
-/// Replace a group
-///
-/// Replaces name, description and devices of a group. A member that is omitted is set to its default: without `devices`
-/// the group is empty. Requires the privilege `groups.write`. Sends the event `group.updated`.
-#[utoipa::path(put, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
-    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group, updated.", body = GroupView)))]
-pub async fn replace_group(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GroupId>,
-    change: Change,
-) -> ApiResult<Reply<GroupView>> {
-    change_group(state, caller, id, change).await
-}
-
-/// Update a group
-///
-/// Changes the given settings of a group and leaves the others. Requires the privilege `groups.write`. Sends the event
-/// `group.updated`.
-#[utoipa::path(patch, path = "/api/groups/{groupId}", tag = "groups", request_body = GroupInput,
-    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The group, updated.", body = GroupView)))]
-pub async fn update_group(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GroupId>,
-    change: Change,
-) -> ApiResult<Reply<GroupView>> {
-    change_group(state, caller, id, change).await
+change_handlers! {
+    path: "/api/groups/{groupId}", tag: "groups", body: GroupInput, answer: GroupView, "The updated group.";
+    /// Replace a group
+    ///
+    /// Replaces name, description and devices of a group. A member that is omitted is set to its default: without `devices`
+    /// the group is empty. Requires the privilege `groups.write`. Sends the event `group.updated`.
+    replace_group,
+    /// Update a group
+    ///
+    /// Changes the given settings of a group and leaves the others. Requires the privilege `groups.write`. Sends the event
+    /// `group.updated`.
+    update_group => change_group(id: IdPath<GroupId>)
 }
 
 async fn change_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GroupId>,
     change: Change,
-) -> ApiResult<Reply<GroupView>> {
+) -> ApiReply<GroupView> {
     let group = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::GroupsWrite)?;
@@ -239,11 +189,10 @@ async fn change_group(
         let settings = read_group(&wanted)?;
         let (store, actor, devices) = (app.store.clone(), caller.actor(), settings.devices_changed(&before));
         let replace = async move { store.replace_group(&actor, id, seen, settings).await };
-        place_reference(in_turn(&app, &caller, devices, replace).await?, "devices")
+        attribute_reference(in_turn(&app, &caller, devices, replace).await?, "devices")
     })
     .await?;
-    let revision = group.revision;
-    Ok(caller.reply(GroupView::from(group)).revision(revision))
+    Ok(caller.reply_at(group.revision, GroupView::from(group)))
 }
 
 /// Delete a group
@@ -251,14 +200,12 @@ async fn change_group(
 /// Deletes a group. Its devices are not deleted. The request fails with `in-use` while a user may see only this group.
 /// Requires the privilege `groups.write`. Sends the event `group.deleted`.
 #[utoipa::path(delete, path = "/api/groups/{groupId}", tag = "groups",
-    params(("groupId" = String, Path, description = "ID of the group.", example = "grp_01jc2m8k4n5p6")),
     responses((status = 200, description = "The group was deleted.", body = Done)))]
 pub async fn delete_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GroupId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::GroupsWrite)?;

@@ -3,19 +3,17 @@
 use std::net::IpAddr;
 
 use axum::Router;
-use axum::extract::{OriginalUri, State};
-use axum::response::{IntoResponse, Response};
+use axum::extract::OriginalUri;
 use axum::routing::get;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use metrics_exporter_prometheus::PrometheusHandle;
 use secrecy::ExposeSecret;
 
-use crate::app::App;
 use crate::auth::same_bytes;
 use crate::http::context::RequestContext;
-use crate::http::error::ApiResult;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 use crate::recorder::recorder;
 
 const EXPOSITION: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -40,24 +38,23 @@ pub async fn get_metrics(
     let settings = &app.config.metrics;
     let is_local = settings.listen.is_empty()
         && context.address().to_canonical().is_loopback()
-        && asks_for_loopback(uri.authority(), &headers)
+        && names_loopback(uri.authority(), &headers)
         && !is_forwarded(&headers);
-    if !is_local && !bears(&headers, settings.secret.expose_secret()) {
+    if !is_local && !sends_secret(&headers, settings.secret.expose_secret()) {
         return Err(nothing_here());
     }
-    Ok(figures())
+    Ok(render_metrics())
 }
 
-/// The router of the listener for metrics. It serves nothing else, to every client that sends the secret, if one is
-/// set.
+/// The router of the separate listener for metrics. Clients must send the secret if one is set.
 pub fn metrics_router(app: App) -> Router {
     Router::new().route("/metrics", get(get_metrics_alone)).with_state(app)
 }
 
 async fn get_metrics_alone(State(app): State<App>, headers: HeaderMap) -> Response {
     let secret = app.config.metrics.secret.expose_secret();
-    if secret.is_empty() || bears(&headers, secret) {
-        return figures();
+    if secret.is_empty() || sends_secret(&headers, secret) {
+        return render_metrics();
     }
     (
         StatusCode::UNAUTHORIZED,
@@ -67,14 +64,14 @@ async fn get_metrics_alone(State(app): State<App>, headers: HeaderMap) -> Respon
         .into_response()
 }
 
-fn figures() -> Response {
-    let figures = recorder().map(PrometheusHandle::render).unwrap_or_default();
-    ([(header::CONTENT_TYPE, EXPOSITION), (header::CACHE_CONTROL, NO_STORE)], figures).into_response()
+fn render_metrics() -> Response {
+    let text = recorder().map(PrometheusHandle::render).unwrap_or_default();
+    ([(header::CONTENT_TYPE, EXPOSITION), (header::CACHE_CONTROL, NO_STORE)], text).into_response()
 }
 
 /// Whether the request names the host as `localhost` or a loopback address. A proxy on this machine forwards the public
 /// host name, even when it adds no header of its own.
-fn asks_for_loopback(authority: Option<&Authority>, headers: &HeaderMap) -> bool {
+fn names_loopback(authority: Option<&Authority>, headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter().map(|host| host.to_str().ok()?.parse().ok());
     let named: Option<Authority> = match (authority, hosts.next()) {
         (Some(authority), _) => Some(authority.clone()),
@@ -95,7 +92,7 @@ fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDING.iter().any(|name| headers.contains_key(name))
 }
 
-fn bears(headers: &HeaderMap, secret: &str) -> bool {
+fn sends_secret(headers: &HeaderMap, secret: &str) -> bool {
     let given = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.as_bytes().split_at_checked("Bearer ".len()))

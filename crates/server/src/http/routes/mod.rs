@@ -18,6 +18,8 @@ pub mod notifications;
 pub mod operations;
 pub mod pages;
 pub mod reference;
+pub mod reports;
 pub mod rules;
 pub mod shares;
+pub mod timeline;
 pub mod webhooks;

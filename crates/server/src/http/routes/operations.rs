@@ -1,13 +1,11 @@
 //! Liveness and readiness probes.
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, header};
 
-use crate::app::App;
 use crate::disk::DiskSpace;
-use crate::http::error::{ApiResult, unavailable};
+use crate::http::error::unavailable;
+use crate::http::prelude::*;
 
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
@@ -22,7 +20,11 @@ pub async fn get_readiness(State(app): State<App>) -> ApiResult<Response> {
     if let Some(disk) = disk.filter(|disk| disk.is_full()) {
         return Err(unavailable(format!("the disk of the store is full: {} bytes are free", disk.free)));
     }
-    app.readiness.check(&app.store, &app.runtime).await.map_err(|reason| unavailable(reason.to_string()))?;
+    app.health
+        .readiness
+        .check(&app.store, &app.tasks.runtime)
+        .await
+        .map_err(|reason| unavailable(reason.to_string()))?;
     let damage = app.store.damage_metrics().await?;
     let mut ready = serde_json::json!({
         "status": "ready",

@@ -2,15 +2,14 @@
 
 use std::sync::LazyLock;
 
-use axum::response::Response;
 use http::HeaderMap;
 use rust_embed::RustEmbed;
 
 use crate::http::embedded::Keep;
 use crate::http::encoding::compressed_file::{CompressedFiles, compressed_files};
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Preconditions, TextPath};
+use crate::http::extract::TextPath;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 
 /// The pages and the files that they load.
 #[derive(RustEmbed)]
@@ -27,7 +26,9 @@ static FILES: LazyLock<CompressedFiles> = LazyLock::new(|| {
 /// The page on which the user of a link chooses a password. The secret of the link is in the fragment of the URL, so
 /// that browsers do not send it before it is used.
 pub async fn get_password_page(headers: HeaderMap, preconditions: Preconditions) -> ApiResult<Response> {
-    let page = FILES.get(PASSWORD).ok_or_else(|| internal("the page to set a password is missing"))?;
+    let page = FILES
+        .get(PASSWORD)
+        .ok_or_else(|| internal("the program was built without the page to set a password"))?;
     Ok(page.answer(&headers, &preconditions).await)
 }
 

@@ -2,21 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::header;
 use perigee_core::accounts::country::Country;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Caller, Params, Preconditions};
+use crate::http::prelude::*;
 use crate::http::reply::not_modified;
 
 /// Countries that a user profile can have.
@@ -76,8 +69,7 @@ pub async fn list_countries(
     (status = 304, description = "Nothing has changed since the response with this entity tag."),
 ))]
 pub async fn list_time_zones(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {

@@ -31,12 +31,12 @@ fn read_attribute(name: &str, value: &Value) -> Result<Attribute, Refusal> {
     }
 }
 
-/// Reads the member `attributes` and adds unknown members to it; those in `attributes` take precedence. Gives
-/// whether an unknown member cannot be an attribute. Call it after all known members were read.
+/// Reads the member `attributes` and adds unknown members to it; those in `attributes` take precedence. Returns whether
+/// an unknown member cannot be an attribute. Call it after all known members were read.
 pub fn read_attributes(fields: &mut Fields<'_>) -> (BTreeMap<String, Attribute>, bool) {
     let mut attributes = fields.object("attributes", |entries| Some(attribute_values(entries))).nullable();
     let attributes = attributes.get_or_insert_default();
-    let mut strange = false;
+    let mut has_unknown = false;
     for (name, value) in fields.take_unknown() {
         if value.is_null() || attributes.contains_key(name) {
             continue;
@@ -44,7 +44,7 @@ pub fn read_attributes(fields: &mut Fields<'_>) -> (BTreeMap<String, Attribute>,
         match read_attribute(name, value) {
             Ok(attribute) => drop(attributes.insert(name.to_owned(), attribute)),
             Err(refusal) => {
-                strange |= value.is_array() || value.is_object();
+                has_unknown |= value.is_array() || value.is_object();
                 fields.refuse(name, &format!("is not a known member. As an attribute, it {refusal}"));
             }
         }
@@ -53,7 +53,7 @@ pub fn read_attributes(fields: &mut Fields<'_>) -> (BTreeMap<String, Attribute>,
         let most = Location::ATTRIBUTES_MAX;
         fields.refuse("attributes", &format!("must have at most {most} members, unknown ones included"));
     }
-    (std::mem::take(attributes), strange)
+    (std::mem::take(attributes), has_unknown)
 }
 
 /// Reads every member of an object as an attribute.
@@ -80,7 +80,7 @@ pub fn check_texts(fields: &mut Fields<'_>, bytes: usize) {
     if bytes > most {
         fields.refuse(
             "attributes",
-            &format!("and all other texts must have at most {most} bytes in total, not {bytes}; send fewer or shorter texts"),
+            &format!("makes the item too large: its texts have {bytes} bytes in total, at most {most} are accepted; send fewer or shorter texts"),
         );
     }
 }

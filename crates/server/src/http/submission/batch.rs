@@ -11,7 +11,7 @@ use crate::http::json::{Pointer, Problem};
 
 /// The most problems listed when no item was valid.
 const MOST_PROBLEMS: usize = 100;
-/// Problems of one item that are named: enough for a person, and 10,000 items stay an answer of a few megabytes.
+/// The most problems of one item that are listed, so that the answer to 10,000 items has a few megabytes.
 const NAMED_PROBLEMS: usize = 8;
 
 /// The reason for which an item is not stored.
@@ -47,7 +47,9 @@ pub struct Rejection {
     error: String,
 }
 
-/// Reason for which an item was not stored.
+/// Reason for which an item was not stored. `invalid-location`: a member of the location is missing or invalid.
+/// `invalid-alert`: a member of the alert is missing or invalid. `unknown-member`: the item has an unknown member that is
+/// an array or an object. `malformed-json`: the line is not JSON.
 #[derive(ToSchema)]
 #[schema(rename_all = "kebab-case")]
 pub enum RejectionCode {
@@ -104,8 +106,8 @@ impl<T> BatchBuilder<T> {
     }
 
     /// Adds the next item, valid or not.
-    pub(super) fn add(&mut self, judged: Result<T, ItemError>) {
-        match judged {
+    pub(super) fn add(&mut self, validated: Result<T, ItemError>) {
+        match validated {
             Ok(item) => self.push(item),
             Err(error) => {
                 let rejection =
@@ -124,12 +126,12 @@ impl<T> BatchBuilder<T> {
 }
 
 /// The rejection of a line that is not JSON.
-pub(super) fn malformed(problem: Problem, place: &Pointer) -> ItemError {
-    let problem = Problem { pointer: problem.pointer.below(place), detail: problem.detail };
+pub(super) fn malformed(problem: Problem, base: &Pointer) -> ItemError {
+    let problem = Problem { pointer: problem.pointer.below(base), detail: problem.detail };
     ItemError { code: ErrorCode::MalformedJson.name(), problems: vec![problem] }
 }
 
-/// Every problem of an item; of an item with more than that, the first [`NAMED_PROBLEMS`] and the number of the others.
+/// The first [`NAMED_PROBLEMS`] problems of an item, and the number of the others.
 fn join(problems: &[Problem]) -> String {
     let mut named: Vec<&str> =
         problems.iter().take(NAMED_PROBLEMS).map(|problem| problem.detail.as_str()).collect();

@@ -9,7 +9,7 @@ use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use super::item_kind::{ItemKind, RANGE_ENDS};
 use crate::http::input::{Schemas, array};
 
-/// What the schema needs besides the layouts of [`ItemKind`].
+/// Texts and names for the schema besides the layouts of [`ItemKind`].
 #[derive(Debug)]
 pub struct BodySchema {
     /// The name of the schema of an item.
@@ -39,20 +39,24 @@ impl BodySchema {
         RefOr::T(Schema::AnyOf(body.build()))
     }
 
-    /// The schemas that [`BodySchema::schema`] refers to, but for the item's.
+    /// The schemas that [`BodySchema::schema`] refers to, except that of the item.
     pub fn schemas<T>(&self, kind: &ItemKind<T>) -> Schemas {
         let named = Names::of(kind);
         let item = || RefOr::from(Ref::from_schema_name(self.item));
-        let several = self.wrapped(kind.many, array(item(), 1, kind.most, false));
+        let several = self.wrapped((kind.many, array(item(), 1, kind.most, false)), (kind.one, no_item()));
         vec![
             (named.many, several),
-            (named.one, self.wrapped(kind.one, item())),
+            (named.one, self.wrapped((kind.one, item()), (kind.many, no_items()))),
             (named.range, self.range_alone(kind)),
         ]
     }
 
-    /// Items in a member, with the members that are accepted beside them.
-    fn wrapped(&self, member: &str, mut items: RefOr<Schema>) -> RefOr<Schema> {
+    /// Items in a member, with the members that are accepted beside them; `other` may only be empty.
+    fn wrapped(
+        &self,
+        (member, mut items): (&str, RefOr<Schema>),
+        (other, empty): (&str, RefOr<Schema>),
+    ) -> RefOr<Schema> {
         let about = format!("{} to store.", capital(member));
         match &mut items {
             RefOr::Ref(reference) => reference.description = about,
@@ -69,6 +73,7 @@ impl BodySchema {
         let mut object = closed(description);
         object.properties.insert(member.to_owned(), items);
         object.required.push(member.to_owned());
+        object.properties.insert(other.to_owned(), empty);
         if let (true, RefOr::T(Schema::Object(range))) = (self.answers_range_beside_items, (self.range)()) {
             let optional = range.properties.into_iter().map(|(name, schema)| (name, or_null(schema)));
             object.properties.extend(optional);
@@ -82,23 +87,15 @@ impl BodySchema {
         RefOr::T(Schema::Object(object))
     }
 
-    /// A time range, beside which items may be null or empty: some clients send every member they know.
+    /// A time range, beside which items may be null or empty.
     fn range_alone<T>(&self, kind: &ItemKind<T>) -> RefOr<Schema> {
         let mut range = (self.range)();
         if let RefOr::T(Schema::Object(object)) = &mut range {
             if let Some(end) = object.properties.get_mut("to") {
                 *end = or_null(end.clone());
             }
-            let one = ObjectBuilder::new()
-                .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
-                .max_properties(Some(0))
-                .description(Some("Ignored in this request."));
-            object.properties.insert(kind.one.to_owned(), one.into());
-            let many = ArrayBuilder::new()
-                .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
-                .max_items(Some(0))
-                .description(Some("Ignored in this request."));
-            object.properties.insert(kind.many.to_owned(), many.into());
+            object.properties.insert(kind.one.to_owned(), no_item());
+            object.properties.insert(kind.many.to_owned(), no_items());
         }
         range
     }
@@ -131,10 +128,30 @@ fn closed(description: String) -> Object {
         .build()
 }
 
+/// A member without an item, which some clients send because they send every member they know. The server also accepts
+/// an empty list here, and an empty object in place of a list; a schema with both is more than generators of clients can
+/// read.
+fn no_item() -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
+        .max_properties(Some(0))
+        .description(Some("Ignored in this request."))
+        .into()
+}
+
+/// The same for a list.
+fn no_items() -> RefOr<Schema> {
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .max_items(Some(0))
+        .description(Some("Ignored in this request."))
+        .into()
+}
+
 /// An instant, or the empty text that some clients send for none.
 const INSTANT_OR_EMPTY: &str = "^([0-9]{4}-[0-9]{2}-[0-9]{2}.*)?$";
 
-/// A member that may be null, which its example is. An instant may also be empty.
+/// A member that may be null, with null as its example. An instant may also be empty.
 fn or_null(mut schema: RefOr<Schema>) -> RefOr<Schema> {
     if let RefOr::T(Schema::Object(object)) = &mut schema {
         if object.format == Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)) {

@@ -4,7 +4,7 @@
 use perigee_core::zone::Zone;
 
 use super::batch::{BatchBuilder, ItemError, malformed};
-use super::item_kind::{BodyContent, ItemKind, Place};
+use super::item_kind::{BodyContent, ItemKind, ItemPosition};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::error_code::ErrorCode;
 use crate::http::json::{MAX_VALUES, Scanner, parse_bounded, parse_strict_part};
@@ -33,7 +33,7 @@ impl<'f, T> FastPath<'f, T> {
         let text = std::str::from_utf8(body).ok()?;
         let mut scanner = Scanner::new(text.strip_prefix('\u{feff}').unwrap_or(text));
         match scanner.peek()? {
-            b'[' => self.array(&mut scanner, Place::Array)?,
+            b'[' => self.array(&mut scanner, ItemPosition::Array)?,
             b'{' => self.object(&mut scanner)?,
             _ => return None,
         }
@@ -62,13 +62,13 @@ impl<'f, T> FastPath<'f, T> {
             return Some(Ok(item));
         }
         self.slow_bytes = self.slow_bytes.checked_sub(line.len())?;
-        let place = Place::Array.of(self.items.count());
+        let pointer = ItemPosition::Array.of(self.items.count());
         Some(match parse_bounded(line, MAX_VALUES) {
             Ok(parsed) => {
                 self.values += parsed.values;
-                (self.kind.validate)(&parsed.value, place, self.zone)
+                (self.kind.validate)(&parsed.value, pointer, self.zone)
             }
-            Err(unread) => Err(malformed(unread.problem, &place)),
+            Err(unread) => Err(malformed(unread.problem, &pointer)),
         })
     }
 
@@ -90,9 +90,9 @@ impl<'f, T> FastPath<'f, T> {
         inside.take(b'{');
         match inside.name()? {
             name if name == self.kind.many => {
-                self.array(&mut inside, Place::MemberArray(self.kind.many))?;
+                self.array(&mut inside, ItemPosition::MemberArray(self.kind.many))?;
             }
-            name if name == self.kind.one => self.item(&mut inside, Place::Member(self.kind.one))?,
+            name if name == self.kind.one => self.item(&mut inside, ItemPosition::Member(self.kind.one))?,
             _ => return None,
         }
         inside.count_values(2);
@@ -100,17 +100,17 @@ impl<'f, T> FastPath<'f, T> {
         scanner.take(b'}').then_some(())
     }
 
-    fn array(&mut self, scanner: &mut Scanner<'_>, place: Place) -> Option<()> {
+    fn array(&mut self, scanner: &mut Scanner<'_>, position: ItemPosition) -> Option<()> {
         if !scanner.take(b'[') {
             return None;
         }
         let length = scanner.remaining();
         loop {
-            self.item(scanner, place)?;
+            self.item(scanner, position)?;
             if self.items.count() == 1 {
-                // Other items are about as long; reserve the vector once.
-                let alike = scanner.remaining() / (length - scanner.remaining()).max(1);
-                self.items.reserve(alike.min(self.kind.most));
+                // Reserves memory for all other items at once: they are probably about as long as the first.
+                let expected = scanner.remaining() / (length - scanner.remaining()).max(1);
+                self.items.reserve(expected.min(self.kind.most));
             }
             if !scanner.take(b',') {
                 break;
@@ -124,7 +124,7 @@ impl<'f, T> FastPath<'f, T> {
     }
 
     /// One item, from the text or else through a JSON value.
-    fn item(&mut self, scanner: &mut Scanner<'_>, place: Place) -> Option<()> {
+    fn item(&mut self, scanner: &mut Scanner<'_>, position: ItemPosition) -> Option<()> {
         let begin = scanner.clone();
         if let Some(item) = (self.kind.scan)(scanner, self.zone) {
             scanner.count_values(1);
@@ -134,10 +134,10 @@ impl<'f, T> FastPath<'f, T> {
         *scanner = begin;
         let text = scanner.nested()?;
         self.slow_bytes = self.slow_bytes.checked_sub(text.len())?;
-        let (item, values) = parse_strict_part(text, place.depth())?;
+        let (item, values) = parse_strict_part(text, position.depth())?;
         scanner.count_values(values);
-        let place = place.of(self.items.count());
-        self.items.add((self.kind.validate)(&item, place, self.zone));
+        let pointer = position.of(self.items.count());
+        self.items.add((self.kind.validate)(&item, pointer, self.zone));
         Some(())
     }
 }

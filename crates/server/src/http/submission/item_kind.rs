@@ -35,7 +35,7 @@ pub enum Layout {
     Lines,
 }
 
-/// What a body requests.
+/// The request in a body.
 #[derive(Debug)]
 pub enum BodyContent<T> {
     /// Store these items, if any of them is valid.
@@ -48,7 +48,7 @@ pub enum BodyContent<T> {
 
 /// Where the items are in the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ItemPosition {
     /// The body is the item.
     Whole,
     /// The item is this member.
@@ -59,7 +59,7 @@ pub(super) enum Place {
     MemberArray(&'static str),
 }
 
-impl Place {
+impl ItemPosition {
     /// The pointer of an item in the body.
     pub(super) fn of(self, index: usize) -> Pointer {
         match self {
@@ -98,7 +98,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// For items beside which a time range is ignored.
+/// Ignores a time range beside items; a value for [`ItemKind::beside`].
 pub fn ignore_range(fields: &mut Fields<'_>) {
     fields.ignore(&RANGE_ENDS);
     fields.ignore(&["limit", "cursor"]);
@@ -111,7 +111,7 @@ impl<T> ItemKind<T> {
     }
 
     /// The same, unless more than `slow_bytes` bytes need the slow path. The fast path, `FastPath`, takes far less time
-    /// and gives the same result.
+    /// and returns the same result.
     pub fn read_within(
         &self,
         body: &[u8],
@@ -131,19 +131,23 @@ impl<T> ItemKind<T> {
 
     /// The same for a document on the slow path, through a JSON value of all of it.
     pub fn read_document(&self, body: &[u8], zone: &Zone) -> ApiResult<BodyContent<T>> {
-        self.tell(parse_strict(body).map_err(malformed_json)?, zone)
+        self.classify(parse_strict(body).map_err(malformed_json)?, zone)
     }
 
     /// An object with a `dateTime` is an item whatever else it has: a location as answered has a member `alerts`,
     /// and another system's item may have a textual `location`.
-    fn tell(&self, document: Value, zone: &Zone) -> ApiResult<BodyContent<T>> {
+    fn classify(&self, document: Value, zone: &Zone) -> ApiResult<BodyContent<T>> {
         let mut range = None;
-        let (items, place) = match document {
-            Value::Array(items) => (items, Place::Array),
+        let (items, position) = match document {
+            Value::Array(items) => (items, ItemPosition::Array),
             Value::Object(mut body) if !body.contains_key("dateTime") => {
                 let asks_range = RANGE_ENDS.iter().any(|name| body.contains_key(*name));
-                if asks_range {
-                    // Beside a time range, a null or empty item counts as absent: some clients send every member.
+                let has_items = [self.one, self.many]
+                    .iter()
+                    .any(|name| body.get(*name).is_some_and(|value| !is_empty(value)));
+                if asks_range || has_items {
+                    // Beside a time range or other items, null or empty ones count as absent: some clients send every
+                    // member.
                     body.retain(|name, value| !(is_empty(value) && (name == self.one || name == self.many)));
                     // An empty end counts as absent, too.
                     body.retain(|name, value| !(*value == "" && RANGE_ENDS.contains(&name.as_str())));
@@ -155,15 +159,15 @@ impl<T> ItemKind<T> {
                 } else if asks_range {
                     return Ok(BodyContent::Range(body));
                 } else {
-                    (vec![Value::Object(body)], Place::Whole)
+                    (vec![Value::Object(body)], ItemPosition::Whole)
                 }
             }
-            other => (vec![other], Place::Whole),
+            other => (vec![other], ItemPosition::Whole),
         };
         self.check_count(items.len())?;
         let mut batch = BatchBuilder::new();
         for (index, item) in items.iter().enumerate() {
-            batch.add((self.validate)(item, place.of(index), zone));
+            batch.add((self.validate)(item, position.of(index), zone));
         }
         Ok(match range {
             Some(range) => BodyContent::StoreAndRange(batch.finish(), range),
@@ -171,7 +175,7 @@ impl<T> ItemKind<T> {
         })
     }
 
-    fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, Place)> {
+    fn unwrap(&self, body: &mut Map<String, Value>) -> ApiResult<(Vec<Value>, ItemPosition)> {
         let mut fields = Fields::of_object(body, Pointer::root());
         (self.beside)(&mut fields);
         if fields.has(self.many) {
@@ -185,8 +189,8 @@ impl<T> ItemKind<T> {
         .required();
         fields.finish(|| Some(())).map_err(invalid_body)?;
         Ok(match body.remove(self.many) {
-            Some(Value::Array(items)) => (items, Place::MemberArray(self.many)),
-            _ => (vec![body.remove(self.one).unwrap_or_default()], Place::Member(self.one)),
+            Some(Value::Array(items)) => (items, ItemPosition::MemberArray(self.many)),
+            _ => (vec![body.remove(self.one).unwrap_or_default()], ItemPosition::Member(self.one)),
         })
     }
 
@@ -218,7 +222,7 @@ mod tests {
         many: "alerts",
         most: 3,
         beside: ignore_range,
-        validate: |_, place, _| Ok(place),
+        validate: |_, pointer, _| Ok(pointer),
         scan: |_, _| None,
     };
 
@@ -243,13 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn tells_the_forms_apart() {
+    fn distinguishes_the_forms() {
         stores(&json!({"dateTime": "x"}), 1, "");
         stores(&json!({"dateTime": "x", "alerts": ["SOSButton"], "alert": "words"}), 1, "");
         stores(&json!({}), 1, "");
         stores(&json!(5), 1, "");
         stores(&json!([{}, 5]), 2, "/0");
-        stores(&json!({"alerts": [{}]}), 1, "/alerts/0");
+        for several in [json!({"alerts": [{}]}), json!({"alerts": [{}], "alert": {}, "from": null})] {
+            stores(&several, 1, "/alerts/0");
+        }
         for alone in [
             json!({"alert": {"text": "x"}, "from": 1}),
             json!({"alert": {"text": "x"}, "from": null, "to": "", "limit": null}),
@@ -284,7 +290,7 @@ mod tests {
             "\"alert\" is required and must not be null.",
         );
         refuses(
-            &json!({"alerts": [{}], "alert": {}}),
+            &json!({"alerts": [{}], "alert": {"text": "x"}}),
             ErrorCode::InvalidBody,
             "Unknown member \"alert\". Leave it out.",
         );

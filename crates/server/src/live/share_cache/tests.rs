@@ -1,4 +1,4 @@
-//! Viewers who share a page, and viewers who make the service hold many.
+//! Tests of viewers who share a page, and of viewers who make the service hold many pages.
 
 use std::convert::Infallible;
 
@@ -58,7 +58,7 @@ async fn waiting_viewers_are_bounded() {
     let refused = pages.get(&runtime, LINK, key(1, 0), make()).await;
     assert!(matches!(refused, Err(PageError::Busy)));
     drop(waiting);
-    let links = pages.lock();
+    let links = pages.links.lock();
     assert_eq!(links["secret"].waiting.load(Ordering::Relaxed), 0, "the count goes back");
 }
 
@@ -85,7 +85,7 @@ async fn accounts_take_turns_at_building() {
     assert_eq!(pages.builds.load().1, 0, "who disconnects does not wait any more");
 }
 
-/// Each viewer asks for another trail and keeps what it gets; the clock of the runtime is paused.
+/// Each viewer requests another trail and keeps its page; the clock of the runtime is paused.
 #[tokio::test(start_paused = true)]
 async fn slow_viewers_of_different_pages_are_bounded_by_account() {
     const PAGE: usize = 4 * 1024 * 1024;
@@ -106,7 +106,7 @@ async fn slow_viewers_of_different_pages_are_bounded_by_account() {
     assert!(matches!(refused, PageError::Exhausted(Exhausted { bound: crate::budget::Bound::Account, .. })));
     assert_eq!((held.len(), pages.bytes.used()), (9, 9 * PAGE));
     held.truncate(1);
-    // The page that is still received keeps its bytes; the others are dropped, read or not.
+    // The page that is still being received keeps its bytes; the others are dropped.
     held.push(open(1_000).await.unwrap());
     tokio::time::sleep(2 * KEPT).await;
     assert_eq!(pages.bytes.used(), 2 * PAGE);

@@ -1,4 +1,4 @@
-//! The audit log: who may read it, in which order it comes, and what is in it.
+//! The audit log: its readers, its order, and its entries.
 
 use perigee_core::access::privilege::Privilege;
 use perigee_core::store::Groups as _;
@@ -9,7 +9,7 @@ use crate::support::people::Traits;
 use crate::support::{Engine, Person, TestApp, on_both_engines};
 
 on_both_engines!(
-    tells_who_did_what_newest_first,
+    lists_who_did_what_newest_first,
     filters_narrow_it,
     only_admins_of_the_whole_account_read_it,
     notes_what_was_denied,
@@ -24,7 +24,7 @@ fn actions(body: &Value) -> Vec<&str> {
     body["audit"].as_array().unwrap().iter().map(|entry| entry["action"].as_str().unwrap()).collect()
 }
 
-async fn tells_who_did_what_newest_first(engine: Engine) {
+async fn lists_who_did_what_newest_first(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let group = app.call("POST /api/groups").by(&owner).json(&json!({"name": "A"})).send().await.expect(201);

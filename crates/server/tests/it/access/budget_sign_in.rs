@@ -5,6 +5,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use crate::api::budget::{fill, until_waiting};
+use crate::support::app::{build, default_config};
 use crate::support::people::PASSWORD;
 use crate::support::{Answer, Engine, TestApp, on_both_engines};
 
@@ -13,8 +14,9 @@ on_both_engines!(
     attempts_that_wait_are_bounded,
     good_ones_at_once_are_all_let_in,
     who_goes_away_has_failed,
-    what_is_refused_is_not_hashed,
+    refused_sign_ins_are_not_hashed,
     known_users_pass_strangers_who_try_passwords,
+    known_users_stay_known_after_a_restart,
 );
 
 async fn sign_in(app: &TestApp, address: &str, email: &str, password: &str) -> Answer {
@@ -129,7 +131,18 @@ async fn who_goes_away_has_failed(engine: Engine) {
     assert_eq!((hashes.load(), app.app.budget.attempts.load()), ((0, 0), (0, 0)));
 }
 
-async fn what_is_refused_is_not_hashed(engine: Engine) {
+async fn known_users_stay_known_after_a_restart(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    sign_in(&app, "192.0.2.1", &tenant.owner.email, PASSWORD).await.expect(200);
+    let restarted = build(&app.store, app.clock(), default_config()).await;
+    let known = |address: &str| {
+        restarted.access.known_networks.account_of(&tenant.owner.email, address.parse().unwrap())
+    };
+    assert_eq!((known("192.0.2.77"), known("198.51.100.1")), (Some(tenant.account.id), None));
+}
+
+async fn refused_sign_ins_are_not_hashed(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = &tenant.owner;

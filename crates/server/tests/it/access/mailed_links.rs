@@ -1,9 +1,10 @@
 //! Invitations and forgotten passwords by mail: the links in them work once and end signed in.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use http::header;
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender};
 use perigee_core::store::Credentials as _;
 use perigee_server::auth::totp::TotpSecret;
@@ -21,14 +22,14 @@ on_both_engines!(
     a_second_factor_is_still_asked_for,
 );
 
-/// Takes every mail.
+/// Accepts every e-mail.
 #[derive(Default)]
 struct Sink(Mutex<Vec<Message>>);
 
 #[async_trait]
 impl Sender for Sink {
     async fn send(&self, message: &Message) -> SendOutcome {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+        self.0.lock().push(message.clone());
         SendOutcome::Sent { reference: None }
     }
 }
@@ -43,16 +44,17 @@ impl Mailed {
     async fn new(engine: Engine) -> Self {
         let app = TestApp::with(engine, |config| config.email.host = "mail.example.com".into()).await;
         let sink = Arc::new(Sink::default());
-        let senders = Senders { email: Some(sink.clone()), ..Senders::default() };
+        let senders =
+            Senders { channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(), centre: None };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
-        let worker = Worker::new(&app.app, &channels, Channel::Email);
+        let worker = Worker::new(&app.app, &channels, Channel::EMAIL);
         Self { app, sink, worker }
     }
 
-    /// Sends what is due, and gives what was sent since the last time.
+    /// Sends what is due, and returns the messages since the last call.
     async fn sent(&self) -> Vec<Message> {
         self.worker.send_due().await.expect("the store works");
-        std::mem::take(&mut *self.sink.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.sink.0.lock())
     }
 
     /// Asks for a mail as anybody can, and waits until it is written.

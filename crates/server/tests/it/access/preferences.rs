@@ -1,11 +1,11 @@
-//! What the console is told of who is signed in, and how they want it to look.
+//! The session and the preferences that the console receives.
 
 use serde_json::json;
 
 use crate::support::people::Traits;
 use crate::support::{Engine, TestApp, on_both_engines, pointers};
 
-on_both_engines!(preferences_are_ones_own, a_narrow_reader_is_not_told_of_licences);
+on_both_engines!(preferences_are_ones_own, a_narrow_reader_does_not_see_licences);
 
 async fn preferences_are_ones_own(engine: Engine) {
     let app = TestApp::new(engine).await;
@@ -26,24 +26,24 @@ async fn preferences_are_ones_own(engine: Engine) {
         json!({"language": null, "units": "nautical", "timeZone": "Asia/Tokyo", "theme": "system"});
     assert_eq!(changed["preferences"], expected);
     assert_eq!(patch(&json!([{"op": "replace", "path": "/theme", "value": "dark"}])).await.status, 200);
-    // What was read can be sent back.
+    // The answer of GET can be sent back.
     assert_eq!(patch(&changed).await.expect(200)["preferences"], expected);
     assert_eq!(patch(&json!({"timeZone": null})).await.expect(200)["preferences"]["timeZone"], json!(null));
     let after = session(&owner).await;
     assert_eq!((&after["preferences"]["units"], &after["user"]), (&json!("nautical"), &before["user"]));
     assert_eq!(session(&other).await["preferences"], unset);
 
-    for (wrong, place) in [
+    for (wrong, pointer) in [
         (json!({"units": "furlongs"}), "/units"),
         (json!({"language": "fr"}), "/language"),
         (json!({"timeZone": "Mars/Base"}), "/timeZone"),
         (json!({"colour": "blue"}), "/colour"),
     ] {
-        assert_eq!(pointers(&patch(&wrong).await.expect_error(400, "invalid-body")), [place], "{wrong}");
+        assert_eq!(pointers(&patch(&wrong).await.expect_error(400, "invalid-body")), [pointer], "{wrong}");
     }
 }
 
-async fn a_narrow_reader_is_not_told_of_licences(engine: Engine) {
+async fn a_narrow_reader_does_not_see_licences(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let device = app.device(&tenant.owner, &json!({"name": "Star"})).await.parse().ok();

@@ -1,4 +1,4 @@
-//! Who may do what to whom: grants, scopes, the last owner.
+//! Grants, scopes, and the last owner.
 
 use perigee_core::access::privilege::Privilege;
 use perigee_core::store::Users;

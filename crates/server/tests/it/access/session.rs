@@ -19,7 +19,7 @@ use crate::support::people::{PASSWORD, Traits};
 use crate::support::{Answer, Engine, Person, Tenant, TestApp, on_both_engines};
 
 on_both_engines!(
-    signing_in_tells_who_one_is,
+    signing_in_returns_who_one_is,
     cookies_are_bound_to_the_service,
     every_refusal_is_the_same,
     changes_come_from_our_own_pages,
@@ -32,10 +32,10 @@ on_both_engines!(
     the_second_factor_is_asked_for,
     wrong_codes_are_limited_from_everywhere,
     many_codes_at_once_are_not_all_judged,
-    a_factor_begun_anew_is_not_confirmed_by_an_old_code,
+    a_factor_begun_again_is_not_confirmed_by_an_old_code,
     a_new_password_ends_the_api_key_when_asked,
     a_link_works_once_and_for_its_purpose,
-    old_hashes_are_made_anew,
+    old_hashes_are_replaced,
     sign_ins_are_audited,
     bad_bodies_say_what_to_change,
 );
@@ -63,7 +63,7 @@ fn without_id(answer: &Answer) -> Value {
     body
 }
 
-async fn signing_in_tells_who_one_is(engine: Engine) {
+async fn signing_in_returns_who_one_is(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let answer = sign_in(&app, &tenant.owner.email.to_uppercase(), PASSWORD).await;
@@ -73,6 +73,7 @@ async fn signing_in_tells_who_one_is(engine: Engine) {
     let account = json!({
         "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
         "licenses": {"total": 10, "used": 0, "free": 10},
+        "emergencyProcedure": null,
     });
     assert_eq!(body["account"], account);
     assert_eq!((&body["operator"], &body["totp"]), (&json!(false), &json!(false)));
@@ -106,8 +107,8 @@ async fn cookies_are_bound_to_the_service(engine: Engine) {
         let (pair, flags) = answer.header("set-cookie").split_at("perigee_session=".len() + 32);
         assert!(pair.starts_with("perigee_session="), "{pair}");
         assert_eq!(flags, expect);
-        let gone = app.call("DELETE /api/session").cookie(pair).send().await;
-        assert_eq!(gone.header("set-cookie"), format!("perigee_session={}", expect.replace("43200", "0")));
+        let ended = app.call("DELETE /api/session").cookie(pair).send().await;
+        assert_eq!(ended.header("set-cookie"), format!("perigee_session={}", expect.replace("43200", "0")));
     }
 }
 
@@ -343,7 +344,7 @@ async fn many_codes_at_once_are_not_all_judged(engine: Engine) {
 }
 
 /// A code of the first secret must not confirm the second one.
-async fn a_factor_begun_anew_is_not_confirmed_by_an_old_code(engine: Engine) {
+async fn a_factor_begun_again_is_not_confirmed_by_an_old_code(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let cookie = app.sign_in(&owner).await;
@@ -437,7 +438,7 @@ async fn a_link_works_once_and_for_its_purpose(engine: Engine) {
     }
 }
 
-async fn old_hashes_are_made_anew(engine: Engine) {
+async fn old_hashes_are_replaced(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let stronger = Passwords::new(PasswordCost { memory_kib: 16, passes: 1 }).unwrap();
@@ -447,7 +448,7 @@ async fn old_hashes_are_made_anew(engine: Engine) {
     sign_in(&app, &owner.email, PASSWORD).await.expect(200);
     app.settle().await;
     let kept = app.store.find_login_by_id(owner.id).await.unwrap().unwrap().password_hash.unwrap();
-    assert!(kept != old && !app.app.passwords.needs_rehash(&kept));
+    assert!(kept != old && !app.app.access.passwords.needs_rehash(&kept));
     sign_in(&app, &owner.email, PASSWORD).await.expect(200);
 }
 

@@ -3,7 +3,7 @@
 use perigee_core::store::Credentials as _;
 use perigee_core::time::Timestamp;
 use perigee_server::auth::signing::SigningKey;
-use perigee_server::background::{forget_expired, load_signing_keys};
+use perigee_server::background::{delete_expired, load_signing_keys};
 use serde_json::{Value, json};
 
 use crate::support::call::call;
@@ -15,7 +15,7 @@ on_both_engines!(
     keys_dropped_at_once_verify_no_more,
 );
 
-/// Rotates as the command does; gives the id of the new key.
+/// Rotates as the command does; returns the id of the new key.
 async fn rotate(app: &TestApp, old_until: Timestamp) -> String {
     let key = SigningKey::generate().unwrap();
     app.store.rotate_signing_key(key.to_stored(app.app.clock.now()), old_until).await.unwrap();
@@ -59,7 +59,7 @@ async fn a_rotated_key_signs_and_the_old_one_verifies(engine: Engine) {
     app.get(&with(&old, &owner), "/api/groups").await;
     app.clock().advance_seconds(61);
     assert_eq!(published(&app).await, std::slice::from_ref(&new), "the old key is over");
-    forget_expired(&app.app).await;
+    delete_expired(&app.app).await;
     let kept: Vec<String> =
         app.store.list_signing_keys().await.unwrap().into_iter().map(|key| key.kid).collect();
     assert_eq!(kept, [new]);

@@ -1,4 +1,5 @@
-//! The token endpoint: its own form on every status, one refusal for every cause, and tokens that die with their key.
+//! The token endpoint: its own form on every status, one refusal for every cause, and tokens that become invalid with
+//! their key.
 
 use std::time::{Duration, Instant};
 
@@ -124,7 +125,7 @@ async fn every_refusal_is_the_same(engine: Engine) {
     for (number, (name, key)) in causes.into_iter().enumerate() {
         let started = Instant::now();
         let answer = ask(&app, name, key, &format!("192.0.2.{number}")).await;
-        assert!(started.elapsed() >= Duration::from_millis(25), "told too soon: {name}");
+        assert!(started.elapsed() >= Duration::from_millis(25), "answered too soon: {name}");
         assert_eq!(answer.status.as_u16(), 401, "{name}");
         assert_eq!(
             String::from_utf8(answer.body.clone()).unwrap(),

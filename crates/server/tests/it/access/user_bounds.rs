@@ -1,4 +1,4 @@
-//! What users with `from`, `expires` or `adminDevices` may give to others, and whose password they may set.
+//! Limits on users with `from`, `expires` or `adminDevices`: the values they may grant, and the passwords they may set.
 
 use perigee_core::access::privilege::Privilege::{self, Admin, DevicesWrite, UsersWrite};
 use serde_json::{Value, json};

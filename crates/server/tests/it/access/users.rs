@@ -12,7 +12,7 @@ on_both_engines!(
     both_patches_change_part,
     lists_are_filtered_and_paged,
     a_country_is_needed_unless_there_is_none,
-    passwords_are_set_and_never_told,
+    passwords_are_set_and_never_returned,
     ones_own_password_needs_the_present_one,
     an_address_is_taken_once_on_the_server,
     bad_bodies_say_what_to_change,
@@ -197,7 +197,7 @@ async fn a_country_is_needed_unless_there_is_none(engine: Engine) {
     app.call("POST /api/users").by(&owner).json(&without).send().await.expect_error(400, "invalid-body");
 }
 
-async fn passwords_are_set_and_never_told(engine: Engine) {
+async fn passwords_are_set_and_never_returned(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let sign_in = |password: &str| {
@@ -295,8 +295,8 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         body[member] = value.clone();
         let answer = app.call("POST /api/users").by(&owner).json(&body).send().await;
         let problem = answer.expect_error(400, "invalid-body");
-        let place = problem["errors"][0]["pointer"].as_str().unwrap();
-        assert!(place.starts_with(&format!("/{member}")), "{value}: {problem}");
+        let pointer = problem["errors"][0]["pointer"].as_str().unwrap();
+        assert!(pointer.starts_with(&format!("/{member}")), "{value}: {problem}");
     }
     let mut body = ana();
     body["from"] = json!("2026-02-01T00:00:00Z");

@@ -29,7 +29,7 @@ async fn an_account_is_read_and_changed(engine: Engine) {
         "success": true, "apiUsage": 1, "apiDailyUsage": 1,
         "account": {
             "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
-            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7, "retentionDays": null},
+            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null},
             "creation": now, "lastModified": now,
         },
     });
@@ -41,7 +41,10 @@ async fn an_account_is_read_and_changed(engine: Engine) {
     let account = &changed.expect(200)["account"];
     assert_eq!(
         (&account["timeZone"], &account["settings"]),
-        (&json!("Europe/Madrid"), &json!({"expiryNoticeDays": 0, "retentionDays": null}))
+        (
+            &json!("Europe/Madrid"),
+            &json!({"expiryNoticeDays": 0, "retentionDays": null, "emergencyProcedure": null})
+        )
     );
     assert_eq!(
         (&account["name"], &account["lastModified"]),
@@ -99,8 +102,8 @@ async fn an_operator_sets_licences(engine: Engine) {
         assert_eq!(refused["errors"][0]["pointer"], "/licenses/total", "{refused}");
     }
     let audit = app.get(&tenant.owner, "/api/audit?action=account.licenses").await;
-    let told: Vec<_> = audit["audit"].as_array().unwrap().iter().map(|entry| &entry["detail"]).collect();
-    assert_eq!(told, ["licenses 3 -> 2", "licenses 10 -> 3"]);
+    let details: Vec<_> = audit["audit"].as_array().unwrap().iter().map(|entry| &entry["detail"]).collect();
+    assert_eq!(details, ["licenses 3 -> 2", "licenses 10 -> 3"]);
     assert_eq!(audit["audit"][0]["user"], json!(tenant.owner.id));
 }
 
@@ -129,7 +132,7 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let patch = |body: Value| app.call("PATCH /api/account").by(&owner).json(&body).send();
-    for (body, place) in [
+    for (body, pointer) in [
         (json!({"name": null}), "/name"),
         (json!({"name": "x".repeat(201)}), "/name"),
         (json!({"timeZone": "Mars/Olympus"}), "/timeZone"),
@@ -139,11 +142,12 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         (json!({"settings": {"retentionDays": 0}}), "/settings/retentionDays"),
         (json!({"settings": {"retentionDays": 36_501}}), "/settings/retentionDays"),
         (json!({"settings": {"retentionDays": "30"}}), "/settings/retentionDays"),
+        (json!({"settings": {"emergencyProcedure": "x".repeat(2_001)}}), "/settings/emergencyProcedure"),
         (json!({"settings": {"colour": "red"}}), "/settings/colour"),
         (json!({"licences": {}}), "/licences"),
     ] {
         let problem = patch(body).await.expect_error(400, "invalid-body");
-        assert_eq!(problem["errors"][0]["pointer"], place, "{problem}");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{problem}");
     }
     patch(json!([{"op": "jump", "path": "/name"}])).await.expect_error(400, "invalid-patch");
     app.call("GET /api/account?x=1").by(&owner).send().await.expect_error(400, "invalid-parameter");
@@ -189,9 +193,9 @@ async fn a_key_is_shown_once(engine: Engine) {
     assert_eq!(read().await.expect(200)["lastUsed"], "2026-01-01T00:00:00Z");
     for _ in 0..2 {
         app.call("DELETE /api/account/apiKey").cookie(&cookie).send().await.expect(200);
-        let gone = read().await.expect(200);
+        let revoked = read().await.expect(200);
         assert_eq!(
-            (&gone["active"], &gone["hint"], &gone["creation"]),
+            (&revoked["active"], &revoked["hint"], &revoked["creation"]),
             (&json!(false), &json!(null), &json!(null))
         );
     }

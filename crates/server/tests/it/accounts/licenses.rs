@@ -1,4 +1,4 @@
-//! Licences through the API: taken, freed by expiry, needed again to come back.
+//! Licences through the API: used, freed by expiry, and used again by reactivation.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Which limit a request counts against, and what its answer tells of it.
+//! Which limit a request counts against, and what its answer says of it.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ async fn only_what_is_submitted_counts_as_a_submission(engine: Engine) {
     for second in 0..10 {
         let stored = post("locations", &location(second)).await;
         stored.expect(201);
-        assert_eq!(policy(&stored), "\"account\"", "there is no bucket of submissions to tell of");
+        assert_eq!(policy(&stored), "\"account\"", "there is no bucket of submissions to report");
         assert_eq!(stored.header("ratelimit"), "\"account\";r=4;t=1", "and nothing was taken");
     }
     let range = json!({"from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z"});
@@ -91,7 +91,7 @@ async fn a_good_token_is_not_held_to_its_neighbours(engine: Engine) {
 }
 
 #[tokio::test]
-async fn attempts_tell_how_many_may_fail() {
+async fn answers_state_how_many_attempts_may_fail() {
     let app = TestApp::new(Engine::Sqlite).await;
     let owner = app.tenant("acme", 10).await.owner;
     let good = json!({"userName": owner.email, "apiKey": owner.api_key});

@@ -1,4 +1,4 @@
-//! What operators of the server do, and links that set passwords.
+//! Operations for operators of the server, and links that set passwords.
 
 use perigee_core::store::Users as _;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::support::{Engine, Tenant, TestApp, on_both_engines, pointers};
 on_both_engines!(
     operators_see_and_set_accounts,
     an_account_is_made_with_an_invitation,
-    health_tells_what_waits,
+    health_reports_what_waits,
     links_are_made_by_who_may,
 );
 
@@ -51,7 +51,7 @@ async fn operators_see_and_set_accounts(engine: Engine) {
         pointers(&patch(&json!({"timeZone": "Mars"}), "*").await.expect_error(400, "invalid-body")),
         ["/timeZone"]
     );
-    // What was read can be sent back.
+    // The answer of GET can be sent back.
     patch(&read.json(), "*").await.expect(200);
     let missing = app.call("GET /api/operator/accounts/acc_0000000000000").cookie(&cookie).send().await;
     missing.expect_error(404, "not-found");
@@ -59,7 +59,7 @@ async fn operators_see_and_set_accounts(engine: Engine) {
     let entry = &audit["audit"][0];
     assert_eq!(entry["user"], json!(house.owner.id), "the account's own log names the operator: {audit}");
 
-    // A key does not do, and who is no operator any more is out.
+    // A token is not sufficient, and a user who is no longer an operator is refused.
     let by_key = app.call("GET /api/operator/accounts").by(&house.owner).send().await;
     by_key.expect_error(403, "session-required");
     app.store.set_operator(house.owner.id, false).await.unwrap();
@@ -93,7 +93,7 @@ async fn an_account_is_made_with_an_invitation(engine: Engine) {
     assert_eq!(pointers(&wrong).len(), 4, "{wrong}");
 }
 
-async fn health_tells_what_waits(engine: Engine) {
+async fn health_reports_what_waits(engine: Engine) {
     let app = TestApp::new(engine).await;
     let (_, cookie) = operator(&app).await;
     app.clock().advance_seconds(90);
@@ -108,6 +108,7 @@ async fn health_tells_what_waits(engine: Engine) {
     assert!(health["store"]["bytes"].as_u64().unwrap() > 10_000);
     assert_eq!(health["messages"]["email"], json!({"waiting": 0, "oldest": null}));
     assert_eq!((&health["webhooks"]["waiting"], &health["rulesLagSeconds"]), (&json!(0), &json!(0)));
+    assert_eq!(health["store"]["rawMessagesStored"], true);
     assert_eq!(health["connections"], json!({"open": 0, "limit": 10_000}));
 }
 

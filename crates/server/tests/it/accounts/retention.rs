@@ -8,7 +8,7 @@ use crate::support::{Engine, Person, TestApp, on_both_engines};
 on_both_engines!(
     retention_is_set_and_taken_back,
     bad_days_say_what_to_change,
-    what_is_older_goes,
+    older_locations_are_deleted,
     a_store_that_is_closed_fails_nothing,
 );
 
@@ -17,9 +17,15 @@ async fn retention_is_set_and_taken_back(engine: Engine) {
     let owner = app.tenant("acme", 10).await.owner;
     let set = async |line: &str, body: Value| app.send(&owner, line, &body).await.expect(200);
     let account = set("PATCH /api/account", json!({"settings": {"retentionDays": 30}})).await;
-    assert_eq!(account["account"]["settings"], json!({"expiryNoticeDays": 7, "retentionDays": 30}));
+    assert_eq!(
+        account["account"]["settings"],
+        json!({"expiryNoticeDays": 7, "retentionDays": 30, "emergencyProcedure": null})
+    );
     let account = set("PATCH /api/account", json!({"settings": {"retentionDays": null}})).await;
-    assert_eq!(account["account"]["settings"], json!({"expiryNoticeDays": 7, "retentionDays": null}));
+    assert_eq!(
+        account["account"]["settings"],
+        json!({"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null})
+    );
 
     let id = app.device(&owner, &json!({"name": "A", "retentionDays": 36_500})).await;
     let path = format!("/api/devices/{id}");
@@ -58,7 +64,7 @@ async fn history(app: &TestApp, person: &Person, path: &str) -> Vec<Value> {
     locations.into_iter().map(|location| location["dateTime"].clone()).collect()
 }
 
-async fn what_is_older_goes(engine: Engine) {
+async fn older_locations_are_deleted(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     app.send(&owner, "PATCH /api/account", &json!({"settings": {"retentionDays": 30}})).await.expect(200);

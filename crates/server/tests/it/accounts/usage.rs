@@ -59,10 +59,10 @@ async fn calls_outlive_a_store_that_was_away(engine: Engine) {
     app.store.close().await;
     save_hours(&app.app).await;
     app.store = app.scratch.open().await;
-    app.app.hours.save(&app.store).await.unwrap();
+    app.app.counters.hours.save(&app.store).await.unwrap();
     let calls = {
         use perigee_core::store::Calls as _;
-        let account = app.app.identities.user(&app.store, owner.id).await.unwrap().unwrap();
+        let account = app.app.access.identities.user(&app.store, owner.id).await.unwrap().unwrap();
         let now = app.app.clock.now();
         app.store.list_calls(account.account.id, now, now.plus_seconds(1)).await.unwrap()
     };

@@ -1,5 +1,6 @@
 //! Emergencies: declared, confirmed, repeated and cancelled by any network, they are one alert with an end.
 
+use perigee_core::store::Queue;
 use rand::seq::SliceRandom as _;
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ on_both_engines!(
     a_new_request_after_the_end_is_a_new_alert,
     two_links_of_a_device_are_one_emergency,
     tests_are_marked_and_raise_nothing,
-    a_later_fix_is_the_place_of_an_sos_without_one,
+    a_later_fix_is_the_position_of_an_sos_without_one,
     an_sos_of_an_unknown_device_reaches_the_owners,
 );
 
@@ -73,7 +74,7 @@ const NETWORKS: [Network; 4] = [
     },
 ];
 
-/// A template for home-made payloads: a place and an emergency flag.
+/// A template for home-made payloads: a position and an emergency flag.
 fn options(feed: &str) -> Value {
     if feed != "globalstar" {
         return json!({});
@@ -176,7 +177,7 @@ async fn a_new_request_after_the_end_is_a_new_alert(engine: Engine) {
     let alerts = boat.alerts().await;
     assert_eq!(alerts.len(), 2, "{alerts:?}");
     assert_eq!(ends(&alerts).iter().filter(|open| **open).count(), 1, "the second goes on");
-    // Somebody ends it in the console. Messages of the same emergency do not raise it again, a new request does.
+    // Somebody ends it in the console. Messages of the same emergency do not raise it again, a new emergency does.
     let open = alerts.iter().find(|alert| alert["endedAt"].is_null()).unwrap();
     let line = format!("POST /api/alerts/{}/end", open["id"].as_str().unwrap());
     boat.app.call(&line).by(&boat.tenant.owner).send().await.expect(200);
@@ -210,23 +211,23 @@ async fn tests_are_marked_and_raise_nothing(engine: Engine) {
     assert_eq!(boat.app.call(&again).by(&boat.tenant.owner).send().await.expect(200)["result"], "test");
 }
 
-async fn a_later_fix_is_the_place_of_an_sos_without_one(engine: Engine) {
+async fn a_later_fix_is_the_position_of_an_sos_without_one(engine: Engine) {
     let boat = Boat::new(engine).await;
     let path = boat.gateway("garmin").await;
     let event = json!({"imei": IMEI, "messageCode": 4, "timeStamp": BEGIN_S * 1_000});
     boat.send(&path, json!({"Version": "2.0", "Events": [event]}).to_string()).await;
-    let place = async || {
+    let position = async || {
         let alert = boat.alerts().await.remove(0);
         let is_later = alert.get("placeIsFromLaterFix").cloned();
         (alert["latitude"].clone(), is_later, alert.get("placeIsLastKnown").cloned())
     };
-    assert_eq!(place().await, (Value::Null, None, None));
+    assert_eq!(position().await, (Value::Null, None, None));
     boat.send(&path, garmin(BEGIN_S + 40, "6")).await;
-    assert_eq!(place().await, (json!(60), Some(json!(true)), None));
+    assert_eq!(position().await, (json!(60), Some(json!(true)), None));
     let alert = boat.alerts().await.remove(0);
     assert_eq!(alert["placeDateTime"], "2025-12-31T00:00:40Z");
     assert_eq!((boat.events("alert.created").await, boat.events("alert.updated").await), (1, 1));
-    // What was answered may be sent again, and the position does not become the alert's own.
+    // The answer can be sent back, and the position does not become the alert's own.
     let line = format!("POST /api/devices/{}/alerts", boat.device);
     let again = boat.app.send(&boat.tenant.owner, &line, &alert).await.expect(200);
     assert_eq!(again["duplicates"], 1);
@@ -238,12 +239,23 @@ async fn an_sos_of_an_unknown_device_reaches_the_owners(engine: Engine) {
     let boat = Boat::new(engine).await;
     let path = boat.gateway("garmin").await;
     let unknown = |code: &str| garmin(BEGIN_S, code).replace(IMEI, "300434000000777");
+    let mut recorded = boat.app.app.store.commit_signals().of_queue(Queue::RecordedSos);
+    let mut is_woken = || {
+        let is_woken = recorded.has_changed().unwrap();
+        recorded.mark_unchanged();
+        is_woken
+    };
     boat.send(&path, unknown("0")).await;
-    boat.app.app.ingest.replay_claimed().await.unwrap();
-    assert_eq!(boat.events("sos.unregistered").await, 0, "no SOS");
+    assert!(!is_woken(), "no SOS");
+    assert_eq!(boat.app.app.store.announce_recorded_sos().await.unwrap(), 0);
     for _ in 0..3 {
         boat.send(&path, unknown("4")).await;
-        boat.app.app.ingest.replay_claimed().await.unwrap();
+        assert!(is_woken(), "at once");
+        assert_eq!(
+            boat.app.app.store.announce_recorded_sos().await.unwrap(),
+            2,
+            "for the account and the operators"
+        );
     }
     let owner = &boat.tenant.owner;
     let mails = boat.app.get(owner, "/api/notifications").await["notifications"].clone();

@@ -5,7 +5,7 @@ use perigee_core::gateways::gateway::NewMessage;
 use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::locations::location::DuplicateRule;
-use perigee_core::store::Gateways as _;
+use perigee_core::store::{RawMessages as _, Reporters as _};
 use perigee_store::params;
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ async fn store_without_alert(app: &TestApp, text: &str) {
     app.store.store_message(&reporter, message, MessageContents::default()).await.unwrap();
 }
 
-/// Begins the search as the migration does, and runs it to its end; gives how many alerts were missing.
+/// Begins the search as the migration does, and runs it to its end; returns how many alerts were missing.
 async fn search(app: &TestApp, tenant: &Tenant) -> usize {
     let account = tenant.account.id;
     let begin = app.store.write(move |tx| {
@@ -48,7 +48,7 @@ async fn search(app: &TestApp, tenant: &Tenant) -> usize {
     });
     begin.await.unwrap();
     let mut missing = 0;
-    while let Some(stored) = app.app.ingest.store_missing_alerts().await.unwrap() {
+    while let Some(stored) = app.app.reprocessing.store_missing_alerts().await.unwrap() {
         missing += stored;
     }
     missing

@@ -2,6 +2,7 @@
 
 mod emergencies;
 mod missing_alerts;
+mod reprocessed;
 mod sos_codes;
 
 use perigee_core::access::privilege::Privilege;
@@ -15,7 +16,7 @@ on_both_engines!(
     every_field_comes_back,
     good_ones_are_stored_beside_bad_ones,
     the_same_alert_is_stored_once,
-    bad_alerts_are_refused_in_their_place,
+    bad_alerts_are_refused_with_their_pointer,
     a_body_asks_for_a_range,
     histories_are_complete_or_paged,
     storing_needs_the_privilege,
@@ -139,7 +140,7 @@ async fn the_same_alert_is_stored_once(engine: Engine) {
     assert_eq!(tracker.get("").await["alerts"].as_array().unwrap().len(), 3);
 }
 
-async fn bad_alerts_are_refused_in_their_place(engine: Engine) {
+async fn bad_alerts_are_refused_with_their_pointer(engine: Engine) {
     let tracker = Tracker::new(engine).await;
     for (body, expect) in [
         (json!({}), vec!["/dateTime", "/alertName"]),

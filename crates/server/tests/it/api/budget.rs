@@ -39,7 +39,7 @@ pub(crate) fn fill(queue: &std::sync::Arc<Queue>) -> Vec<Slot> {
     payers.map_while(|payer| queue.try_acquire(payer, 0)).collect()
 }
 
-/// Yields until so many wait in a queue.
+/// Yields until this many wait in a queue.
 pub(crate) async fn until_waiting(queue: &Queue, count: usize) {
     while queue.load().1 < count {
         tokio::task::yield_now().await;
@@ -65,17 +65,17 @@ async fn a_patch_costs_what_its_size_explains(engine: Engine) {
     let to_end = json!({"op": "move", "from": "/a/0", "path": "/a/20000"});
     let at_front = json!({"op": "add", "path": "/a/0", "value": 0});
     let double = json!({"op": "copy", "from": "/a", "path": "/a/-"});
-    for (patch, told) in [
+    for (patch, expected) in [
         (patch(&zeros(480_000), &to_end, 999), "more than 100000 values"),
         (patch(&zeros(30_000), &to_end, 999), "more work than a patch of this size may"),
         (patch(&zeros(30_000), &at_front, 999), "more work than a patch of this size may"),
         (patch(&zeros(0), &at_front, 20_000), "at most 1000 operations"),
-        (patch(&zeros(1), &double, 30), "copy more than a document may hold"),
+        (patch(&zeros(1), &double, 30), "make the document larger than allowed"),
     ] {
         let answer = app.call("PATCH /api/session/preferences").cookie(&cookie).json(&patch).send().await;
         let error = answer.expect_error(422, "patch-too-costly");
         let message = error["error"].as_str().unwrap();
-        assert!(message.contains(told), "{message}");
+        assert!(message.contains(expected), "{message}");
     }
     assert_eq!(app.app.budget.bodies.used(), 0);
 }
@@ -193,7 +193,7 @@ async fn packed_bodies_wait_for_their_turn_and_are_bounded(engine: Engine) {
     assert_eq!((work.load(), app.app.budget.bodies.used()), ((0, 0), 0));
 }
 
-/// A body that sends so many bytes in pieces and never ends.
+/// A body that sends this many bytes in pieces and never ends.
 fn endless(bytes: usize) -> Body {
     let piece = Bytes::from(vec![b' '; 16 * KIB]);
     let frames = (0..bytes / piece.len()).map(move |_| Ok::<_, Infallible>(Frame::data(piece.clone())));
@@ -236,7 +236,7 @@ async fn bodies_with_credentials_are_small(engine: Engine) {
     }
 }
 
-/// A device with so many locations, each with this much text.
+/// A device with this many locations, each with this much text.
 async fn device_with_long_texts(app: &TestApp, owner: &crate::support::Person, count: usize) -> String {
     let device = app.device(owner, &json!({"name": "Star"})).await;
     let texts: serde_json::Map<String, Value> =
@@ -314,7 +314,7 @@ async fn texts_of_a_location_are_bounded(engine: Engine) {
     let post = |body: Value| app.call(&path).by(&tenant.owner).json(&body).send();
     post(with(16)).await.expect(201);
     let error = post(with(17)).await.expect_error(400, "invalid-body");
-    assert!(error["error"].as_str().unwrap().contains("at most 16384 bytes"), "{error}");
+    assert!(error["error"].as_str().unwrap().contains("at most 16384 are accepted"), "{error}");
     let alert = |texts: usize| {
         let mut alert = with(texts);
         alert["alertName"] = json!("Note");
@@ -341,7 +341,7 @@ async fn histories_and_lists_are_read_in_turn(engine: Engine) {
     let (answers, ()) = tokio::join!(waiting, async {
         until_waiting(&reads, paths.len()).await;
         call(&history).await.expect_error(429, "rate-limited");
-        // A single thing is read without waiting.
+        // A single resource is read without waiting.
         call(&format!("/api/devices/{device}")).await.expect(200);
         drop(held);
     });

@@ -12,12 +12,12 @@ on_both_engines!(
     locations_come_back_as_the_original_writes_them,
     storing_and_asking_in_one_body,
     times_without_a_zone_are_the_users,
-    what_was_read_may_be_sent_back,
+    answers_can_be_sent_back,
     users_in_the_words_of_the_original,
-    things_are_named_by_identifier_or_name,
-    alerts_by_name_and_by_place,
+    resources_are_named_by_identifier_or_name,
+    alerts_by_name_and_by_position,
     devices_as_the_original_lists_them,
-    every_problem_is_told_in_words,
+    every_problem_is_described_in_words,
     licences_are_not_the_owners_to_set,
 );
 
@@ -180,7 +180,7 @@ async fn times_without_a_zone_are_the_users(engine: Engine) {
     assert_eq!(alerts["alerts"][0]["dateTime"], "2025-12-30T17:00:00Z");
 }
 
-async fn what_was_read_may_be_sent_back(engine: Engine) {
+async fn answers_can_be_sent_back(engine: Engine) {
     let it = Integration::new(engine).await;
     let device = it.app.device(&it.person, &json!({"name": "Boat", "identifier": "1"})).await;
     let read = it.get(&format!("/api/devices/{device}")).await;
@@ -261,7 +261,7 @@ async fn users_in_the_words_of_the_original(engine: Engine) {
     assert!(routed.to_string().contains("\"channel\":\"email\""), "{routed}");
 }
 
-async fn things_are_named_by_identifier_or_name(engine: Engine) {
+async fn resources_are_named_by_identifier_or_name(engine: Engine) {
     let it = Integration::new(engine).await;
     let star = it.app.device(&it.person, &json!({"name": "Star", "identifier": "300234"})).await;
     let moon = it.app.device(&it.person, &json!({"name": "Moon", "identifier": "Star"})).await;
@@ -303,7 +303,7 @@ async fn things_are_named_by_identifier_or_name(engine: Engine) {
     it.app.send(&stranger, "POST /api/groups", &foreign).await.expect_error(400, "invalid-body");
 }
 
-async fn alerts_by_name_and_by_place(engine: Engine) {
+async fn alerts_by_name_and_by_position(engine: Engine) {
     let it = Integration::new(engine).await;
     let device = it.app.device(&it.person, &json!({"name": "Boat"})).await;
     let path = format!("/api/devices/{device}/alerts");
@@ -317,14 +317,14 @@ async fn alerts_by_name_and_by_place(engine: Engine) {
     it.send(&format!("POST {path}"), &own).await.expect(201);
 
     let all = it.get(&path).await["alerts"].clone();
-    let place = |index: usize| {
+    let position = |index: usize| {
         let alert = &all[index];
         let number = |name: &str| alert[name].as_f64();
         (number("latitude"), number("longitude"), alert.get("placeIsLastKnown").cloned())
     };
-    assert_eq!(place(0), (None, None, None), "nothing was known");
-    assert_eq!(place(1), (Some(42.5), Some(-8.5), Some(json!(true))));
-    assert_eq!(place(2), (Some(1.0), Some(2.0), None));
+    assert_eq!(position(0), (None, None, None), "nothing was known");
+    assert_eq!(position(1), (Some(42.5), Some(-8.5), Some(json!(true))));
+    assert_eq!(position(2), (Some(1.0), Some(2.0), None));
     let again = it.send(&format!("POST {path}"), &all[1]).await.expect(200);
     assert_eq!(again["duplicates"], 1, "what was answered may be sent again");
 
@@ -355,8 +355,8 @@ async fn alerts_by_name_and_by_place(engine: Engine) {
 
 async fn devices_as_the_original_lists_them(engine: Engine) {
     let it = Integration::new(engine).await;
-    let gone = json!({"expires": true, "expirationDate": "2020-01-01"});
-    it.app.device(&it.person, &json!({"name": "Old", "limits": gone})).await;
+    let expired = json!({"expires": true, "expirationDate": "2020-01-01"});
+    it.app.device(&it.person, &json!({"name": "Old", "limits": expired})).await;
     for index in 0..3 {
         it.app.device(&it.person, &json!({"name": format!("Boat {index}")})).await;
     }
@@ -367,7 +367,7 @@ async fn devices_as_the_original_lists_them(engine: Engine) {
     }
 }
 
-async fn every_problem_is_told_in_words(engine: Engine) {
+async fn every_problem_is_described_in_words(engine: Engine) {
     let it = Integration::new(engine).await;
     let body = json!({"email": "nobody", "country": "ES", "timeZone": "UTC"});
     let refused = it.send("POST /api/users", &body).await.expect_error(400, "invalid-body");

@@ -1,4 +1,4 @@
-//! What applies to every operation: the contract, the wire, budgets and examples.
+//! Tests of every operation: the contract, the wire, budgets and examples.
 
 pub(crate) mod budget;
 mod compatible;

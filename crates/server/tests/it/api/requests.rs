@@ -1,4 +1,4 @@
-//! What applies to every request: headers, ids, errors and the log.
+//! Tests of every request: headers, ids, errors and the log.
 
 use axum::Router;
 use axum::body::Body;
@@ -32,10 +32,10 @@ async fn a_panic_fails_one_request() {
     assert_eq!(failed.header("retry-after"), "1");
     assert!(!body.to_string().contains("rudder"), "{body}");
     let text = logs.text();
-    let told = text
+    let is_logged = text
         .lines()
         .any(|line| line.contains("the rudder is gone") && line.contains(failed.header("x-request-id")));
-    assert!(told, "{text}");
+    assert!(is_logged, "{text}");
 }
 
 #[tokio::test]
@@ -69,8 +69,9 @@ async fn a_list_that_breaks_off_says_why() {
     app.store.close().await;
     assert!(response.into_body().collect().await.is_err(), "half a list is not taken for a whole one");
     let text = logs.text();
-    let told = text.lines().any(|line| line.contains("list broke off") && line.contains(&id));
-    assert!(told, "{text}");
+    let is_logged =
+        text.lines().any(|line| line.contains("the answer with a list was cut off") && line.contains(&id));
+    assert!(is_logged, "{text}");
 }
 
 async fn unknown_parameters_change_nothing(engine: Engine) {
@@ -82,12 +83,12 @@ async fn unknown_parameters_change_nothing(engine: Engine) {
     for (path, item) in document["paths"].as_object().unwrap() {
         for method in item.as_object().unwrap().keys().filter(|method| *method != "get") {
             let path = path.replace("{deviceId}", &device);
-            let line = format!("{} {path}?dryRun=true", method.to_uppercase());
+            let line = format!("{} {path}?colour=true", method.to_uppercase());
             let answer = app.send(&owner, &line, &json!({"name": "Gone"})).await;
             let body = answer.expect(400);
-            assert_eq!(body["error"], "Unknown parameter \"dryRun\". Leave it out.", "{line}");
+            assert_eq!(body["error"], "Unknown parameter \"colour\". Leave it out.", "{line}");
             if path != "/api/Auth/Token" {
-                assert_eq!((&body["code"], pointers(&body)), (&json!("invalid-parameter"), vec!["/dryRun"]));
+                assert_eq!((&body["code"], pointers(&body)), (&json!("invalid-parameter"), vec!["/colour"]));
             }
             refused += 1;
         }

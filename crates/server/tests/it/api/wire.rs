@@ -1,4 +1,4 @@
-//! What is refused or agreed on before anything is done: hosts, addresses, codings, charsets, origins, and requests that
+//! Checks before a request is processed: hosts, addresses, codings, charsets, origins, and requests that
 //! are not HTTP.
 
 use std::net::SocketAddr;
@@ -103,7 +103,7 @@ impl Reached {
         Self { app, address, stop, served }
     }
 
-    /// Sends bytes and gives the head and the body of the last answer, once the connection is closed.
+    /// Sends bytes and returns the head and the body of the last answer, once the connection is closed.
     async fn send(&self, bytes: &[u8]) -> (String, Value) {
         let mut connection = TcpStream::connect(self.address).await.unwrap();
         connection.write_all(bytes).await.unwrap();

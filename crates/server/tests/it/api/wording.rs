@@ -33,11 +33,13 @@ const VERBS: &[&str] = &[
     "Create",
     "Decode",
     "Delete",
+    "Describe",
     "Dismiss",
     "Download",
     "End",
     "List",
     "Mail",
+    "Merge",
     "Open",
     "Preview",
     "Prove",
@@ -52,9 +54,11 @@ const VERBS: &[&str] = &[
     "Retry",
     "Revoke",
     "Rotate",
+    "Run",
     "Send",
     "Set",
     "Sign",
+    "Split",
     "Stream",
     "Submit",
     "Test",
@@ -74,6 +78,36 @@ const ERRORS_SOURCE: &str = include_str!("../../../src/http/error_code.rs");
 fn the_reference_uses_the_words_of_the_field() {
     let problems = document_problems(&api_document("http://perigee.test"));
     assert!(problems.is_empty(), "{} texts:\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn every_parameter_has_an_example() {
+    let document = api_document("http://perigee.test");
+    let missing = parameters_without_example(&document);
+    assert!(missing.is_empty(), "{} parameters:\n{}", missing.len(), missing.join("\n"));
+    let bare = json!({ "paths": { "/api/devices": { "get": { "parameters": [
+        { "name": "q", "in": "query", "schema": { "type": "string" } },
+        { "name": "limit", "in": "query", "schema": { "type": "integer" }, "example": 100 },
+    ] } } } });
+    assert_eq!(parameters_without_example(&bare), ["get /api/devices: q"]);
+}
+
+/// The parameters of operations that have no example, as method, path and name.
+fn parameters_without_example(document: &Value) -> Vec<String> {
+    let mut missing = Vec::new();
+    for (path, item) in document["paths"].as_object().into_iter().flatten() {
+        for (method, operation) in item.as_object().into_iter().flatten() {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let has_one =
+                    parameter.get("example").is_some() || parameter["schema"].get("example").is_some();
+                if !has_one {
+                    missing
+                        .push(format!("{method} {path}: {}", parameter["name"].as_str().unwrap_or_default()));
+                }
+            }
+        }
+    }
+    missing
 }
 
 #[test]
@@ -112,7 +146,7 @@ fn book_sentences() -> Vec<(&'static str, &'static str)> {
     rows.collect()
 }
 
-/// The check is worth something only if it notices each kind of bad text, and nothing else.
+/// The check itself must find each kind of bad text, and nothing else.
 #[test]
 fn bad_texts_are_found() {
     let document = json!({

@@ -28,7 +28,7 @@ fn order(text: &str) -> Vec<u8> {
     frame(0x80, &[[length, 0, 0, 0, 0].as_slice(), text.as_bytes()].concat(), 0)
 }
 
-/// What a GT06 tracker says to a command.
+/// The answer of a GT06 tracker to a command.
 fn answer(text: &str, serial: u16) -> Vec<u8> {
     let length = u8::try_from(text.len() + 4).unwrap();
     frame(0x15, &[[length, 0, 0, 0, 0].as_slice(), text.as_bytes(), &[0, 2]].concat(), serial)
@@ -72,7 +72,7 @@ async fn a_command_waits_for_its_tracker_and_is_answered(engine: Engine) {
     assert_eq!(tracker.receive(wanted.len()).await, wanted);
     let sent = read(&on, &given).await;
     assert_eq!((&sent["state"], &sent["protocol"]), (&json!("sent"), &json!("gt06")));
-    // A location in between is no answer.
+    // A location in between is not an answer.
     tracker.ask(&location(5, 2), &frame(0x12, &[], 2)).await;
     tracker.ask(&answer("TIMER OK", 3), &frame(0x15, &[], 3)).await;
     let answered = read(&on, &given).await;
@@ -131,7 +131,7 @@ async fn commands_are_refused_with_a_reason(engine: Engine) {
         .await;
     refused(json!({"type": "explode"}), "/type", "positionSingle").await;
     refused(json!({"type": "rebootDevice", "deadline": "2020-01-01T00:00:00Z"}), "/deadline", "future").await;
-    // What is not known of a tracker that was never heard is known afterwards.
+    // The protocol of a tracker is known after its first message.
     let body = json!({"type": "sendSms", "values": {"phone": "+3460000", "message": "hello"}});
     let given = give(&on, &device, &body).await;
     let tracker = on.log_in().await;
@@ -157,8 +157,8 @@ async fn an_engine_is_not_stopped_at_speed(engine: Engine) {
     // Given while it stands still, and not sent while it moves.
     let given = give(&on, &device, &stop).await;
     let now = on.app.clock().now();
-    let place = json!({"dateTime": now.to_string(), "latitude": 1, "longitude": 1, "speed": 21});
-    send(&on, &format!("POST /api/devices/{device}/locations"), &place, 201).await;
+    let location = json!({"dateTime": now.to_string(), "latitude": 1, "longitude": 1, "speed": 21});
+    send(&on, &format!("POST /api/devices/{device}/locations"), &location, 201).await;
     let answer = send(&on, &format!("POST {path}"), &stop, 409).await;
     assert_eq!(answer["code"], "device-moving");
     assert!(answer["error"].as_str().unwrap().contains("21 km/h"), "{answer}");
@@ -169,9 +169,9 @@ async fn an_engine_is_not_stopped_at_speed(engine: Engine) {
     assert_eq!(tracker.finish().await, b"", "nothing was sent");
     // Resuming is possible at any speed, and stopping when it is slow.
     give(&on, &device, &json!({"type": "engineResume", "confirm": true})).await;
-    let place =
+    let location =
         json!({"dateTime": now.plus_seconds(1).to_string(), "latitude": 1, "longitude": 1, "speed": 20});
-    send(&on, &format!("POST /api/devices/{device}/locations"), &place, 201).await;
+    send(&on, &format!("POST /api/devices/{device}/locations"), &location, 201).await;
     give(&on, &device, &stop).await;
     let mut tracker = on.log_in().await;
     let wanted = [order("Relay,0#"), order("Relay,1#")].concat();
@@ -282,7 +282,7 @@ impl Unit {
         buffer[..count].to_vec()
     }
 
-    /// Sends so many bytes of data and takes the acknowledgement.
+    /// Sends this many bytes of data and takes the acknowledgement.
     async fn report(&self, sequence: u8, bytes: usize) {
         self.send(&[&[1, 5, 0, sequence], vec![0; bytes].as_slice()].concat()).await;
         assert_eq!(self.receive().await, [2, 1, 0, sequence, 5, 0, 0, 0, 0, 0]);

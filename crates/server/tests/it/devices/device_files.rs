@@ -13,7 +13,7 @@ on_both_engines!(
     a_photo_that_is_sent_again_is_kept_once,
     strangers_upload_nothing,
     photos_of_other_protocols_are_kept,
-    what_is_no_image_is_not_shown,
+    other_files_are_downloaded_not_shown,
 );
 
 const NAME: &str = "13800138000";
@@ -41,12 +41,12 @@ fn message(kind: u16, properties: u16, head: &[u16], body: &[u8]) -> Vec<u8> {
     wire
 }
 
-/// What the service says: a kind and its body.
+/// A message of the service: its type and its body.
 fn answer(kind: u16, body: &[u8]) -> Vec<u8> {
     message(kind, 0, &[0], body)
 }
 
-/// What 0x0801 carries: a photo with the position where it was taken, at noon UTC.
+/// The body of message 0x0801: a photo with the position where it was taken, at noon UTC.
 fn upload(bytes: &[u8], format: u8) -> Vec<u8> {
     let mut body = ID.to_be_bytes().to_vec();
     body.extend_from_slice(&[0, format, 1, 3]);
@@ -79,7 +79,7 @@ fn taken(number: u16) -> Vec<u8> {
     answer(0x8001, &[high, low, 0x08, 0x01, 0])
 }
 
-/// What a request for the first three packets carries.
+/// The body of a request for the first three packets.
 fn first_three() -> Vec<u8> {
     [&501_u16.to_be_bytes()[..], &[3, 0, 1, 0, 2, 0, 3]].concat()
 }
@@ -110,7 +110,7 @@ async fn a_photo_in_packets_is_kept_when_it_is_acknowledged(engine: Engine) {
     let (on, device) = hearing(engine).await;
     let mut tracker = on.connect("any").await;
     let packets = packets(&upload(&photo(), 0));
-    // The third packet is lost and asked for.
+    // The third packet is lost and requested.
     tracker.ask(&packets[0], &taken(1)).await;
     tracker.ask(&packets[1], &taken(2)).await;
     assert_eq!(files(&on, &device).await, [] as [Value; 0]);
@@ -168,7 +168,7 @@ async fn a_photo_that_is_sent_again_is_kept_once(engine: Engine) {
         tracker.finish().await;
     }
     assert_eq!(files(&on, &device).await.len(), 1);
-    // A photo of which the first packets were taken by another connection is asked for.
+    // A photo whose first packets were received by another connection is requested.
     let mut tracker = on.connect("any").await;
     tracker.ask(&packets[3], &answer(0x8003, &first_three())).await;
     on.listeners.stop().await;
@@ -182,7 +182,7 @@ async fn strangers_upload_nothing(engine: Engine) {
     tracker.send(&packets[..3].concat()).await;
     let heard = async {
         loop {
-            on.app.app.ingest.save_heard().await.unwrap();
+            on.app.app.ingest.strangers.save().await.unwrap();
             let heard = on.app.get(owner, "/api/heardDevices").await;
             if heard["heardDevices"][0]["messages"] == 3 {
                 break;
@@ -191,7 +191,7 @@ async fn strangers_upload_nothing(engine: Engine) {
         }
     };
     timeout(PATIENCE, heard).await.expect("three packets are heard");
-    // Claimed while it is connected: what came before is not in memory, and is asked for.
+    // Claimed while it is connected: earlier packets are not in memory, and are requested.
     let device = on.app.device(owner, &json!({"name": "Bus", "identifier": NAME})).await;
     on.app.clock().advance_seconds(6);
     tracker.ask(&packets[3], &answer(0x8003, &first_three())).await;
@@ -218,7 +218,7 @@ async fn photos_of_other_protocols_are_kept(engine: Engine) {
     on.listeners.stop().await;
 }
 
-async fn what_is_no_image_is_not_shown(engine: Engine) {
+async fn other_files_are_downloaded_not_shown(engine: Engine) {
     let (on, device) = hearing(engine).await;
     let mut tracker = on.connect("any").await;
     let page = b"<html><script>alert(1)</script></html>";

@@ -8,7 +8,7 @@ use crate::support::{Engine, TestApp, on_both_engines};
 
 on_both_engines!(
     a_photo_is_set_shown_and_removed,
-    what_is_no_photo_is_refused,
+    other_bodies_are_refused_as_a_photo,
     only_who_changes_the_device_sets_its_photo,
     a_photo_is_kept_without_its_metadata_and_within_its_pixels,
 );
@@ -57,7 +57,7 @@ async fn a_photo_is_set_shown_and_removed(engine: Engine) {
     let other = app.tenant("second", 10).await.owner;
     app.call(&line).by(&other).send().await.expect_error(404, "not-found");
 
-    // What was read can be sent back: the photo stays.
+    // The answer of GET can be sent back: the photo stays.
     let mut whole = read().await;
     whole["name"] = json!("Ship");
     let put = app.send(&owner, &format!("PUT /api/devices/{device}"), &whole).await.expect(200);
@@ -68,7 +68,7 @@ async fn a_photo_is_set_shown_and_removed(engine: Engine) {
     app.call("DELETE /api/devices/boat-1/photo").by(&owner).send().await.expect(200);
 }
 
-async fn what_is_no_photo_is_refused(engine: Engine) {
+async fn other_bodies_are_refused_as_a_photo(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let device = app.device(&owner, &json!({"name": "Boat"})).await;
@@ -108,7 +108,7 @@ async fn a_photo_is_kept_without_its_metadata_and_within_its_pixels(engine: Engi
     let set = put(png(Some(b"GPS 42.24 N"), 10)).await.expect(200);
     let photo = set["device"]["photo"].as_str().unwrap().to_owned();
     let read = app.call(&format!("GET /api/devices/{device}/files/{photo}")).by(&owner).send().await;
-    assert_eq!(read.body, png(None, 10), "without the place where it was taken");
+    assert_eq!(read.body, png(None, 10), "without the position where it was taken");
 
     let bomb = [png_of(50_000, 50_000), chunk(b"IDAT", b"few bytes"), chunk(b"IEND", b"")].concat();
     let refused = put(bomb).await.expect_error(413, "body-too-large");

@@ -3,6 +3,7 @@
 mod commands;
 mod device_files;
 mod device_photo;
+mod many;
 
 use perigee_core::access::privilege::Privilege;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use crate::support::{Engine, TestApp, bare_error, on_both_engines, pointers};
 on_both_engines!(
     a_device_lives_and_dies,
     every_field_comes_back,
-    what_was_read_can_be_sent_back,
+    an_answer_can_be_sent_back,
     an_answer_can_be_sent_back_as_it_is,
     a_date_alone_lets_a_device_expire,
     lists_are_filtered_and_paged,
@@ -21,8 +22,8 @@ on_both_engines!(
     a_device_is_late_by_its_own_interval,
     sending_twice_makes_one,
     bad_bodies_say_what_to_change,
-    unknown_groups_are_told_where_they_were_named,
-    out_of_sight_is_not_there,
+    unknown_groups_are_reported_where_they_were_named,
+    invisible_devices_are_not_found,
     privileges_are_asked_for,
     a_groups_user_adds_to_the_group,
     identifiers_are_unique_in_the_account,
@@ -74,8 +75,8 @@ async fn a_device_lives_and_dies(engine: Engine) {
     let read = app.call(&format!("GET {path}")).by(&owner).header("if-none-match", "\"r4\"").send().await;
     assert_eq!(read.expect(200)["device"], put["device"], "live fields are always answered");
     assert_eq!(read.header("etag"), "\"r4\"");
-    let gone = app.call(&format!("DELETE {path}")).by(&owner).send().await.expect(200);
-    assert_eq!(gone["success"], true);
+    let deleted = app.call(&format!("DELETE {path}")).by(&owner).send().await.expect(200);
+    assert_eq!(deleted["success"], true);
     app.call(&format!("GET {path}")).by(&owner).send().await.expect_error(404, "not-found");
 }
 
@@ -101,7 +102,7 @@ async fn every_field_comes_back(engine: Engine) {
     assert_eq!(app.get(&owner, &format!("/api/groups/{group}")).await["devices"], json!([device["id"]]));
 }
 
-async fn what_was_read_can_be_sent_back(engine: Engine) {
+async fn an_answer_can_be_sent_back(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let id = app.device(&owner, &json!({"name": "Boat", "limits": {"expirationDate": "2026-12-31"}})).await;
@@ -192,7 +193,7 @@ async fn lists_are_filtered_and_paged(engine: Engine) {
     let owner = app.tenant("acme", 10).await.owner;
     let group = app.group(&owner, &json!({"name": "Boats"})).await;
     for number in 0..5 {
-        // Ids of one millisecond are in no order.
+        // Ids of one millisecond are unsorted.
         app.clock().advance_seconds(1);
         let limits = json!({"expirationDate": if number == 4 { json!("2025-12-31") } else { json!(null) }});
         let body = json!({
@@ -283,7 +284,7 @@ async fn a_device_is_late_by_its_own_interval(engine: Engine) {
     assert_eq!(silence(1).await, (json!("late"), json!(null)));
     for silence_s in [7_199, 14_400, 14_400] {
         app.clock().advance_seconds(silence_s);
-        // Sent again, it is no other location but shows that the device is there.
+        // A repeated location is a duplicate, but shows that the device is connected.
         app.send(&owner().await, &format!("POST {path}/locations"), &location).await.expect(200);
     }
     assert_eq!(silence(28_800).await, (json!("online"), json!(14_400)));
@@ -372,7 +373,7 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
     assert_eq!(app.get(&owner, "/api/devices").await["devices"], json!([]), "nothing was stored");
 }
 
-async fn unknown_groups_are_told_where_they_were_named(engine: Engine) {
+async fn unknown_groups_are_reported_where_they_were_named(engine: Engine) {
     let app = TestApp::new(engine).await;
     let (mine, theirs) = (app.tenant("acme", 10).await.owner, app.tenant("other", 10).await.owner);
     let foreign = app.group(&theirs, &json!({"name": "Boats"})).await;
@@ -386,14 +387,17 @@ async fn unknown_groups_are_told_where_they_were_named(engine: Engine) {
         ] {
             let refused = app.send(&mine, &line, &body).await.expect_error(400, "invalid-body");
             assert_eq!(pointers(&refused), ["/groups"], "{line}");
-            assert_eq!(refused["error"], format!("The account has no group {group}."));
+            assert_eq!(
+                refused["error"],
+                format!("The account has no group with the ID {group}. Check the ID.")
+            );
         }
     }
     let whole = app.send(&mine, &format!("PUT /api/devices/{id}"), &json!([])).await;
     assert_eq!(pointers(&whole.expect_error(400, "invalid-body")), [""]);
 }
 
-async fn out_of_sight_is_not_there(engine: Engine) {
+async fn invisible_devices_are_not_found(engine: Engine) {
     let app = TestApp::new(engine).await;
     let (mine, theirs) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
     let their_id = app.device(&theirs.owner, &json!({"name": "A", "identifier": "taken-there"})).await;
@@ -472,7 +476,7 @@ async fn privileges_are_asked_for(engine: Engine) {
     app.send(&writer, &format!("PATCH {path}"), &json!({"name": "D"})).await.expect(200);
     app.send(&writer, &format!("PUT {path}"), &json!({"name": "D"})).await.expect_error(403, "forbidden");
     app.send(&writer, &format!("PUT {path}"), &json!({"name": "E", "groups": [group]})).await.expect(200);
-    // Some user sees this device alone.
+    // A user sees only this device.
     app.call(&format!("DELETE {path}")).by(&writer).send().await.expect_error(409, "in-use");
 }
 
@@ -488,7 +492,7 @@ async fn a_groups_user_adds_to_the_group(engine: Engine) {
         assert_eq!(app.get(&scoped, &format!("/api/devices/{id}")).await["device"]["groups"], json!([group]));
         let put =
             app.send(&scoped, &format!("PUT /api/devices/{id}"), &json!({"name": "C"})).await.expect(200);
-        assert_eq!(put["device"]["groups"], json!([group]), "it stays in sight");
+        assert_eq!(put["device"]["groups"], json!([group]), "it stays visible");
     }
     let other = app.group(&tenant.owner, &json!({"name": "Cars"})).await;
     let body = json!({"name": "C", "groups": [other]});

@@ -58,10 +58,10 @@ async fn every_event_carries_what_it_is_about(engine: Engine) {
     assert_eq!(alerted["data"], alerts["alerts"][0], "the alert as the API writes it");
 
     // Every id is a cursor to continue from.
-    for (place, event) in events.iter().enumerate() {
+    for (index, event) in events.iter().enumerate() {
         let path = format!("/api/events?cursor={}", event["id"].as_str().unwrap());
         let rest = app.get(owner, &path).await;
-        assert_eq!(rest["events"].as_array().unwrap()[..], events[place + 1..]);
+        assert_eq!(rest["events"].as_array().unwrap()[..], events[index + 1..]);
         assert_eq!(rest["nextCursor"], answer["nextCursor"]);
     }
     // A deleted object has its id only.
@@ -111,7 +111,7 @@ async fn filters_and_scopes_leave_no_gap(engine: Engine) {
     let seen = of(&grouped, "").await;
     assert!(seen.iter().all(|event| event["device"] == json!(one) || event["data"]["id"] == json!(group)));
     assert_eq!(seen.iter().filter(|event| event["type"] == "location.created").count(), 3);
-    assert!(!json!(seen).to_string().contains(&hidden), "groups out of sight are nobody's business");
+    assert!(!json!(seen).to_string().contains(&hidden), "hidden groups are nobody's business");
     let seen = of(&bound, "").await;
     assert!(seen.iter().all(|event| event["device"] == json!(two)));
     assert_eq!(seen.iter().filter(|event| event["type"] == "location.created").count(), 3);
@@ -122,7 +122,7 @@ async fn filters_and_scopes_leave_no_gap(engine: Engine) {
 }
 
 /// A cursor of a narrow scope stays valid while events of others are trimmed, as long as it is used regularly.
-async fn only_what_is_gone_is_410(engine: Engine) {
+async fn only_what_has_expired_is_410(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = &tenant.owner;
@@ -141,8 +141,8 @@ async fn only_what_is_gone_is_410(engine: Engine) {
     app.store.trim_events(72 * 3600 * 1000).await.unwrap();
     app.store.trim_location_log(72 * 3600 * 1000).await.unwrap();
     let bound = app.equip(&tenant.account, bound.id, bound.email.clone()).await;
-    let gone = app.call(&format!("GET /api/events?cursor={old}")).by(&bound).send().await;
-    gone.expect_error(410, "cursor-expired");
+    let expired = app.call(&format!("GET /api/events?cursor={old}")).by(&bound).send().await;
+    expired.expect_error(410, "cursor-expired");
     let stream =
         app.call(&format!("GET /api/stream?cursor={old}")).header("accept", "*/*").by(&bound).send().await;
     stream.expect_error(410, "cursor-expired");
@@ -170,7 +170,7 @@ async fn a_poll_waits_until_something_happens(engine: Engine) {
     };
     let (waited, ()) = tokio::join!(app.call(&line).by(&reader).send(), disable);
     waited.expect_error(403, "user-disabled");
-    app.app.signals.stop();
+    app.app.tasks.stopping.cancel();
     assert_eq!(
         app.get(owner, "/api/events?wait=30").await["events"],
         json!([]),
@@ -178,9 +178,9 @@ async fn a_poll_waits_until_something_happens(engine: Engine) {
     );
 }
 
-/// Waits until so many polls of an account wait.
+/// Waits until this many polls of an account wait.
 async fn until_waiting(app: &TestApp, tenant: &Tenant, polls: usize) {
-    while app.app.live.polls_waiting(tenant.account.id) < polls {
+    while app.app.live.streams.polls_waiting(tenant.account.id) < polls {
         tokio::task::yield_now().await;
     }
 }
@@ -202,9 +202,9 @@ async fn polls_that_wait_share_one_read(engine: Engine) {
         assert_eq!(types(answer), ["device.created"]);
         assert_eq!(answer["events"][0]["device"], json!(device));
     }
-    let reads = app.app.event_polls.made();
+    let reads = app.app.live.event_polls.made();
     assert!(reads <= 4, "{reads} reads for {POLLS} polls");
-    assert_eq!(app.app.live.polls_waiting(tenant.account.id), 0, "their places are free again");
+    assert_eq!(app.app.live.streams.polls_waiting(tenant.account.id), 0, "their slots are free again");
 }
 
 async fn polls_that_wait_are_bounded(engine: Engine) {
@@ -227,8 +227,8 @@ async fn polls_that_wait_are_bounded(engine: Engine) {
     let third = async {
         until_waiting(&app, &tenant, 2).await;
         let refused = wait(owner, "/api/events").await;
-        let told = refused.expect_error(429, "rate-limited");
-        assert!(told["error"].as_str().unwrap().starts_with("This user has 2 requests"), "{told}");
+        let problem = refused.expect_error(429, "rate-limited");
+        assert!(problem["error"].as_str().unwrap().starts_with("This user has 2 requests"), "{problem}");
         assert_eq!(refused.header("retry-after"), "10");
         app.get(owner, "/api/events?wait=0").await;
         let of_ana = async { wait(&ana, "/api/events").await };
@@ -238,7 +238,7 @@ async fn polls_that_wait_are_bounded(engine: Engine) {
             let elsewhere = async { wait(&other.owner, "/api/events").await.expect(200) };
             let stop = async {
                 until_waiting(&app, &other, 1).await;
-                app.app.signals.stop();
+                app.app.tasks.stopping.cancel();
             };
             tokio::join!(elsewhere, stop)
         };
@@ -255,6 +255,6 @@ on_both_engines!(
     polls_that_wait_are_bounded,
     every_event_carries_what_it_is_about,
     filters_and_scopes_leave_no_gap,
-    only_what_is_gone_is_410,
+    only_what_has_expired_is_410,
     a_poll_waits_until_something_happens,
 );

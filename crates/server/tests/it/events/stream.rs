@@ -45,8 +45,35 @@ async fn a_stream_shows_what_happens_and_goes_on_where_it_was(engine: Engine) {
     let alert = json!({"dateTime": "2023-05-01T12:00:00Z", "alertName": "SOSButton"});
     app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
     assert_eq!(alerts.event().await["data"]["alertName"], "SOSButton");
-    app.app.signals.stop();
+    app.app.tasks.stopping.cancel();
     alerts.end().await;
+}
+
+async fn pings_are_messages_only_for_clients_that_ask(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let owner = &tenant.owner;
+    let mut stream = app.stream(owner, "/api/stream?pingInterval=1", None).await;
+    stream.message().await.unwrap();
+    let ping = stream.message().await.unwrap();
+    let cursor = ping.id.clone().unwrap();
+    assert_eq!(ping.text, format!("event: ping\nid: {cursor}\ndata: {{}}"), "browsers show it to scripts");
+    let one = app.device(owner, &json!({"name": "one"})).await;
+    let mut moved = stream.message().await.unwrap();
+    while moved.event != Some(json!({})) || moved.id.as_ref() == Some(&cursor) {
+        moved = stream.message().await.unwrap();
+    }
+    drop(stream);
+    let two = app.device(owner, &json!({"name": "two"})).await;
+    let mut from_first = app.stream(owner, "/api/stream", Some(&cursor)).await;
+    assert_eq!([&from_first.event().await["device"], &from_first.event().await["device"]], [&one, &two]);
+    let mut from_last = app.stream(owner, "/api/stream", moved.id.as_deref()).await;
+    assert_eq!(from_last.event().await["device"], json!(two), "a ping is a cursor too");
+
+    for wrong in ["0", "61", "x"] {
+        let answer = app.call(&format!("GET /api/stream?pingInterval={wrong}")).by(owner).send().await;
+        answer.expect(400);
+    }
 }
 
 async fn a_stream_shows_no_more_than_its_user_sees(engine: Engine) {
@@ -187,6 +214,7 @@ async fn who_is_too_slow_is_cut_off(engine: Engine) {
 
 on_both_engines!(
     a_stream_shows_what_happens_and_goes_on_where_it_was,
+    pings_are_messages_only_for_clients_that_ask,
     a_stream_shows_no_more_than_its_user_sees,
     rights_end_streams_and_change_what_they_show,
     streams_are_bounded,

@@ -32,8 +32,8 @@ impl Node {
         let routes = router(app.clone());
         let task = tokio::spawn(async move {
             let stop = async move {
-                let _told_or_dropped = stopped.await;
-                app.signals.stop();
+                let _stopped_or_dropped = stopped.await;
+                app.tasks.stopping.cancel();
             };
             serve(listener, None, routes, ServeConfig::default(), stop).await
         });

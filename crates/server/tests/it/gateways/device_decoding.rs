@@ -1,4 +1,4 @@
-//! Model and options of a device over real sockets: how its next message is read, stored ones again, and what is proposed.
+//! Model and options of a device over real sockets: decoding of its next message, of stored ones, and proposals.
 
 use perigee_core::time::Timestamp;
 use perigee_server::listen::GatewayListeners;
@@ -21,11 +21,11 @@ use crate::support::{Engine, TestApp, on_both_engines};
 on_both_engines!(
     options_take_effect_with_the_next_message,
     options_count_by_udp_and_for_stored_messages,
-    what_was_kept_of_a_claimed_device_is_read_by_its_options,
+    stored_messages_of_a_claimed_device_are_decoded_with_its_options,
     a_wrong_password_is_refused,
-    the_model_is_told_or_chosen,
+    the_model_is_reported_or_chosen,
     a_time_zone_is_proposed_and_accepted,
-    trackers_are_heard_by_tls,
+    trackers_connect_by_tls,
 );
 
 impl Hearing {
@@ -49,8 +49,8 @@ fn location_at(shown: Timestamp, serial: u16) -> Vec<u8> {
     let text = shown.to_string();
     let part = |from: usize| text[from..from + 2].parse::<u8>().unwrap();
     let mut content = location(0, serial);
-    for (place, from) in [2, 5, 8, 11, 14, 17].into_iter().enumerate() {
-        content[4 + place] = part(from);
+    for (index, from) in [2, 5, 8, 11, 14, 17].into_iter().enumerate() {
+        content[4 + index] = part(from);
     }
     let body = content[4..content.len() - 6].to_vec();
     frame(0x12, &body, serial)
@@ -95,7 +95,7 @@ async fn options_count_by_udp_and_for_stored_messages(engine: Engine) {
     ask(location(6, 3), frame(0x12, &[], 3)).await;
     assert_eq!(on.times(&device).await, ["2026-01-01T00:00:05Z", "2026-01-01T01:00:06Z"]);
 
-    // The first message again, by what the device has now.
+    // The first message again, with the current settings of the device.
     let list = on.app.get(&on.tenant.owner, "/api/rawMessages").await;
     let first = list["rawMessages"]
         .as_array()
@@ -118,14 +118,14 @@ async fn options_count_by_udp_and_for_stored_messages(engine: Engine) {
     on.listeners.stop().await;
 }
 
-async fn what_was_kept_of_a_claimed_device_is_read_by_its_options(engine: Engine) {
+async fn stored_messages_of_a_claimed_device_are_decoded_with_its_options(engine: Engine) {
     let on = Hearing::new(engine).await;
     let mut tracker = on.connect("gt06").await;
     tracker.send(&[login(IMEI, 1), location(5, 2)].concat()).await;
     assert_eq!(tracker.finish().await, b"");
     let new = json!({"name": "Car", "identifier": IMEI, "decoding": {"timeZoneMinutes": 480}});
     let device = on.app.device(&on.tenant.owner, &new).await;
-    assert_eq!(on.app.app.ingest.replay_claimed().await.unwrap(), 2);
+    assert_eq!(on.app.app.reprocessing.replay_claimed().await.unwrap(), 2);
     assert_eq!(on.times(&device).await, ["2025-12-31T16:00:05Z"]);
     on.listeners.stop().await;
 }
@@ -147,7 +147,10 @@ async fn a_wrong_password_is_refused(engine: Engine) {
     assert_eq!(messages.len(), 2, "the login, and the line that names the device");
     for message in messages {
         assert_eq!(message["result"], "unparsable");
-        assert_eq!(message["error"], "the password is not the one in the settings of the device");
+        assert_eq!(
+            message["error"],
+            "the password differs from \"password\" in the decoding settings of the device"
+        );
     }
 
     let mut tracker = on.connect("any").await;
@@ -162,7 +165,7 @@ async fn a_wrong_password_is_refused(engine: Engine) {
     on.listeners.stop().await;
 }
 
-async fn the_model_is_told_or_chosen(engine: Engine) {
+async fn the_model_is_reported_or_chosen(engine: Engine) {
     let on = Hearing::new(engine).await;
     let models = on.app.get(&on.tenant.owner, "/api/trackerModels").await;
     let named = |name: &str| {
@@ -179,7 +182,7 @@ async fn the_model_is_told_or_chosen(engine: Engine) {
         (&json!("timeZoneMinutes"), &json!("integer"), &json!(840))
     );
 
-    // Told by the line, whose tail is read by the options.
+    // Reported by the line, whose tail is read by the options.
     let line = |second: u8| {
         format!(
             "ST300STT;205174410;14;712;20260101;00:00:{second:02};4f0c1;+22.500000;+114.000000;010.000;020.00;8;1;900;12.50;\
@@ -187,16 +190,16 @@ async fn the_model_is_told_or_chosen(engine: Engine) {
         )
     };
     let device = on.app.device(&on.tenant.owner, &json!({"name": "Car", "identifier": "205174410"})).await;
-    let tell = async |second: u8| {
+    let report_model = async |second: u8| {
         let mut tracker = on.connect("any").await;
         tracker.send(line(second).as_bytes()).await;
         assert_eq!(tracker.finish().await, b"");
     };
-    tell(5).await;
+    report_model(5).await;
     assert_eq!(on.show(&device).await["reportedModel"], "ST300");
     assert_eq!(on.show(&device).await["model"], json!(null));
     on.change(&device, &json!({"decoding": {"hbm": 1}, "model": "Suntech ST340LC"})).await;
-    tell(6).await;
+    report_model(6).await;
     let stored = on.locations(&device).await;
     assert_eq!(stored.len(), 2);
     let battery = |index: usize| stored[index]["attributes"]["battery"].clone();
@@ -233,7 +236,7 @@ fn certificate(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/serve/fixtures").join(name)
 }
 
-async fn trackers_are_heard_by_tls(engine: Engine) {
+async fn trackers_connect_by_tls(engine: Engine) {
     install_crypto_provider();
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
@@ -256,12 +259,12 @@ async fn trackers_are_heard_by_tls(engine: Engine) {
         let stream = TcpStream::connect(address).await.unwrap();
         connector.connect(ServerName::try_from("localhost").unwrap(), stream).await.unwrap()
     };
-    // What is no TLS is closed, and nothing of it is read.
+    // A connection without TLS is closed, and none of its data is read.
     let mut plain = TcpStream::connect(own).await.unwrap();
     plain.write_all(&[&[0, 15], IMEI.as_bytes()].concat()).await.unwrap();
     let mut rest = Vec::new();
     let _ = timeout(PATIENCE, plain.read_to_end(&mut rest)).await.expect("the end");
-    assert!(!rest.contains(&1) || rest.first() == Some(&0x15), "an alert of TLS at the most: {rest:?}");
+    assert!(!rest.contains(&1) || rest.first() == Some(&0x15), "at most a TLS alert: {rest:?}");
 
     let mut tracker = connect(own).await;
     tracker.write_all(&[&[0, 15], IMEI.as_bytes()].concat()).await.unwrap();

@@ -33,7 +33,7 @@ impl World {
 
     async fn send(&self, query: &str) -> u16 {
         let answer = self.app.call(&format!("POST {}?{query}", self.path)).send().await.status.as_u16();
-        self.app.app.ingest.save_feed_reports().await.unwrap();
+        self.app.app.ingest.feeds.save(&*self.app.app.store).await.unwrap();
         answer
     }
 
@@ -60,10 +60,10 @@ async fn a_silent_feed_is_announced_once(engine: Engine) {
     let health = world.health().await;
     assert_eq!((&health["intervalSeconds"], &health["lateSince"]), (&json!(600), &Value::Null), "{health}");
     assert_eq!(health["messagesLastDay"], 140);
-    assert_eq!(world.app.app.ingest.announce_late_feeds().await.unwrap(), 0);
+    assert_eq!(world.app.app.store.announce_late_gateways().await.unwrap(), 0);
     for expect in [1, 0] {
         world.app.clock().advance_seconds(1_300);
-        assert_eq!(world.app.app.ingest.announce_late_feeds().await.unwrap(), expect);
+        assert_eq!(world.app.app.store.announce_late_gateways().await.unwrap(), expect);
     }
     let events = world.events("feed.late").await;
     assert_eq!(events.len(), 1);
@@ -76,7 +76,7 @@ async fn a_silent_feed_is_announced_once(engine: Engine) {
     world.send("id=x&lat=1&lon=1&timestamp=1767400000").await;
     assert_eq!(world.health().await["lateSince"], Value::Null);
     world.app.clock().advance_seconds(86_400);
-    assert_eq!(world.app.app.ingest.announce_late_feeds().await.unwrap(), 1, "silent again");
+    assert_eq!(world.app.app.store.announce_late_gateways().await.unwrap(), 1, "silent again");
 }
 
 async fn refused_requests_are_announced_once_an_hour(engine: Engine) {

@@ -8,6 +8,7 @@ on_both_engines!(
     a_phone_is_a_tracker,
     requests_of_unknown_devices_are_kept_and_claimed,
     a_message_is_decoded_again,
+    a_message_of_several_devices_is_found_by_each,
     an_emergency_is_one_alert_with_an_end,
     nothing_is_acknowledged_that_is_not_stored,
     secrets_are_checked_and_not_shown,
@@ -17,7 +18,7 @@ on_both_engines!(
     encrypted_messages_are_refused_and_shown,
     numbers_that_come_as_text_are_numbers,
     texts_and_media_without_a_fix_are_kept,
-    a_place_of_a_request_that_is_not_on_earth_has_its_reason,
+    a_position_of_a_request_that_is_not_on_earth_has_its_reason,
 );
 
 /// A gateway, and the path of its address.
@@ -66,7 +67,7 @@ async fn requests_of_unknown_devices_are_kept_and_claimed(engine: Engine) {
     let (_, path) = gateway(&app, &tenant, &json!({"feed": "osmand"})).await;
     let query = "id=phone-1&lat=42.5&lon=-8.25&timestamp=1767225600";
     assert_eq!(send(&app, &path, query).await.status, 200);
-    app.app.ingest.save_heard().await.unwrap();
+    app.app.ingest.strangers.save().await.unwrap();
     let heard =
         async |tenant: &Tenant| app.get(&tenant.owner, "/api/heardDevices").await["heardDevices"].clone();
     let list = heard(&tenant).await;
@@ -74,7 +75,7 @@ async fn requests_of_unknown_devices_are_kept_and_claimed(engine: Engine) {
     assert_eq!(heard(&other).await, json!([]), "heard by a gateway of the first account");
     let theirs = app.device(&other.owner, &json!({"name": "x", "identifier": "phone-1"})).await;
     let ours = app.device(&tenant.owner, &json!({"name": "y", "identifier": "phone-1"})).await;
-    assert_eq!(app.app.ingest.replay_claimed().await.unwrap(), 1);
+    assert_eq!(app.app.reprocessing.replay_claimed().await.unwrap(), 1);
     assert_eq!(locations(&app, &tenant, &ours).await.len(), 1);
     assert_eq!(locations(&app, &other, &theirs).await.len(), 0);
     assert_eq!(heard(&tenant).await, json!([]));
@@ -97,6 +98,35 @@ async fn a_message_is_decoded_again(engine: Engine) {
     assert_eq!(locations(&app, &tenant, &device).await.len(), 1);
     let shown = app.get(&tenant.owner, &format!("/api/rawMessages/{id}")).await;
     assert_eq!((&shown["deviceId"], &shown["result"]), (&json!(device), &json!("decoded")));
+}
+
+async fn a_message_of_several_devices_is_found_by_each(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let tenant = app.tenant("acme", 10).await;
+    let (_, path) = gateway(&app, &tenant, &json!({"feed": "garmin"})).await;
+    let boat = |name: &str| json!({"name": name, "identifier": name});
+    let first = app.device(&tenant.owner, &boat("300434000000001")).await;
+    let event = |imei: &str| {
+        json!({"imei": imei, "messageCode": 0, "timeStamp": 1_767_225_600_000_i64,
+        "point": {"latitude": 60.0, "longitude": 5.0, "altitude": 1, "gpsFix": 2, "course": 0, "speed": 0}})
+    };
+    let body = json!({"Version": "2.0", "Events": [event("300434000000001"), event("300434000000002")]});
+    app.call(&format!("POST {path}")).from("203.0.113.9").json(&body).send().await.expect(200);
+    let found = async |device: &str| {
+        let list = app.get(&tenant.owner, &format!("/api/rawMessages?device={device}")).await;
+        list["rawMessages"].as_array().unwrap().clone()
+    };
+    let [message] = found(&first).await.try_into().unwrap();
+    assert_eq!((&message["deviceId"], &message["deviceIds"]), (&json!(null), &json!([first])));
+
+    // The other device is created later, and reports in the same message once it is decoded again.
+    let second = app.device(&tenant.owner, &boat("300434000000002")).await;
+    assert_eq!(found(&second).await.len(), 0);
+    let line = format!("POST /api/rawMessages/{}/reprocess", message["id"].as_str().unwrap());
+    let again = app.call(&line).by(&tenant.owner).send().await.expect(200);
+    assert_eq!(again["deviceIds"], json!([first, second]));
+    assert_eq!((found(&first).await.len(), found(&second).await.len()), (1, 1));
+    assert_eq!(locations(&app, &tenant, &second).await.len(), 1);
 }
 
 async fn an_emergency_is_one_alert_with_an_end(engine: Engine) {
@@ -213,14 +243,14 @@ async fn the_region_of_a_phone_is_named(engine: Engine) {
     let rule_engine = perigee_server::background::RuleEngine::new(app.app.clone());
     while rule_engine.run_once().await != std::time::Duration::from_secs(1) {}
     let alerts = app.get(&tenant.owner, &format!("/api/devices/{device}/alerts")).await["alerts"].clone();
-    let mut told: Vec<(&str, &str)> = alerts
+    let mut found: Vec<(&str, &str)> = alerts
         .as_array()
         .unwrap()
         .iter()
         .map(|alert| (alert["alertName"].as_str().unwrap(), alert["text"].as_str().unwrap_or_default()))
         .collect();
-    told.sort_unstable();
-    assert_eq!(told, [("GeofenceEnter", "Home"), ("GeofenceExit", "Home")]);
+    found.sort_unstable();
+    assert_eq!(found, [("GeofenceEnter", "Home"), ("GeofenceExit", "Home")]);
 }
 
 async fn a_phone_that_sends_no_password_is_asked_for_it(engine: Engine) {
@@ -252,7 +282,7 @@ async fn encrypted_messages_are_refused_and_shown(engine: Engine) {
     let list = app.get(&tenant.owner, "/api/rawMessages").await["rawMessages"].clone();
     assert_eq!(list[0]["result"], "unparsable");
     assert!(list[0]["error"].as_str().unwrap().contains("encrypted"), "{list}");
-    app.app.ingest.save_feed_reports().await.unwrap();
+    app.app.ingest.feeds.save(&*app.app.store).await.unwrap();
     let health = app.get(&tenant.owner, &format!("/api/gateways/{id}")).await["health"].clone();
     assert_eq!(health["refused"], 1, "{health}");
     assert!(health["lastError"].as_str().unwrap().contains("encrypted"), "{health}");
@@ -291,7 +321,7 @@ async fn texts_and_media_without_a_fix_are_kept(engine: Engine) {
     let event = json!({"imei": imei, "messageCode": 3, "freeText": text, "timeStamp": 1_767_139_200_000_i64, "point": point,
                        "mediaId": "5f1e", "mediaType": "image/avif", "mediaBytes": "AAAAHGZ0eXBhdmlm"});
     assert_eq!(post(&app, &path, &json!({"Version": "4.0", "Events": [event]})).await.status, 200);
-    assert_eq!(locations(&app, &tenant, &device).await.len(), 0, "no place is made up");
+    assert_eq!(locations(&app, &tenant, &device).await.len(), 0, "no position is made up");
     let list =
         app.get(&tenant.owner, &format!("/api/rawMessages?device={device}")).await["rawMessages"].clone();
     assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
@@ -300,7 +330,7 @@ async fn texts_and_media_without_a_fix_are_kept(engine: Engine) {
     assert_eq!(list[0]["result"], "decoded");
 }
 
-async fn a_place_of_a_request_that_is_not_on_earth_has_its_reason(engine: Engine) {
+async fn a_position_of_a_request_that_is_not_on_earth_has_its_reason(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let device = app.device(&tenant.owner, &json!({"name": "Ana"})).await;

@@ -1,5 +1,5 @@
-//! Gateways that are changed: options are checked at once, old messages are read by the present settings, addresses are
-//! renewed, and deleting asks.
+//! Changes of gateways: options are validated immediately, old messages are decoded with the current settings,
+//! addresses are renewed, and deleting asks for confirmation.
 
 use perigee_core::access::privilege::Privilege;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ impl World {
         Self { app, tenant, cursor }
     }
 
-    /// Creates a gateway; gives its id and the path of its address.
+    /// Creates a gateway; returns its ID and the path of its address.
     async fn gateway(&self, body: &Value) -> (String, String) {
         let made = self.send("POST /api/gateways", body).await.expect(201);
         (made["id"].as_str().unwrap().to_owned(), path_of(&made))
@@ -122,18 +122,18 @@ async fn options_are_checked_before_anything_is_stored(engine: Engine) {
             "/options/imeis/0",
         ),
     ];
-    for (feed, options, place) in &wrong {
+    for (feed, options, pointer) in &wrong {
         let answer = world.send("POST /api/gateways", &json!({"feed": feed, "options": options})).await;
         let error = answer.expect_error(400, "invalid-body");
-        assert!(pointers(&error).contains(place), "{feed} {options}: {error}");
+        assert!(pointers(&error).contains(pointer), "{feed} {options}: {error}");
     }
     assert_eq!(world.get("/api/gateways").await["gateways"], json!([]), "nothing is stored");
     let (id, _) = world.gateway(&json!({"feed": "json", "options": {"mapping": mapping("/at/y")}})).await;
     let before = world.get(&format!("/api/gateways/{id}")).await;
-    for (_, options, place) in wrong.iter().filter(|(feed, ..)| *feed == "json") {
+    for (_, options, pointer) in wrong.iter().filter(|(feed, ..)| *feed == "json") {
         let error = world.send(&format!("PUT /api/gateways/{id}"), &json!({"options": options})).await;
         let error = error.expect_error(400, "invalid-body");
-        assert!(pointers(&error).contains(place), "{error}");
+        assert!(pointers(&error).contains(pointer), "{error}");
     }
     let changed = world.send(&format!("PATCH /api/gateways/{id}"), &json!({"feed": "osmand"})).await;
     assert_eq!(pointers(&changed.expect_error(400, "invalid-body")), ["/feed"]);
@@ -186,8 +186,8 @@ async fn changes_name_the_revision_and_keep_secrets(engine: Engine) {
     assert_ne!(put.header("etag"), tag);
     let late = world.app.call(&line("PUT")).by(&world.tenant.owner).header("If-Match", &tag).json(&shown);
     late.send().await.expect_error(412, "precondition-failed");
-    let gone = world.app.call(&line("DELETE")).by(&world.tenant.owner).header("If-Match", &tag);
-    gone.send().await.expect_error(412, "precondition-failed");
+    let deletion = world.app.call(&line("DELETE")).by(&world.tenant.owner).header("If-Match", &tag);
+    deletion.send().await.expect_error(412, "precondition-failed");
     assert_eq!((garmin("right").await, garmin("wrong").await), (200, 403), "the token stays");
 
     world.send(&line("PATCH"), &json!({"options": {"payload": "text"}})).await.expect(200);
@@ -278,12 +278,12 @@ async fn settings_are_tried_before_they_are_stored(engine: Engine) {
     let shown = decode(&json!({"feed": "json", "text": text, "options": options})).await.expect(200);
     let message = &shown["messages"][0];
     assert_eq!((&message["deviceId"], &message["reports"][0]["latitude"]), (&json!(device), &json!(42.5)));
-    for (options, place) in [
+    for (options, pointer) in [
         (json!({"maping": {}}), "/options/maping"),
         (json!({"mapping": {"fields": {"latitude": 5}}}), "/options/mapping/fields/latitude"),
     ] {
         let error = decode(&json!({"feed": "json", "text": text, "options": options})).await;
-        assert_eq!(pointers(&error.expect_error(400, "invalid-body")), [place]);
+        assert_eq!(pointers(&error.expect_error(400, "invalid-body")), [pointer]);
     }
     let error = decode(&json!({"text": "7878", "options": {"timezone": 1}})).await;
     assert_eq!(pointers(&error.expect_error(400, "invalid-body")), ["/options/timezone"]);

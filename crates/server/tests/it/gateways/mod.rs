@@ -1,6 +1,7 @@
-//! Trackers on real sockets: what they send is in the API when they are answered, and strangers get no answer.
+//! Trackers on real sockets: their data is in the API when they are acknowledged, and unknown trackers get no answer.
 
 mod claims;
+mod datagrams;
 mod device_decoding;
 mod feed_health;
 mod feeds;
@@ -35,7 +36,8 @@ on_both_engines!(
     strangers_get_no_answer_and_are_claimed,
     strangers_are_shown_to_those_who_run_the_server,
     an_answer_by_udp_is_never_longer_than_the_question,
-    the_protocol_is_told_by_the_first_bytes,
+    a_flood_of_its_address_does_not_silence_a_known_tracker,
+    the_protocol_is_detected_by_the_first_bytes,
     an_expired_device_is_answered_and_stores_nothing,
     connections_of_one_address_are_limited,
     a_few_networks_cannot_hold_all_connections,
@@ -44,7 +46,7 @@ on_both_engines!(
     alarms_become_alerts,
     damaged_frames_are_not_answered,
     a_damaged_first_frame_is_kept_with_its_reason,
-    a_place_that_is_not_on_earth_has_its_reason,
+    a_position_that_is_not_on_earth_has_its_reason,
     the_first_message_of_a_device_made_again_is_stored,
     the_last_binary_frame_of_h02_is_stored,
 );
@@ -53,7 +55,7 @@ pub(crate) const IMEI: &str = "356938035643809";
 /// How long an answer may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A service that hears trackers.
+/// A service that receives messages of trackers.
 pub(crate) struct Hearing {
     pub(crate) app: TestApp,
     pub(crate) tenant: Tenant,
@@ -281,7 +283,7 @@ async fn strangers_get_no_answer_and_are_claimed(engine: Engine) {
     let mut tracker = on.connect("gt06").await;
     tracker.send(&[login(IMEI, 1), location(5, 2)].concat()).await;
     assert_eq!(tracker.finish().await, b"");
-    on.app.app.ingest.save_heard().await.unwrap();
+    on.app.app.ingest.strangers.save().await.unwrap();
     let heard = on.app.get(owner, "/api/heardDevices").await;
     let one = &heard["heardDevices"][0];
     assert_eq!(
@@ -297,7 +299,7 @@ async fn strangers_get_no_answer_and_are_claimed(engine: Engine) {
     let changed = on.app.send(owner, &format!("PATCH /api/devices/{device}"), &change).await.expect(200);
     let expect = json!([{"identifier": IMEI, "link": "cellular", "priority": 0}]);
     assert_eq!(changed["device"]["identifiers"], expect);
-    assert_eq!(on.app.app.ingest.replay_claimed().await.unwrap(), 2);
+    assert_eq!(on.app.app.reprocessing.replay_claimed().await.unwrap(), 2);
     assert_eq!(on.locations(&device).await.len(), 1);
     assert_eq!(on.app.get(owner, "/api/heardDevices").await["heardDevices"], json!([]));
     let mut tracker = on.log_in().await;
@@ -312,7 +314,7 @@ async fn strangers_are_shown_to_those_who_run_the_server(engine: Engine) {
     let mut tracker = on.connect("gt06").await;
     tracker.send(&login(IMEI, 1)).await;
     tracker.finish().await;
-    on.app.app.ingest.save_heard().await.unwrap();
+    on.app.app.ingest.strangers.save().await.unwrap();
     let reader = on.app.person(&on.tenant, "reader", Traits::default()).await;
     on.app.call("GET /api/heardDevices").by(&reader).send().await.expect_error(403, "forbidden");
     let count =
@@ -347,7 +349,34 @@ async fn an_answer_by_udp_is_never_longer_than_the_question(engine: Engine) {
     assert!(socket.try_recv(&mut buffer).is_err(), "everything is answered by now");
 }
 
-async fn the_protocol_is_told_by_the_first_bytes(engine: Engine) {
+async fn a_flood_of_its_address_does_not_silence_a_known_tracker(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let (known, stranger) =
+        (UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap());
+    for socket in [&known, &stranger] {
+        socket.connect(on.addresses["gt06"].1.unwrap()).await.unwrap();
+    }
+    let mut buffer = [0; 100];
+    let ask = async |bytes: Vec<u8>, buffer: &mut [u8; 100]| {
+        known.send(&bytes).await.unwrap();
+        timeout(PATIENCE, known.recv(buffer)).await.unwrap().unwrap()
+    };
+    ask(login(IMEI, 1), &mut buffer).await;
+    // The clock stands still, so that the address has no datagram left.
+    let ingest = &on.app.app.ingest;
+    while ingest.admission.admits_datagram("127.0.0.1".parse().unwrap()) {}
+    stranger.send(&[login(IMEI, 2), location(6, 3)].concat()).await.unwrap();
+    let count = ask(location(5, 4), &mut buffer).await;
+    assert_eq!(buffer[..count], frame(0x12, &[], 4));
+    assert_eq!(on.locations(&device).await.len(), 1, "a new port that names the device is not believed");
+    let id = device.parse().unwrap();
+    let left = (0..2_000).take_while(|_| ingest.admission.admits_datagram_of(id)).count();
+    assert_eq!(left, 1_997, "the login once, the location before it was decoded and when it was stored");
+    on.listeners.stop().await;
+}
+
+async fn the_protocol_is_detected_by_the_first_bytes(engine: Engine) {
     let on = Hearing::new(engine).await;
     let device = on.device().await;
     let mut tracker = on.connect("any").await;
@@ -446,7 +475,7 @@ async fn alarms_become_alerts(engine: Engine) {
     let on = Hearing::new(engine).await;
     let device = on.device().await;
     let mut tracker = on.log_in().await;
-    // A status message without a place: terminal information with the alarm bits of an SOS, voltage, signal, alarm.
+    // A status message without a position: terminal information with the alarm bits of an SOS, voltage, signal, alarm.
     let status = frame(0x13, &[0x24, 0x04, 0x04, 0x01, 0x02], 2);
     tracker.ask(&status, &frame(0x13, &[], 2)).await;
     let alerts = on.app.get(&on.tenant.owner, &format!("/api/devices/{device}/alerts")).await;
@@ -492,7 +521,7 @@ async fn a_damaged_first_frame_is_kept_with_its_reason(engine: Engine) {
     assert_eq!((&list[0]["deviceId"], &list[0]["result"]), (&json!(device), &json!("unparsable")));
     assert!(list[0]["error"].as_str().unwrap().contains("checksum"), "{list}");
     // That of the stranger is where frames of strangers are, under the address that it came from.
-    on.app.app.ingest.save_heard().await.unwrap();
+    on.app.app.ingest.strangers.save().await.unwrap();
     let heard = on.app.get(&on.tenant.owner, "/api/heardDevices").await["heardDevices"].clone();
     assert_eq!(heard.as_array().unwrap().len(), 1, "{heard}");
     assert_eq!(heard[0]["identifier"], " 127.0.0.1: the checksum is wrong");
@@ -502,7 +531,7 @@ async fn a_damaged_first_frame_is_kept_with_its_reason(engine: Engine) {
     on.listeners.stop().await;
 }
 
-async fn a_place_that_is_not_on_earth_has_its_reason(engine: Engine) {
+async fn a_position_that_is_not_on_earth_has_its_reason(engine: Engine) {
     let on = Hearing::new(engine).await;
     let device = on.device().await;
     let mut tracker = on.log_in().await;
@@ -536,7 +565,7 @@ async fn the_first_message_of_a_device_made_again_is_stored(engine: Engine) {
     on.app.call(&format!("DELETE /api/devices/{again}")).by(&on.tenant.owner).send().await.expect(200);
     tracker.send(&location(7, 4)).await;
     assert_eq!(tracker.finish().await, b"");
-    on.app.app.ingest.save_heard().await.unwrap();
+    on.app.app.ingest.strangers.save().await.unwrap();
     let heard = on.app.get(&on.tenant.owner, "/api/heardDevices").await["heardDevices"].clone();
     assert_eq!(heard[0]["identifier"], IMEI, "{heard}");
     on.listeners.stop().await;

@@ -1,4 +1,5 @@
-//! Pollers against providers on real sockets: gaps are closed, nothing is lost or stored twice, whatever happens in between.
+//! Pollers against providers on real sockets: gaps are closed, and nothing is lost or stored twice, whatever happens in
+//! between.
 
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_server::budget::UntrustedBytes;
@@ -170,7 +171,7 @@ async fn gaps_are_closed(engine: Engine) {
 fn outbound(world: &World, from: usize, count: usize) -> String {
     let messages = world.provider.state.lock().unwrap().messages.clone();
     let event = |message: &crate::support::provider::Message| {
-        let (latitude, longitude) = message.place();
+        let (latitude, longitude) = message.position();
         json!({"imei": message.device, "messageCode": 0, "timeStamp": message.at_s * 1000, "freeText": null,
                "point": {"latitude": latitude, "longitude": longitude, "altitude": 1, "gpsFix": 2, "course": 90, "speed": 3}})
     };
@@ -206,7 +207,7 @@ async fn a_poll_may_end_at_any_step(engine: Engine) {
         for step in 0..4 {
             let world = World::new(engine, feed).await;
             let what = format!("{feed}, killed after step {step}");
-            // In the first time that is asked for, so that the first answer has them.
+            // In the first time that is requested, so that the first answer has them.
             let from_s = world.now_s() - 7 * 86_400 + 4 * 3_600;
             world.provider.fill(IMEI, from_s, from_s + 3_000, 120);
             let poller = &world.app.app.poller;
@@ -230,7 +231,7 @@ async fn a_poll_may_end_at_any_step(engine: Engine) {
             world.check_complete(&what).await;
             let pages = if feed == "spot-feed" { 3 } else { 1 };
             assert!(world.raw_messages().await <= pages + 1, "{what}: answers are stored once");
-            // What the dead node still held is refused.
+            // A write of the dead node is refused.
             if step == 2 {
                 let late = poller
                     .store(

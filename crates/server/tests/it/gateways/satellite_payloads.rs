@@ -1,4 +1,4 @@
-//! Satellite modems whose payloads are read by the options of their device, whichever feed carries them.
+//! Satellite modems whose payloads are decoded with the options of their device, whichever feed carries them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ on_both_engines!(
     every_feed_with_payloads_reads_them_by_the_device,
     options_of_a_device_go_before_those_of_its_gateway,
     a_corrected_template_reads_old_messages,
-    wrong_options_of_a_device_are_refused_at_their_place,
+    wrong_options_of_a_device_are_refused_with_their_pointer,
 );
 
 const IMEI: &str = "300234063904190";
@@ -145,9 +145,9 @@ async fn a_corrected_template_reads_old_messages(engine: Engine) {
     assert_eq!(decoded.expect(200)["messages"][0]["reports"][0]["latitude"], 42, "a dry run uses it, too");
 }
 
-async fn wrong_options_of_a_device_are_refused_at_their_place(engine: Engine) {
+async fn wrong_options_of_a_device_are_refused_with_their_pointer(engine: Engine) {
     let world = World::new(engine).await;
-    for (decoding, place) in [
+    for (decoding, pointer) in [
         (json!({"payload": "bits"}), "/decoding/payload"),
         (json!({"payload": "template"}), "/decoding/payload"),
         (
@@ -162,7 +162,7 @@ async fn wrong_options_of_a_device_are_refused_at_their_place(engine: Engine) {
         let body = json!({"name": "Modem", "decoding": decoding});
         let answer = world.app.send(&world.tenant.owner, "POST /api/devices", &body).await;
         let error = answer.expect_error(400, "invalid-body");
-        assert_eq!(pointers(&error), [place], "{error}");
+        assert_eq!(pointers(&error), [pointer], "{error}");
     }
     assert_eq!(world.app.get(&world.tenant.owner, "/api/devices").await["devices"], json!([]));
     let models = world.app.get(&world.tenant.owner, "/api/trackerModels").await["decodingOptions"].clone();

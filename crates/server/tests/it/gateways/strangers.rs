@@ -1,9 +1,11 @@
-//! Bodies of strangers: what they cost is bounded and charged before it is made, whatever entrance they come by.
+//! Untrusted bodies: their cost is limited and charged before it arises, on every path.
 
 use std::fmt::Write as _;
 
 use futures_util::future::join;
 use perigee_core::id::AccountId;
+use perigee_core::store::Users as _;
+use perigee_server::background::watch_size;
 use perigee_server::budget::Payer;
 use serde_json::{Value, json};
 
@@ -20,6 +22,8 @@ on_both_engines!(
     decoding_again_takes_turns,
     rubbish_is_not_kept_beyond_its_quota,
     locations_are_stored_when_messages_are_not,
+    messages_are_not_kept_near_the_size_limit_of_the_database,
+    operators_see_whose_messages_use_the_storage,
     messages_are_listed_page_by_page,
 );
 
@@ -172,8 +176,9 @@ async fn decoding_again_takes_turns(engine: Engine) {
 }
 
 async fn used(app: &TestApp) -> Vec<perigee_core::gateways::raw_usage::RawUsage> {
-    app.app.ingest.save_raw_usage().await.unwrap();
-    app.app.store.list_raw_usage().await.unwrap()
+    app.app.ingest.raw.save(&*app.app.store).await.unwrap();
+    let listed = app.app.store.list_raw_usage().await.unwrap();
+    listed.into_iter().map(|listed| listed.usage).collect()
 }
 
 async fn count(app: &TestApp, tenant: &Tenant) -> usize {
@@ -212,7 +217,7 @@ async fn locations_are_stored_when_messages_are_not(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let device = app.device(&tenant.owner, &json!({"name": "Phone"})).await;
     let path = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
-    app.app.ingest.set_disk_full(true);
+    app.app.ingest.raw.set_disk_full(true);
     let body = "lat=42.5&lon=-8.25&timestamp=1767225600&alarm=sos".to_owned();
     assert_eq!(post(&app, &path, body).await.status, 200);
     assert_eq!(count(&app, &tenant).await, 0);
@@ -220,10 +225,60 @@ async fn locations_are_stored_when_messages_are_not(engine: Engine) {
     assert_eq!(stored["locations"].as_array().unwrap().len(), 1);
     let alerts = app.get(&tenant.owner, &format!("/api/devices/{device}/alerts")).await;
     assert_eq!(alerts["alerts"].as_array().unwrap().len(), 1);
-    app.app.ingest.set_disk_full(false);
+    app.app.ingest.raw.set_disk_full(false);
     assert_eq!(post(&app, &path, "lat=42.5&lon=-8.25&timestamp=1767225601".to_owned()).await.status, 200);
     assert_eq!(count(&app, &tenant).await, 1);
     assert_eq!(used(&app).await.iter().map(|usage| usage.dropped).sum::<u64>(), 1);
+}
+
+async fn messages_are_not_kept_near_the_size_limit_of_the_database(engine: Engine) {
+    let kept_with = async |size_limit_mib| {
+        let app = TestApp::with(engine, |config| config.store.size_limit_mib = size_limit_mib).await;
+        let tenant = app.tenant("acme", 10).await;
+        let device = app.device(&tenant.owner, &json!({"name": "Phone"})).await;
+        let path = gateway(&app, &tenant, &json!({"feed": "osmand", "deviceId": device})).await;
+        for _ in 0..10 {
+            assert_eq!(post(&app, &path, "x".repeat(100_000)).await.status, 200);
+        }
+        watch_size(&app.app).await;
+        app.store.set_operator(tenant.owner.id, true).await.unwrap();
+        let cookie = app.sign_in(&tenant.owner).await;
+        let health = app.call("GET /api/operator/health").cookie(&cookie).send().await.expect(200);
+        let body = "lat=42.5&lon=-8.25&timestamp=1767225600".to_owned();
+        assert_eq!(post(&app, &path, body).await.status, 200);
+        let stored = app.get(&tenant.owner, &format!("/api/devices/{device}/locations")).await;
+        assert_eq!(stored["locations"].as_array().unwrap().len(), 1, "locations are stored in any case");
+        (count(&app, &tenant).await, health["health"]["store"]["rawMessagesStored"].clone())
+    };
+    assert_eq!(kept_with(0).await, (11, json!(true)), "no limit");
+    assert_eq!(kept_with(1 << 20).await, (11, json!(true)), "far from it");
+    assert_eq!(kept_with(1).await, (10, json!(false)), "a database of more than 1 MB");
+}
+
+async fn operators_see_whose_messages_use_the_storage(engine: Engine) {
+    let app = TestApp::with(engine, |config| config.gateways.raw_mib_per_gateway = 1).await;
+    let (acme, other) = (app.tenant("acme", 10).await, app.tenant("other", 10).await);
+    app.store.set_operator(acme.owner.id, true).await.unwrap();
+    let cookie = app.sign_in(&acme.owner).await;
+    let body = json!({"feed": "osmand"});
+    let (quiet, loud) = (gateway(&app, &acme, &body).await, gateway(&app, &other, &body).await);
+    assert_eq!(post(&app, &quiet, "x".repeat(1_000)).await.status, 200);
+    for _ in 0..3 {
+        assert_eq!(post(&app, &loud, "x".repeat(100_000)).await.status, 200);
+    }
+    app.app.ingest.raw.save(&*app.app.store).await.unwrap();
+    let listed = app.call("GET /api/operator/storage").cookie(&cookie).send().await.expect(200);
+    let [first, second] = listed["rawMessages"].as_array().unwrap().as_slice() else {
+        panic!("two gateways in {listed}")
+    };
+    assert_eq!(
+        (&first["accountName"], &first["accountId"]),
+        (&json!("other"), &json!(other.account.id.to_string()))
+    );
+    assert_eq!((&first["messages"], &first["droppedMessages"]), (&json!(2), &json!(1)));
+    assert!(first["droppedBytes"].as_u64().unwrap() >= 100_000 && first["gatewayId"].is_string());
+    assert_eq!((&second["accountName"], &second["messages"]), (&json!("acme"), &json!(1)));
+    assert_eq!((&second["deviceId"], &second["droppedBytes"]), (&json!(null), &json!(0)));
 }
 
 async fn messages_are_listed_page_by_page(engine: Engine) {

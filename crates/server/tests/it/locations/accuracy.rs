@@ -1,4 +1,4 @@
-//! Estimates of networks: kept, but they trip no geofence and do not move the last location.
+//! Estimates of networks: stored, but they trigger no geofence and do not move the last location.
 
 use std::time::Duration;
 

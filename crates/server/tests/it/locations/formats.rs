@@ -1,4 +1,4 @@
-//! Histories in every format: how one is asked for, what comes with it, and that nothing is missing.
+//! Histories in every format: the request, the headers, and that nothing is missing.
 
 use serde_json::{Value, json};
 

@@ -30,7 +30,7 @@ fn square() -> Value {
     json!([[[0, 0], [1.5, 0], [1.5, 1], [0, 1], [0, 0]]])
 }
 
-/// A star-shaped ring of so many positions.
+/// A star-shaped ring of this many positions.
 pub(crate) fn star(count: u32) -> Value {
     let position = |index: u32| {
         let angle = f64::from(index) / f64::from(count) * std::f64::consts::TAU;

@@ -9,10 +9,10 @@ use crate::support::{Engine, Person, Tenant, TestApp, on_both_engines, pointers}
 on_both_engines!(
     every_last_location_in_one_call,
     last_locations_are_filtered,
-    last_locations_keep_to_what_is_in_sight,
+    last_locations_keep_to_what_is_visible,
     the_feed_gives_everything_once,
     the_feed_waits,
-    the_feed_keeps_to_what_is_in_sight,
+    the_feed_keeps_to_what_is_visible,
     locations_are_deleted,
 );
 
@@ -141,7 +141,7 @@ async fn last_locations_are_filtered(engine: Engine) {
     }
 }
 
-async fn last_locations_keep_to_what_is_in_sight(engine: Engine) {
+async fn last_locations_keep_to_what_is_visible(engine: Engine) {
     let fleet = Fleet::new(engine, 3).await;
     let (_, narrow) = fleet.in_group(&fleet.devices[1]).await;
     assert_eq!(latitudes(&fleet.app.get(&narrow, "/api/locations/last").await), [2]);
@@ -200,13 +200,13 @@ async fn the_feed_waits(engine: Engine) {
     let (part, ()) = tokio::join!(waiting, sending);
     assert_eq!(latitudes(&part), [44]);
     // When the service stops, waiting polls end.
-    fleet.app.app.signals.stop();
+    fleet.app.app.tasks.stopping.cancel();
     let next = part["nextCursor"].as_str().unwrap();
     let part = fleet.get(&format!("/api/locations/feed?cursor={next}&wait=30")).await;
     assert_eq!(part["locations"], json!([]));
 }
 
-async fn the_feed_keeps_to_what_is_in_sight(engine: Engine) {
+async fn the_feed_keeps_to_what_is_visible(engine: Engine) {
     let fleet = Fleet::new(engine, 3).await;
     let (_, narrow) = fleet.in_group(&fleet.devices[1]).await;
     let part = fleet.app.get(&narrow, "/api/locations/feed?cursor=start").await;

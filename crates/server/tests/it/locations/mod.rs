@@ -28,7 +28,7 @@ on_both_engines!(
     histories_are_complete_or_paged,
     long_histories_are_streamed_whole,
     the_last_location_is_the_newest_sane_one,
-    late_and_suspect_are_told,
+    late_and_suspect_are_returned,
     storing_needs_the_privilege,
 );
 
@@ -136,7 +136,7 @@ async fn every_field_comes_back(engine: Engine) {
     assert_eq!(tracker.get("/locations").await["locations"], json!([expect]));
     let last = tracker.get("/lastLocation").await["lastLocation"].clone();
     assert_eq!(last, expect);
-    // What was answered may be sent again, and is the same.
+    // The answer can be sent back, and is a duplicate.
     let again = tracker.post(&last).await.expect(200);
     assert_eq!(counts(&again), (0, 1, 0));
     let bare = json!({"dateTime": "2026-01-01T00:00:01Z", "latitude": 1, "longitude": 2});
@@ -219,7 +219,7 @@ async fn sending_again_changes_nothing(engine: Engine) {
     assert_eq!(
         counts(&tracker.post(&other).await.expect(201)),
         (1, 0, 0),
-        "another record of one second and place"
+        "another record of one second and position"
     );
     assert_eq!(minutes(&tracker.get("/locations").await), [1, 1, 2, 3]);
 }
@@ -423,7 +423,7 @@ async fn the_last_location_is_the_newest_sane_one(engine: Engine) {
         .expect_error(400, "invalid-parameter");
 }
 
-async fn late_and_suspect_are_told(engine: Engine) {
+async fn late_and_suspect_are_returned(engine: Engine) {
     let tracker = Tracker::new(engine).await;
     tracker.app.clock().advance_seconds(3_000);
     let body = json!([
@@ -454,7 +454,7 @@ async fn storing_needs_the_privilege(engine: Engine) {
     app.send(&writer, "POST /api/devices/imei/locations", &at(1)).await.expect(201);
     let range = json!({"from": "2026-01-01T00:00:00Z", "to": "2026-01-02T00:00:00Z"});
     let seen = app.send(&reader, &format!("POST {path}/locations"), &range).await.expect(200);
-    assert_eq!(minutes(&seen), [1], "asking needs sight alone");
+    assert_eq!(minutes(&seen), [1], "asking needs visibility alone");
     let alert = json!({"dateTime": "2026-01-01T00:00:00Z", "alertName": "X"});
     app.send(&writer, &format!("POST {path}/alerts"), &alert).await.expect_error(403, "forbidden");
 }

@@ -6,16 +6,16 @@ use crate::support::people::Traits;
 use crate::support::{Engine, TestApp, on_both_engines, pointers};
 
 on_both_engines!(
-    lists_tell_places_when_asked,
-    every_format_has_a_place_for_the_place,
+    lists_have_places_when_asked,
+    every_format_has_the_place,
     the_reader_s_preferences_count,
-    positions_are_told_in_batches,
-    share_links_tell_the_last_place,
+    positions_are_described_in_batches,
+    share_links_show_the_last_place,
 );
 
 const WORDS: &str = "22 km SW of Vigo, Spain";
 
-async fn lists_tell_places_when_asked(engine: Engine) {
+async fn lists_have_places_when_asked(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = tenant.owner.clone();
@@ -26,7 +26,7 @@ async fn lists_tell_places_when_asked(engine: Engine) {
     let sos = json!({"dateTime": "2026-01-01T00:00:01Z", "alertName": "SOSButton"});
     app.send(&owner, &format!("POST /api/devices/{boat}/alerts"), &sos).await.expect(201);
 
-    let told = async |path: &str, pointer: &str| {
+    let check_place = async |path: &str, pointer: &str| {
         let get =
             async |query: &str| app.get(&owner, &format!("{path}{query}")).await.pointer(pointer).cloned();
         assert_eq!(get("").await, None, "{path} without asking");
@@ -35,14 +35,14 @@ async fn lists_tell_places_when_asked(engine: Engine) {
         let spanish = get("?place=true&language=es&units=nautical").await;
         assert_eq!(spanish, Some(json!("12 mn al SO de Vigo, España")), "{path}");
     };
-    told(&format!("/api/devices/{boat}"), "/device/place").await;
-    told(&format!("/api/devices/{boat}/lastLocation"), "/lastLocation/place").await;
-    told(&format!("/api/devices/{boat}/locations"), "/locations/0/place").await;
-    told(&format!("/api/devices/{boat}/alerts"), "/alerts/0/place").await;
-    told("/api/locations/last", "/locations/0/place").await;
-    told("/api/alerts", "/alerts/0/place").await;
+    check_place(&format!("/api/devices/{boat}"), "/device/place").await;
+    check_place(&format!("/api/devices/{boat}/lastLocation"), "/lastLocation/place").await;
+    check_place(&format!("/api/devices/{boat}/locations"), "/locations/0/place").await;
+    check_place(&format!("/api/devices/{boat}/alerts"), "/alerts/0/place").await;
+    check_place("/api/locations/last", "/locations/0/place").await;
+    check_place("/api/alerts", "/alerts/0/place").await;
     let alert = app.get(&owner, "/api/alerts").await["alerts"][0]["id"].as_str().unwrap().to_owned();
-    told(&format!("/api/alerts/{alert}"), "/alert/place").await;
+    check_place(&format!("/api/alerts/{alert}"), "/alert/place").await;
 
     let devices = app.get(&owner, "/api/devices?place=true").await["devices"].clone();
     let place = |id: &str| {
@@ -51,7 +51,7 @@ async fn lists_tell_places_when_asked(engine: Engine) {
     };
     assert_eq!((place(&boat), place(&idle)), (Some(json!(WORDS)), None));
 
-    // What was answered can be sent back: the words are read-only.
+    // The answer can be sent back: `place` is read-only.
     let device = app.get(&owner, &format!("/api/devices/{boat}?place=true")).await["device"].clone();
     app.send(&owner, &format!("PUT /api/devices/{boat}"), &device).await.expect(200);
     let tagged =
@@ -65,7 +65,7 @@ async fn lists_tell_places_when_asked(engine: Engine) {
     }
 }
 
-async fn every_format_has_a_place_for_the_place(engine: Engine) {
+async fn every_format_has_the_place(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let boat = app.device(&owner, &json!({"name": "Boat"})).await;
@@ -107,7 +107,7 @@ async fn the_reader_s_preferences_count(engine: Engine) {
     assert_eq!(place("&units=metric").await, "22 km al SO de Vigo, España");
 }
 
-async fn positions_are_told_in_batches(engine: Engine) {
+async fn positions_are_described_in_batches(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let owner = tenant.owner.clone();
@@ -135,7 +135,7 @@ async fn positions_are_told_in_batches(engine: Engine) {
     assert_eq!(text, "22 km al SO de Vigo, España", "who chose no language reads that of their country");
 }
 
-async fn share_links_tell_the_last_place(engine: Engine) {
+async fn share_links_show_the_last_place(engine: Engine) {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", 10).await.owner;
     let boat = app.device(&owner, &json!({"name": "Boat"})).await;

@@ -60,15 +60,15 @@ enum Verdict {
     Unknown(&'static str),
     /// 403 with this code.
     Forbidden(&'static str),
-    /// 404: out of sight.
-    OutOfSight,
+    /// 404: not visible.
+    NotVisible,
     /// 2xx: it was done.
     LetThrough,
     /// Refused for another reason, by this code.
     Refused(&'static str),
 }
 
-/// Whether that is what was expected. What is let through is done, or ends in a refusal its row names.
+/// Whether that is the expected outcome. An admitted request succeeds, or ends in a refusal that its row lists.
 fn fulfils(row: &Row, got: Verdict, expected: Verdict) -> bool {
     let ends_well = matches!(got, Verdict::Refused(code) if row.may_end_in().contains(&code));
     got == expected || (expected == Verdict::LetThrough && ends_well)
@@ -83,7 +83,7 @@ fn verdict(answer: &Answer) -> Verdict {
     match answer.status.as_u16() {
         401 => Verdict::Unknown(code()),
         403 => Verdict::Forbidden(code()),
-        404 if code() != "no-location" => Verdict::OutOfSight,
+        404 if code() != "no-location" => Verdict::NotVisible,
         200..=299 => Verdict::LetThrough,
         _ => Verdict::Refused(code()),
     }
@@ -93,7 +93,7 @@ fn verdict(answer: &Answer) -> Verdict {
 fn expect(row: &Row, identity: Identity, object: Object) -> Verdict {
     if row.access == Access::Open {
         return if row.kind.is_reached_by_secret() && object != Object::Own {
-            Verdict::OutOfSight
+            Verdict::NotVisible
         } else {
             Verdict::LetThrough
         };
@@ -107,7 +107,7 @@ fn expect(row: &Row, identity: Identity, object: Object) -> Verdict {
     }
     // A caller who is not an operator gets the same answer for every account.
     if row.access != Access::Operator && !identity.sees(row.kind, object) {
-        return Verdict::OutOfSight;
+        return Verdict::NotVisible;
     }
     if identity.may(row.access) { Verdict::LetThrough } else { Verdict::Forbidden("forbidden") }
 }

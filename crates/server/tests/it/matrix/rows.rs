@@ -6,39 +6,35 @@ use serde_json::{Value, json};
 use super::world::NEW_PASSWORD;
 use crate::support::people::PASSWORD;
 
-/// What an operation asks of its caller.
+/// The requirements of an operation on its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing.
+    /// No credential is needed.
     Open,
-    /// A console session.
     Session,
     /// A console session of an operator of the server.
     Operator,
-    /// Sight of the thing.
+    /// Visibility of the object.
     Read,
-    /// Sight of the whole account.
+    /// Visibility of the whole account.
     Whole,
-    /// A privilege.
+    /// A user with this privilege.
     With(Privilege),
-    /// A privilege, and sight of the whole account.
+    /// A privilege, and visibility of the whole account.
     Wholly(Privilege),
-    /// Sight of more than one device, and a privilege.
+    /// Visibility of more than one device, and a privilege.
     Widely(Privilege),
     /// An admin or owner who sees the whole account.
     Admin,
 }
 
-/// What the path of an operation names.
+/// The resource that the path of an operation names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Nothing.
+    /// The path names no object.
     None,
-    /// A device.
     Device,
-    /// A group.
     Group,
-    /// A user.
     User,
     /// A share link, by its id.
     Share,
@@ -46,11 +42,9 @@ pub(super) enum Kind {
     Secret,
     /// A template, which every account has.
     Template,
-    /// An alert.
     Alert,
     /// A message to one person.
     Notification,
-    /// A webhook.
     Webhook,
     /// A rule about a device.
     Rule,
@@ -64,10 +58,14 @@ pub(super) enum Kind {
     Command,
     /// A contact group of the account.
     ContactGroup,
+    /// A segment of the timeline of a device.
+    Segment,
+    /// An edit of the timeline of a device.
+    TimelineEdit,
 }
 
 impl Kind {
-    /// Whether whoever has the address sees the thing.
+    /// Whether whoever has the address sees the object.
     pub(super) fn is_reached_by_secret(self) -> bool {
         self == Self::Secret
     }
@@ -83,7 +81,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The refusals that have nothing to do with authority and that the operation ends in here and there.
+    /// Refusals without relation to authorization that the operation may end in.
     pub(super) fn may_end_in(&self) -> &'static [&'static str] {
         match self.operation {
             "GET /api/devices/{deviceId}/lastLocation" => &["no-location"],
@@ -94,8 +92,10 @@ impl Row {
             }
             // The own ones are somebody's scope.
             "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
-            // The device has no such identifier.
-            "POST /api/devices/{deviceId}/claims" => &["invalid-body"],
+            // The device has no such identifier; the segment is a stop, and the only one.
+            "POST /api/devices/{deviceId}/claims"
+            | "POST /api/segments/{segmentId}/split"
+            | "POST /api/segments/merge" => &["invalid-body"],
             // Nobody here has a second factor.
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
             "POST /api/session/forgottenPassword" => &["rate-limited"],
@@ -110,6 +110,10 @@ const fn row(operation: &'static str, access: Access, kind: Kind, body: fn() -> 
 
 fn none() -> Value {
     Value::Null
+}
+
+fn devices() -> Value {
+    json!([{ "name": "Made" }])
 }
 
 fn name() -> Value {
@@ -196,6 +200,26 @@ fn note() -> Value {
     json!({ "text": "on my way" })
 }
 
+fn run() -> Value {
+    json!({ "kind": "totals", "period": "yesterday" })
+}
+
+fn labels() -> Value {
+    json!({ "name": "Tour" })
+}
+
+fn instant() -> Value {
+    json!({ "at": "2026-01-01T00:00:00Z" })
+}
+
+fn segments() -> Value {
+    json!({ "segments": [] })
+}
+
+fn stops() -> Value {
+    json!({ "stopRadius": 100 })
+}
+
 fn watch_list() -> Value {
     json!({ "allDevices": true })
 }
@@ -211,10 +235,10 @@ fn frame() -> Value {
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
     Alert, Command, ContactGroup, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule,
-    Secret, Share, Template, User, Webhook,
+    Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
 };
 
-/// Every operation. Bodies that are made fresh for each request, because they must be unique or name a thing of
+/// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
 /// the caller's account, stand in [`super::world`].
 pub(super) const ROWS: &[Row] = &[
     row("POST /api/Auth/Token", Open, None, none),
@@ -250,6 +274,7 @@ pub(super) const ROWS: &[Row] = &[
     row("DELETE /api/account/apiKey", Session, None, none),
     row("GET /api/devices", Read, None, none),
     row("POST /api/devices", Widely(Privilege::DevicesWrite), None, name),
+    row("POST /api/bulk/devices", Widely(Privilege::DevicesWrite), None, devices),
     row("GET /api/devices/{deviceId}", Read, Device, none),
     row("PUT /api/devices/{deviceId}", With(Privilege::DevicesWrite), Device, name),
     row("PATCH /api/devices/{deviceId}", With(Privilege::DevicesWrite), Device, name),
@@ -285,6 +310,27 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/devices/{deviceId}/sendCommand", With(Privilege::CommandsSend), Device, command),
     row("GET /api/devices/{deviceId}/commandTypes", Read, Device, none),
     row("GET /api/commands", Read, None, none),
+    row("GET /api/devices/{deviceId}/timeline", Read, Device, none),
+    row("GET /api/trips", Read, None, none),
+    row("GET /api/totals", Read, None, none),
+    row("GET /api/reports/kinds", Read, None, none),
+    row("POST /api/reports/run", Read, None, run),
+    row("GET /api/segments/{segmentId}", Read, Segment, none),
+    row("PATCH /api/segments/{segmentId}", With(Privilege::DevicesWrite), Segment, labels),
+    row("POST /api/segments/{segmentId}/split", With(Privilege::DevicesWrite), Segment, instant),
+    row("POST /api/segments/merge", With(Privilege::DevicesWrite), None, segments),
+    row("GET /api/devices/{deviceId}/timelineEdits", Read, Device, none),
+    row("GET /api/timelineEdits/{editId}", Read, TimelineEdit, none),
+    row("DELETE /api/timelineEdits/{editId}", With(Privilege::DevicesWrite), TimelineEdit, none),
+    row("GET /api/devices/{deviceId}/timelineSettings", Read, Device, none),
+    row("PUT /api/devices/{deviceId}/timelineSettings", With(Privilege::DevicesWrite), Device, stops),
+    row("PATCH /api/devices/{deviceId}/timelineSettings", With(Privilege::DevicesWrite), Device, stops),
+    row("GET /api/groups/{groupId}/timelineSettings", Read, Group, none),
+    row("PUT /api/groups/{groupId}/timelineSettings", With(Privilege::GroupsWrite), Group, stops),
+    row("PATCH /api/groups/{groupId}/timelineSettings", With(Privilege::GroupsWrite), Group, stops),
+    row("GET /api/account/timelineSettings", Whole, None, none),
+    row("PUT /api/account/timelineSettings", Admin, None, stops),
+    row("PATCH /api/account/timelineSettings", Admin, None, stops),
     row("GET /api/commands/{commandId}", Read, Command, none),
     row("DELETE /api/commands/{commandId}", With(Privilege::CommandsSend), Command, none),
     row("GET /api/alerts", Read, None, none),

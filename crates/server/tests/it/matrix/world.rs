@@ -1,4 +1,4 @@
-//! Two accounts, their things and everybody who may ask for them.
+//! Two accounts, their objects and all identities.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use perigee_core::id::{
     AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
 };
 use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
-use perigee_core::locations::location::{DuplicateRule, Latitude, Longitude};
+use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Readings, TimeRange};
 use perigee_core::notifications::contact::ContactGroupSettings;
 use perigee_core::notifications::notification::NotificationFilter;
 use perigee_core::notifications::routing::{
@@ -29,14 +29,17 @@ use perigee_core::page::PageRequest;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Gateways, Geofences,
-    Groups, Notifications, Routing, Rules, Shares, Webhooks,
+    AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Geofences, Groups,
+    Locations, Notifications, RawMessages, Routing, Rules, Shares, Timelines, Webhooks,
 };
+use perigee_core::time::{Clock as _, Timestamp};
+use perigee_core::timeline::EditKind;
 use perigee_core::webhooks::webhook::{NewDelivery, Webhook, WebhookSecret, WebhookSettings};
 use perigee_server::auth::Secret;
 use perigee_server::auth::link::LinkPurpose;
 use perigee_server::auth::signing::SigningKeys;
 use perigee_server::auth::token::{NewToken, Tokens};
+use perigee_server::background::TimelineEngine;
 use serde_json::{Value, json};
 
 use super::Verdict;
@@ -47,7 +50,7 @@ use crate::support::{Answer, Engine, PNG, Person, Tenant, TestApp};
 /// A password that somebody changes theirs to.
 pub(super) const NEW_PASSWORD: &str = "nine lives of a harbour cat";
 
-/// Who asks.
+/// The identity of the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     NoToken,
@@ -62,7 +65,7 @@ pub(super) enum Identity {
     Normal,
     Admin,
     Owner,
-    /// An admin with a console session in place of a token.
+    /// An admin with a console session instead of a token.
     SignedIn,
     OtherOwner,
 }
@@ -85,7 +88,7 @@ impl Identity {
         Self::OtherOwner,
     ];
 
-    /// Why they are not let in at all.
+    /// Why they are refused in any case.
     pub(super) fn refusal(self) -> Option<Verdict> {
         match self {
             Self::NoToken => Some(Verdict::Unknown("unauthenticated")),
@@ -96,7 +99,7 @@ impl Identity {
         }
     }
 
-    /// Whether the object is in their sight.
+    /// Whether the object is visible to them.
     pub(super) fn sees(self, kind: Kind, object: Object) -> bool {
         match (kind, object) {
             (Kind::None, _) => true,
@@ -132,7 +135,7 @@ impl Identity {
     }
 }
 
-/// What is asked for.
+/// The requested resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     /// In the first group of the first account.
@@ -143,12 +146,11 @@ pub(super) enum Object {
     OtherAccount,
     /// Well formed, but nowhere.
     Missing,
-    /// Not well formed.
     Malformed,
 }
 
 impl Object {
-    /// The objects that make sense for a kind of thing.
+    /// The objects that make sense for a kind of resource.
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
@@ -175,6 +177,8 @@ const WRITES: [Privilege; 7] = [
 /// Two accounts and everybody in them.
 pub(super) struct World {
     app: TestApp,
+    /// One engine for all rows, because it keeps the lease of an account.
+    timelines: TimelineEngine,
     first: Tenant,
     second: Tenant,
     group: GroupId,
@@ -195,7 +199,7 @@ impl World {
         })
         .await;
         // Streams end at once, so that they are answers like others.
-        app.app.signals.stop();
+        app.app.tasks.stopping.cancel();
         let (first, second) = (app.tenant("first", 100_000).await, app.tenant("second", 100_000).await);
         let group = make_group(&app, &first).await;
         let other_group = make_group(&app, &first).await;
@@ -203,6 +207,7 @@ impl World {
         let other_device = make_device(&app, &first, Some(other_group)).await;
         let foreign_device = make_device(&app, &second, None).await;
         let mut world = Self {
+            timelines: TimelineEngine::new(app.app.clone()),
             app,
             first,
             second,
@@ -248,7 +253,7 @@ impl World {
         let key = self.key_of(person).await;
         let long_ago = self.app.app.clock.now().plus_seconds(-86_400);
         let (token, _) =
-            self.app.app.authenticator.issue(self.first.account.id, person.id, key, long_ago).unwrap();
+            self.app.app.access.authenticator.issue(self.first.account.id, person.id, key, long_ago).unwrap();
         token
     }
 
@@ -328,7 +333,7 @@ impl World {
                 let email = format!("u{}@new.test", rand::random::<u64>());
                 json!({ "name": "New", "email": email, "country": "ES", "timeZone": "UTC" })
             }
-            // A PUT without them would take the device out of its group's sight.
+            // A PUT without them would take the device out of its group.
             "PUT /api/groups/{groupId}" if !is_foreign => {
                 json!({ "name": "Changed", "devices": [self.device] })
             }
@@ -476,9 +481,39 @@ impl World {
             Kind::Gateway => make_gateway(&self.app, tenant).await,
             Kind::Command => make_command(&self.app, tenant, self.device_of(object)).await,
             Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
+            Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
+            Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
+
+    /// The first segment of a device, which stood for an hour.
+    async fn make_segment(&self, tenant: &Tenant, device: DeviceId) -> String {
+        let app = &self.app;
+        let actor = Actor::operator(tenant.account.id);
+        let always = TimeRange { from: Timestamp::MIN, to: Timestamp::MAX };
+        let find = || app.store.list_segments(actor.scope, device, always, None, 1);
+        if find().await.unwrap().segments.is_empty() {
+            let at = |minutes: i64| Location {
+                time: app.clock().now().plus_seconds(-60 * minutes),
+                latitude: Latitude::from_degrees(42.0).unwrap(),
+                longitude: Longitude::from_degrees(-8.0).unwrap(),
+                readings: Readings::default(),
+            };
+            app.store.store_locations(&actor, device, vec![at(60), at(30), at(1)]).await.unwrap();
+            self.timelines.run_to_end().await;
+        }
+        find().await.unwrap().segments[0].id.to_string()
+    }
+}
+
+/// An edit at a time at which nothing is known of the device.
+async fn make_edit(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let at = Timestamp::from_millis(rand::random::<u32>().into());
+    let edit = (EditKind::Split, TimeRange { from: at, to: at });
+    let actor = Actor::operator(tenant.account.id);
+    let made = app.store.add_timeline_edit(&actor, device, edit, None).await.unwrap();
+    made.into_inner().id.to_string()
 }
 
 fn missing(kind: Kind) -> String {
@@ -497,6 +532,8 @@ fn missing(kind: Kind) -> String {
         Kind::Command => perigee_core::id::CommandId::from_i64(1).to_string(),
         Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
+        Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
+        Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
 }
@@ -547,6 +584,7 @@ fn reporter(scope: Scope, device: DeviceId) -> Reporter {
         reported_model: None,
         decoding: perigee_core::gateways::decoding::Decoding::new(),
         proposed_zone_minutes: None,
+        proof: None,
     }
 }
 
@@ -640,7 +678,7 @@ async fn make_alert(app: &TestApp, tenant: &Tenant, device: DeviceId) -> AlertId
 /// The id of a message about this device, which is sent to somebody for the purpose.
 async fn make_notification(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
     let (actor, holder) = (Actor::operator(tenant.account.id), RoutingHolder::Device(device));
-    let seen = app.store.find_routing(actor.scope, holder).await.unwrap().revision;
+    let seen = app.store.get_routing(actor.scope, holder).await.unwrap().revision;
     let ana = Recipient {
         destination: Destination::Email("ana@example.com".parse().unwrap()),
         preferences: Preferences::default(),

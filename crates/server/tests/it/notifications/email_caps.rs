@@ -1,8 +1,9 @@
-//! The operator's mail server is no relay: caps on e-mail, and recipients who end, resume or confirm it by their link.
+//! The operator's mail server is not a relay: caps on e-mail, and recipients who end, resume or confirm it by their link.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender};
 use perigee_core::store::Users as _;
 use perigee_server::background::Worker;
@@ -21,14 +22,14 @@ on_both_engines!(
     critical_alerts_to_many_strangers_make_no_relay,
 );
 
-/// Takes every mail.
+/// Accepts every e-mail.
 #[derive(Default)]
 struct Sink(Mutex<Vec<Message>>);
 
 #[async_trait]
 impl Sender for Sink {
     async fn send(&self, message: &Message) -> SendOutcome {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+        self.0.lock().push(message.clone());
         SendOutcome::Sent { reference: None }
     }
 }
@@ -47,16 +48,17 @@ impl Mailed {
         })
         .await;
         let sink = Arc::new(Sink::default());
-        let senders = Senders { email: Some(sink.clone()), ..Senders::default() };
+        let senders =
+            Senders { channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(), centre: None };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
-        let worker = Worker::new(&app.app, &channels, Channel::Email);
+        let worker = Worker::new(&app.app, &channels, Channel::EMAIL);
         Self { app, sink, worker }
     }
 
-    /// Sends what is due, and gives what was sent since the last time.
+    /// Sends what is due, and returns the messages since the last call.
     async fn sent(&self) -> Vec<Message> {
         self.worker.send_due().await.expect("the store works");
-        std::mem::take(&mut *self.sink.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.sink.0.lock())
     }
 
     async fn raise(&self, person: &Person, device: &str, names: &[String]) {
@@ -72,7 +74,7 @@ impl Mailed {
         list.iter().filter(|message| message["reason"] == reason).count()
     }
 
-    /// Says something by the link of a mail.
+    /// Follows the link of an e-mail.
     async fn say(&self, link: &str, body: &str) -> Answer {
         let path = link.strip_prefix("https://track.example.com").expect("a link of ours");
         let kind = "application/x-www-form-urlencoded";
@@ -106,7 +108,7 @@ async fn one_device_and_fifty_recipients_make_no_relay(engine: Engine) {
     assert_eq!(on.sent().await.len(), 60);
     assert_eq!(on.suppressed(&owner, "email-daily-cap").await, 440, "recorded, not dropped");
     on.raise(&owner, &device, &["SOSButton".to_owned()]).await;
-    assert_eq!(on.sent().await.len(), 50, "each recipient hears of a critical alert");
+    assert_eq!(on.sent().await.len(), 50, "each recipient is notified of a critical alert");
     let critical = |name| json!({ "dateTime": "2026-01-01T00:00:00Z", "alertName": name, "critical": true });
     let line = format!("POST /api/devices/{device}/alerts");
     on.app.send(&owner, &line, &json!([critical("A"), critical("B")])).await.expect(201);
@@ -239,7 +241,7 @@ async fn a_mail_is_ended_and_resumed_by_its_link(engine: Engine) {
 async fn a_link_that_was_not_made_here_leads_nowhere(engine: Engine) {
     let on = Mailed::new(engine, |_| {}).await;
     let tenant = on.app.tenant("acme", 10).await;
-    let good = on.app.app.mail_links.token(tenant.account.id, "ana@example.com");
+    let good = on.app.app.access.mail_links.token(tenant.account.id, "ana@example.com");
     let other = perigee_server::auth::mail_link::MailLinks::new(&[7; 32]);
     let forged = other.token(tenant.account.id, "ana@example.com");
     for token in ["x", &forged, &good[1..]] {

@@ -45,7 +45,7 @@ async fn an_alert_is_mailed_in_the_accounts_own_words(engine: Engine) {
     let senders = Senders::build(&app.app.config, &clock).unwrap();
     let (channels, centre) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
     assert!(centre.is_none());
-    let worker = Worker::new(&app.app, &channels, Channel::Email);
+    let worker = Worker::new(&app.app, &channels, Channel::EMAIL);
     let path = format!("/api/devices/{device}/notifications");
     let state = async || app.get(&owner, &path).await["notifications"][0]["state"].clone();
     worker.send_due().await.unwrap();

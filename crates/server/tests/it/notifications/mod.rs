@@ -1,5 +1,6 @@
-//! From an alert to the people who are told of it, through the API and the workers.
+//! From an alert to the people who are notified of it, through the API and the workers.
 
+mod channels;
 mod email_caps;
 mod messages;
 mod overview;
@@ -7,9 +8,10 @@ mod recipients;
 mod routing_scope;
 mod templates;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::{
     Channel, Compose, ComposeError, Composed, Content, Message, Occasion, SendOutcome, Sender,
 };
@@ -23,14 +25,14 @@ use crate::support::{Engine, Person, TestApp, bare_error, on_both_engines, point
 on_both_engines!(
     an_alert_reaches_its_people,
     a_limit_is_seen_in_counters_and_record,
-    a_channel_that_is_not_there_is_told,
+    a_missing_channel_is_reported,
     a_refused_message_is_sent_again_on_demand,
-    where_alerts_go_is_set_at_three_places,
+    where_alerts_go_is_set_at_three_levels,
     alerts_are_listed_taken_note_of_and_ended,
     settings_switch_channels_off,
 );
 
-/// Receives what is sent, and answers as it is told.
+/// Receives what is sent, and answers as configured.
 #[derive(Default)]
 struct Sink {
     received: Mutex<Vec<Message>>,
@@ -39,26 +41,26 @@ struct Sink {
 
 impl Sink {
     fn received(&self) -> Vec<Message> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.received.lock().clone()
     }
 
     fn refuse(&self, refuse: bool) {
-        *self.refuse.lock().unwrap_or_else(PoisonError::into_inner) = refuse;
+        *self.refuse.lock() = refuse;
     }
 }
 
 #[async_trait]
 impl Sender for Sink {
     async fn send(&self, message: &Message) -> SendOutcome {
-        if *self.refuse.lock().unwrap_or_else(PoisonError::into_inner) {
+        if *self.refuse.lock() {
             return SendOutcome::Refused { reason: "550 nobody here".into() };
         }
-        self.received.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+        self.received.lock().push(message.clone());
         SendOutcome::Sent { reference: Some("ref-1".into()) }
     }
 }
 
-/// Writes what happened in a few words.
+/// Describes the events in a few words.
 struct Plain;
 
 #[async_trait]
@@ -73,7 +75,7 @@ impl Compose for Plain {
             | Occasion::UnregisteredSos(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
-            | Occasion::Gone => {
+            | Occasion::Deleted => {
                 return Err(ComposeError("not asked for here".into()));
             }
         };
@@ -86,7 +88,7 @@ impl Compose for Plain {
             html: None,
             mail_link: content.mail_link.clone(),
         };
-        Ok(Composed { message, segments: u32::from(content.channel == Channel::Sms) })
+        Ok(Composed { message, segments: u32::from(content.channel == Channel::SMS) })
     }
 }
 
@@ -106,10 +108,12 @@ impl Outside {
     async fn work(&self) {
         let channel_sender = |sink: &Arc<Sink>| {
             let sender: Arc<dyn Sender> = sink.clone();
-            Some(ChannelSender { compose: Arc::new(Plain), sender })
+            ChannelSender { compose: Arc::new(Plain), sender }
         };
-        let channels = ChannelSenders { email: channel_sender(&self.email), sms: channel_sender(&self.sms) };
-        for channel in Channel::ALL {
+        let mut channels = ChannelSenders::default();
+        channels.insert(Channel::EMAIL, channel_sender(&self.email));
+        channels.insert(Channel::SMS, channel_sender(&self.sms));
+        for channel in Channel::all() {
             Worker::new(&self.app.app, &channels, *channel).send_due().await.expect("the store works");
         }
     }
@@ -174,20 +178,20 @@ async fn a_limit_is_seen_in_counters_and_record(engine: Engine) {
     on.work().await;
     let mut to: Vec<String> = on.email.received().into_iter().map(|message| message.to).collect();
     to.sort_unstable();
-    assert_eq!(to, ["ana@example.com", "owner@acme.test"], "the owner is told");
+    assert_eq!(to, ["ana@example.com", "owner@acme.test"], "the owner is notified");
     let kept = on.app.get(&owner, "/api/notifications?state=suppressed").await;
     assert_eq!(kept["notifications"][0]["reason"], "limit");
     let counters = on.app.get(&owner, &format!("/api/devices/{device}")).await["device"]["counters"].clone();
     assert_eq!(counters["emailsSent"], 1);
 }
 
-async fn a_channel_that_is_not_there_is_told(engine: Engine) {
+async fn a_missing_channel_is_reported(engine: Engine) {
     let on = Outside::new(engine).await;
     let owner = on.app.tenant("acme", 10).await.owner;
     let device = on.app.device(&owner, &json!({ "name": "Gaviota" })).await;
     on.app.send(&owner, "PUT /api/account/alertRouting", &ana()).await.expect(200);
     on.raise(&owner, &device, "SOSButton").await;
-    for channel in Channel::ALL {
+    for channel in Channel::all() {
         Worker::new(&on.app.app, &ChannelSenders::default(), *channel)
             .send_due()
             .await
@@ -222,7 +226,7 @@ async fn a_refused_message_is_sent_again_on_demand(engine: Engine) {
     bare_error(&on.app.call(&resend).by(&owner).send().await, 409, "already-sent");
 }
 
-async fn where_alerts_go_is_set_at_three_places(engine: Engine) {
+async fn where_alerts_go_is_set_at_three_levels(engine: Engine) {
     let on = Outside::new(engine).await;
     let owner = on.app.tenant("acme", 10).await.owner;
     let device = on.app.device(&owner, &json!({ "name": "Gaviota" })).await;
@@ -233,12 +237,12 @@ async fn where_alerts_go_is_set_at_three_places(engine: Engine) {
         (&empty["isSet"], &empty["inForce"], &empty["recipients"]),
         (&json!(false), &json!("none"), &json!([]))
     );
-    for (place, in_force) in [
+    for (holder, in_force) in [
         ("/api/account", "account"),
         (&format!("/api/groups/{group}"), "group"),
         (&format!("/api/devices/{device}"), "device"),
     ] {
-        on.app.send(&owner, &format!("PUT {place}/alertRouting"), &ana()).await.expect(200);
+        on.app.send(&owner, &format!("PUT {holder}/alertRouting"), &ana()).await.expect(200);
         assert_eq!(on.app.get(&owner, &path).await["inForce"], in_force);
     }
     let set = on.app.call(&format!("GET {path}")).by(&owner).send().await;
@@ -328,7 +332,7 @@ async fn settings_switch_channels_off(engine: Engine) {
     assert_eq!(reasons, ["country", "account-off"]);
     let wrong = json!({ "smsPrefixes": ["34"], "smsDailySegments": -1 });
     let refused = on.app.send(&owner, &format!("PUT {path}"), &wrong).await.expect_error(400, "invalid-body");
-    let mut places = pointers(&refused);
-    places.sort_unstable();
-    assert_eq!(places, ["/smsDailySegments", "/smsPrefixes/0"]);
+    let mut found = pointers(&refused);
+    found.sort_unstable();
+    assert_eq!(found, ["/smsDailySegments", "/smsPrefixes/0"]);
 }

@@ -1,11 +1,12 @@
 //! Overview reports, from their settings to the mail an owner reads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender};
-use perigee_server::background::{Worker, write_overview};
+use perigee_server::background::{TimelineEngine, Worker, write_overview};
 use perigee_server::senders::Senders;
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::support::{Engine, Person, TestApp, on_both_engines, pointers};
 on_both_engines!(
     settings_are_set_and_read,
     an_owner_reads_what_a_day_was_like,
-    a_report_tells_of_the_groups_it_is_asked_for,
+    a_report_covers_the_groups_it_is_asked_for,
     own_templates_are_sent
 );
 
@@ -27,22 +28,24 @@ struct Sink(Mutex<Vec<Message>>);
 #[async_trait]
 impl Sender for Sink {
     async fn send(&self, message: &Message) -> SendOutcome {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+        self.0.lock().push(message.clone());
         SendOutcome::Sent { reference: None }
     }
 }
 
 /// Writes the reports that are due and sends everything, as the service does.
 async fn work(app: &TestApp) -> Vec<Message> {
+    TimelineEngine::new(app.app.clone()).run_to_end().await;
     while write_overview(&app.app).await == Duration::ZERO {}
     let sink = Arc::new(Sink::default());
     let sender: Arc<dyn Sender> = sink.clone();
-    let senders = Senders { email: Some(Arc::clone(&sender)), sms: Some(sender), centre: None };
+    let channels = [Channel::EMAIL, Channel::SMS].map(|channel| (channel, Arc::clone(&sender)));
+    let senders = Senders { channels: channels.into(), centre: None };
     let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
-    for channel in Channel::ALL {
+    for channel in Channel::all() {
         Worker::new(&app.app, &channels, *channel).send_due().await.expect("the store works");
     }
-    let received = sink.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let received = sink.0.lock();
     received.clone()
 }
 
@@ -84,9 +87,9 @@ async fn settings_are_set_and_read(engine: Engine) {
     let wrong = json!({ "frequency": "hourly", "hour": 24, "weekday": "someday", "color": 1,
         "recipients": [{ "address": "nobody" }], "groups": ["x"] });
     let refused = app.send(&owner, &format!("PUT {PATH}"), &wrong).await.expect_error(400, "invalid-body");
-    let mut places = pointers(&refused);
-    places.sort_unstable();
-    assert_eq!(places, ["/color", "/frequency", "/groups/0", "/hour", "/recipients/0/address", "/weekday"]);
+    let mut found = pointers(&refused);
+    found.sort_unstable();
+    assert_eq!(found, ["/color", "/frequency", "/groups/0", "/hour", "/recipients/0/address", "/weekday"]);
     let unknown = json!({ "groups": ["grp_0000000000001"] });
     let refused = app.send(&owner, &format!("PUT {PATH}"), &unknown).await.expect_error(400, "invalid-body");
     assert_eq!(pointers(&refused), ["/groups"]);
@@ -104,7 +107,7 @@ async fn an_owner_reads_what_a_day_was_like(engine: Engine) {
     app.group(&owner, &json!({ "name": "Trawlers", "devices": [tug, silent] })).await;
     pass(&app, &tenant, &mut owner, 12 * 3_600).await;
     app.send(&owner, &format!("PUT {PATH}"), &json!({ "frequency": "daily" })).await.expect(200);
-    // The second of the four is a jump nobody believes.
+    // The second of the four is an implausible jump.
     drive(&app, &owner, &tug, &[10.0, 60.0, 10.01, 10.02]).await;
     drive(&app, &owner, &alone, &[20.0]).await;
     for name in ["SOSButton", "Route"] {
@@ -115,7 +118,7 @@ async fn an_owner_reads_what_a_day_was_like(engine: Engine) {
     pass(&app, &tenant, &mut owner, 86_400).await;
     let messages = work(&app).await;
     assert_eq!(messages.len(), 1, "{messages:?}");
-    assert_eq!((messages[0].to.as_str(), messages[0].channel), ("owner@acme.test", Channel::Email));
+    assert_eq!((messages[0].to.as_str(), messages[0].channel), ("owner@acme.test", Channel::EMAIL));
     assert!(messages[0].subject.ends_with("1 Jan 2026"), "{}", messages[0].subject);
     let text = &messages[0].text;
     let trawlers =
@@ -131,7 +134,7 @@ async fn an_owner_reads_what_a_day_was_like(engine: Engine) {
     }
     assert!(text.contains("Total\n  Devices: 3"), "{text}");
     assert!(messages[0].html.as_deref().is_some_and(|html| html.contains("Silent &lt;1&gt;")));
-    assert!(work(&app).await.is_empty(), "it is told once");
+    assert!(work(&app).await.is_empty(), "it is sent once");
     let list = app.get(&owner, "/api/notifications").await;
     let report = &list["notifications"][0];
     assert_eq!((&report["device"], &report["state"]), (&json!(null), &json!("sent")));
@@ -139,7 +142,7 @@ async fn an_owner_reads_what_a_day_was_like(engine: Engine) {
     assert_eq!(counters["emailsSent"], 0, "it counts against no device");
 }
 
-async fn a_report_tells_of_the_groups_it_is_asked_for(engine: Engine) {
+async fn a_report_covers_the_groups_it_is_asked_for(engine: Engine) {
     let app = TestApp::new(engine).await;
     let tenant = app.tenant("acme", 10).await;
     let mut owner = tenant.owner.clone();
@@ -181,7 +184,7 @@ async fn own_templates_are_sent(engine: Engine) {
         app.send(&owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
     }
     app.send(&owner, &format!("PUT {PATH}"), &json!({ "frequency": "daily" })).await.expect(200);
-    // Every e-mail ends with how to end it.
+    // Every e-mail ends with a link to unsubscribe.
     let own = |text: String| text.split("\n\n-- \n").next().unwrap_or_default().to_owned();
     let mut texts: Vec<String> = work(&app).await.into_iter().map(|message| own(message.text)).collect();
     pass(&app, &tenant, &mut owner, 2 * 86_400).await;
@@ -195,6 +198,6 @@ async fn own_templates_are_sent(engine: Engine) {
     pass(&app, &tenant, &mut owner, 3_600).await;
     let alert = json!({ "dateTime": "2026-01-03T00:00:00Z", "alertName": "Route" });
     app.send(&owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
-    let sms = work(&app).await.into_iter().find(|message| message.channel == Channel::Sms).expect("an SMS");
+    let sms = work(&app).await.into_iter().find(|message| message.channel == Channel::SMS).expect("an SMS");
     assert!(!sms.text.starts_with("own"), "the built-in one speaks again: {}", sms.text);
 }

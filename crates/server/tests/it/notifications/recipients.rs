@@ -1,8 +1,9 @@
-//! Who is told of an alert: what a rule names, what follows if nobody acknowledges, and the link in a message.
+//! Recipients of an alert: those of a rule, the escalation, and the link in a message.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use parking_lot::Mutex;
 use perigee_core::notifications::notification::{Channel, Message, SendOutcome, Sender};
 use perigee_server::background::{RuleEngine, Worker, escalate};
 use perigee_server::senders::{ChannelSenders, Senders};
@@ -11,23 +12,23 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Engine, Person, TestApp, on_both_engines, pointers};
 
 on_both_engines!(
-    a_rule_tells_whom_it_names_beside_the_others,
-    what_a_rule_names_must_exist_and_steps_must_ascend,
-    a_preview_says_when_nobody_would_be_told,
+    a_rule_notifies_whom_it_names_besides_the_others,
+    recipients_of_a_rule_must_exist_and_steps_must_ascend,
+    a_preview_says_when_nobody_would_be_notified,
     an_alert_nobody_acknowledges_goes_on_until_the_link_is_used,
     looking_at_a_link_changes_nothing_and_old_links_end,
     a_test_message_reaches_everybody,
     users_have_a_watch_list_of_their_own,
 );
 
-/// Takes every message.
+/// Accepts every message.
 #[derive(Default)]
 struct Sink(Mutex<Vec<Message>>);
 
 #[async_trait]
 impl Sender for Sink {
     async fn send(&self, message: &Message) -> SendOutcome {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(message.clone());
+        self.0.lock().push(message.clone());
         SendOutcome::Sent { reference: None }
     }
 }
@@ -47,18 +48,20 @@ impl MessageTest {
         })
         .await;
         let sink = Arc::new(Sink::default());
-        let senders = Senders { email: Some(sink.clone()), sms: Some(sink.clone()), ..Senders::default() };
+        let sender: Arc<dyn Sender> = sink.clone();
+        let channels = [Channel::EMAIL, Channel::SMS].map(|channel| (channel, Arc::clone(&sender)));
+        let senders = Senders { channels: channels.into(), centre: None };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
         let owner = app.tenant("acme", 10).await.owner;
         Self { app, sink, channels, owner }
     }
 
-    /// Sends what is due, and gives what was sent since the last time, by address.
+    /// Sends what is due, and returns the messages since the last call, by address.
     async fn sent(&self) -> Vec<Message> {
-        for channel in Channel::ALL {
+        for channel in Channel::all() {
             Worker::new(&self.app.app, &self.channels, *channel).send_due().await.expect("the store works");
         }
-        let mut sent = std::mem::take(&mut *self.sink.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut sent = std::mem::take(&mut *self.sink.0.lock());
         sent.sort_by(|one, other| one.to.cmp(&other.to));
         sent
     }
@@ -104,7 +107,7 @@ fn mail(address: &str) -> Value {
     json!({ "channel": "email", "address": address })
 }
 
-async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
+async fn a_rule_notifies_whom_it_names_besides_the_others(engine: Engine) {
     let on = MessageTest::new(engine).await;
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
     let watch = json!({ "name": "Night watch", "contacts": [
@@ -126,15 +129,15 @@ async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
     let rule_id = on.make("POST /api/rules", &rule).await;
     let line = format!("DELETE /api/contactGroups/{group}");
     let refused = on.app.call(&line).by(&on.owner).send().await.expect_error(409, "in-use");
-    let expect = "An alertRouting or a rule notifies this contact group. Remove the group from it first.";
+    let expect = "An alert routing or a rule notifies this contact group. Remove the group from it first.";
     assert_eq!(refused["error"], expect);
     let read = on.app.get(&on.owner, &format!("/api/rules/{rule_id}")).await;
     assert_eq!(read["then"]["users"][0]["id"], user);
     let path = format!("PUT /api/rules/{rule_id}");
     on.app.send(&on.owner, &path, &read).await.expect(200);
     let path = format!("/api/devices/{device}/alertRecipients?rule={rule_id}&severity=warning");
-    let told = on.app.get(&on.owner, &path).await;
-    let words: Vec<(String, Value)> = told["recipients"]
+    let preview = on.app.get(&on.owner, &path).await;
+    let words: Vec<(String, Value)> = preview["recipients"]
         .as_array()
         .unwrap()
         .iter()
@@ -142,8 +145,8 @@ async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
         .collect();
     let expected: Vec<&str> =
         words.iter().filter(|(_, problem)| problem.is_null()).map(|(address, _)| address.as_str()).collect();
-    assert_eq!(expected, ["night@example.com", "ANA@example.com", "leo@acme.test"], "{told}");
-    assert_eq!(told["recipients"][1]["namedBy"], json!(["rule", "account"]));
+    assert_eq!(expected, ["night@example.com", "ANA@example.com", "leo@acme.test"], "{preview}");
+    assert_eq!(preview["recipients"][1]["namedBy"], json!(["rule", "account"]));
 
     let fast = json!({ "dateTime": "2026-01-01T00:00:10Z", "latitude": 42, "longitude": -8, "speed": 120 });
     on.app.clock().advance_seconds(20);
@@ -159,7 +162,7 @@ async fn a_rule_tells_whom_it_names_beside_the_others(engine: Engine) {
     assert_eq!(on.addresses().await, ["ana@example.com"], "the rule did not raise this one");
 }
 
-async fn what_a_rule_names_must_exist_and_steps_must_ascend(engine: Engine) {
+async fn recipients_of_a_rule_must_exist_and_steps_must_ascend(engine: Engine) {
     let on = MessageTest::new(engine).await;
     let rule = |then: Value| {
         json!({ "name": "Fast", "allDevices": true, "then": then,
@@ -183,7 +186,7 @@ async fn what_a_rule_names_must_exist_and_steps_must_ascend(engine: Engine) {
     assert_eq!(pointers(&refused), ["/then/escalation/steps/0/recipients"]);
 }
 
-async fn a_preview_says_when_nobody_would_be_told(engine: Engine) {
+async fn a_preview_says_when_nobody_would_be_notified(engine: Engine) {
     let on = MessageTest::new(engine).await;
     let limits = json!({ "expires": false, "dailyEmailLimit": 0 });
     let device = on.app.device(&on.owner, &json!({ "name": "Gaviota", "limits": limits })).await;
@@ -192,10 +195,10 @@ async fn a_preview_says_when_nobody_would_be_told(engine: Engine) {
     let routing = json!({ "recipients": [mail("ana@example.com"),
         { "channel": "sms", "address": "+34600123456" }] });
     on.app.send(&on.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
-    let told = on.app.get(&on.owner, &path).await;
-    assert_eq!(told["nobody"], true);
-    assert_eq!(told["recipients"][0]["problem"], "limit", "a limit of none");
-    assert_eq!(told["recipients"][1]["problem"], "channel-off", "no gateway is set up");
+    let preview = on.app.get(&on.owner, &path).await;
+    assert_eq!(preview["nobody"], true);
+    assert_eq!(preview["recipients"][0]["problem"], "limit", "a limit of none");
+    assert_eq!(preview["recipients"][1]["problem"], "channel-off", "no gateway is set up");
     let more = json!({ "limits": { "dailyEmailLimit": 5 } });
     on.app.send(&on.owner, &format!("PATCH /api/devices/{device}"), &more).await.expect(200);
     assert_eq!(on.app.get(&on.owner, &path).await["nobody"], false);
@@ -213,7 +216,7 @@ async fn an_alert_nobody_acknowledges_goes_on_until_the_link_is_used(engine: Eng
     });
     on.app.send(&on.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
     let alert = on.sos(&device).await;
-    let [first] = &on.sent().await[..] else { panic!("Ana alone is told at once") };
+    let [first] = &on.sent().await[..] else { panic!("Ana alone is notified at once") };
     for part in [
         &format!("https://track.example.com/alerts/{alert}")[..],
         "42.24061,-8.72071",

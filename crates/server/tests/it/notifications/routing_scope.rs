@@ -49,7 +49,7 @@ impl Fleet {
         Self { app, owner, webhook, device, group, people }
     }
 
-    fn places(&self, person: &Person) -> Vec<String> {
+    fn paths(&self, person: &Person) -> Vec<String> {
         let device = format!("/api/devices/{}/alertRouting", self.device);
         let group = format!("/api/groups/{}/alertRouting", self.group);
         // A user of one device sees no group.
@@ -66,26 +66,26 @@ async fn who_manages_no_webhooks_routes_to_none_of_them(engine: Engine) {
     let on = Fleet::new(engine).await;
     let missing = "whk_0000000000001";
     for person in &on.people {
-        for place in on.places(person) {
-            let put = |id: &str| on.app.call(&format!("PUT {place}")).by(person).json(&routing(&[id])).send();
+        for path in on.paths(person) {
+            let put = |id: &str| on.app.call(&format!("PUT {path}")).by(person).json(&routing(&[id])).send();
             let mut refused = bare_error(&put(&on.webhook).await, 400, "invalid-body");
             let unknown = bare_error(&put(missing).await, 400, "invalid-body");
             let text = refused.to_string().replace(&on.webhook, missing);
             refused = serde_json::from_str(&text).unwrap();
-            assert_eq!(refused, unknown, "{place}: one that exists looks like one that does not");
-            on.app.send(person, &format!("PUT {place}"), &routing(&[])).await.expect(200);
+            assert_eq!(refused, unknown, "{path}: one that exists looks like one that does not");
+            on.app.send(person, &format!("PUT {path}"), &routing(&[])).await.expect(200);
         }
     }
-    for place in on.places(&on.owner) {
-        on.app.send(&on.owner, &format!("PUT {place}"), &routing(&[&on.webhook])).await.expect(200);
+    for path in on.paths(&on.owner) {
+        on.app.send(&on.owner, &format!("PUT {path}"), &routing(&[&on.webhook])).await.expect(200);
     }
 }
 
 async fn webhooks_named_before_may_stay(engine: Engine) {
     let on = Fleet::new(engine).await;
     for person in &on.people {
-        for place in on.places(person) {
-            let line = format!("PUT {place}");
+        for path in on.paths(person) {
+            let line = format!("PUT {path}");
             on.app.send(&on.owner, &line, &routing(&[&on.webhook])).await.expect(200);
             let mut kept = routing(&[&on.webhook]);
             kept["webhooks"][0]["minimumSeverity"] = json!("critical");

@@ -1,4 +1,4 @@
-//! Templates: the account's own over the built-in ones, mistakes told with their line, previews that keep nothing.
+//! Templates: the account's own over the built-in ones, mistakes reported with their line, previews that keep nothing.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn an_own_template_comes_and_goes(engine: Engine) {
 
     let put = app.send(&tenant.owner, &format!("PUT {PATH}"), &json!({"source": "{{ device.name }}!"})).await;
     assert_eq!((put.expect(200)["builtIn"].clone(), put.header("etag")), (json!(false), "\"r1\""));
-    // What was read may be sent back as it is.
+    // The answer of GET can be sent back as it is.
     app.send(&tenant.owner, &format!("PUT {PATH}"), &put.json()).await.expect(200);
     let stale = app.call(&format!("PUT {PATH}")).by(&tenant.owner).header("if-match", "\"r0\"");
     stale.json(&json!({"source": "x"})).send().await.expect_error(412, "precondition-failed");

@@ -1,4 +1,4 @@
-//! Rules: as clients set them, and what they say of history.
+//! Rules: their settings by clients, and their tests on history.
 
 mod rule_engine;
 
@@ -192,7 +192,7 @@ async fn a_rule_is_tried_on_history(engine: Engine) {
     let alerts = app.get(&owner, &format!("/api/devices/{one}/alerts")).await;
     assert_eq!(alerts["alerts"], json!([]), "nothing is raised by trying");
 
-    // One that is not made yet finds the same, and is not made by it.
+    // A rule that is not created yet finds the same, and is not created by it.
     let with = |from: &str, to: serde_json::Value| {
         let mut changed = rule.clone();
         changed[from] = to;

@@ -9,20 +9,20 @@ on_both_engines!(
     rules_raise_and_end_alerts,
     late_locations_are_judged_where_they_belong,
     alerts_that_locations_carry_are_raised_once,
-    silence_is_told_without_locations,
-    silence_is_told_when_the_hours_of_a_rule_begin,
-    standing_still_is_told_without_locations,
-    changed_rules_begin_anew,
+    silence_is_reported_without_locations,
+    silence_is_reported_when_the_hours_of_a_rule_begin,
+    standing_still_is_reported_without_locations,
+    changed_rules_start_over,
     a_location_of_the_second_in_which_a_rule_is_made_counts,
     several_nodes_raise_once,
     a_trimmed_log_is_made_up_for_from_history,
     nodes_share_a_long_catching_up,
     a_node_that_knows_nothing_goes_on_from_what_was_kept,
     shuffled_locations_give_the_episodes_of_the_history,
-    what_a_crash_interrupts_is_judged_by_the_next,
-    what_a_new_rule_has_seen_outlives_a_crash,
-    what_a_late_location_undoes_after_a_crash_is_withdrawn,
-    silence_is_told_anew_by_a_rule_that_left_and_came_back,
+    an_interrupted_round_is_repeated_after_a_crash,
+    the_state_of_a_new_rule_survives_a_crash,
+    an_alert_that_a_late_location_undoes_is_withdrawn_after_a_crash,
+    silence_is_reported_again_by_a_rule_that_was_removed_and_restored,
     a_slice_takes_a_part_of_a_long_log,
     a_node_judges_until_it_is_stopped,
 );
@@ -39,7 +39,7 @@ async fn world(engine: Engine) -> World {
     world_of(engine, 10).await
 }
 
-/// The same with licences for so many devices.
+/// The same with licences for this many devices.
 async fn world_of(engine: Engine, licenses: u32) -> World {
     let app = TestApp::new(engine).await;
     let owner = app.tenant("acme", licenses).await.owner;
@@ -106,7 +106,7 @@ impl World {
     }
 }
 
-/// The instant so many seconds after the beginning.
+/// The instant this many seconds after the beginning.
 fn at(second: i64) -> String {
     perigee_store::testing::START.plus_seconds(second).to_string()
 }
@@ -151,7 +151,7 @@ async fn late_locations_are_judged_where_they_belong(engine: Engine) {
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 30, Some(60))], "what is late is not missed");
     on.send(&[(40, 96), (20, 94)]).await;
     on.follow().await;
-    assert_eq!(on.alerts().await, [raised("SpeedLimit", 30, Some(60))], "and it is not told twice");
+    assert_eq!(on.alerts().await, [raised("SpeedLimit", 30, Some(60))], "and it is not raised twice");
     on.send(&[(35, 50)]).await;
     on.follow().await;
     let expect = [raised("SpeedLimit", 30, Some(35)), raised("SpeedLimit", 40, Some(60))];
@@ -175,7 +175,7 @@ async fn alerts_that_locations_carry_are_raised_once(engine: Engine) {
     );
 }
 
-async fn silence_is_told_without_locations(engine: Engine) {
+async fn silence_is_reported_without_locations(engine: Engine) {
     let on = world(engine).await;
     on.rule(json!({"type": "offline"})).await;
     on.send(&[(0, 0)]).await;
@@ -214,7 +214,7 @@ async fn silence_is_told_without_locations(engine: Engine) {
     assert_eq!(on.events().await.last(), Some(&"device.online"));
 }
 
-async fn silence_is_told_when_the_hours_of_a_rule_begin(engine: Engine) {
+async fn silence_is_reported_when_the_hours_of_a_rule_begin(engine: Engine) {
     let on = world(engine).await;
     let hours = json!({"weekdays": ["thursday"], "from": "00:20", "to": "00:40", "timeZone": "Etc/UTC"});
     let offline =
@@ -246,7 +246,7 @@ async fn silence_is_told_when_the_hours_of_a_rule_begin(engine: Engine) {
     assert_eq!(on.alerts().await, [raised("Offline", 1_200, Some(2_210))]);
 }
 
-async fn standing_still_is_told_without_locations(engine: Engine) {
+async fn standing_still_is_reported_without_locations(engine: Engine) {
     let on = world(engine).await;
     on.rule(json!({"type": "noMovement", "seconds": 600})).await;
     on.send(&[(0, 0)]).await;
@@ -262,10 +262,10 @@ async fn standing_still_is_told_without_locations(engine: Engine) {
     on.follow().await;
     let alerts = on.alerts().await;
     assert_eq!(alerts.len(), 1);
-    assert!(alerts[0].2.is_some(), "it turned out to have moved, so what was told is over");
+    assert!(alerts[0].2.is_some(), "it turned out to have moved, so what was reported is over");
 }
 
-async fn changed_rules_begin_anew(engine: Engine) {
+async fn changed_rules_start_over(engine: Engine) {
     let on = world(engine).await;
     let rule = on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(100);
@@ -425,9 +425,9 @@ async fn shuffled_locations_give_the_episodes_of_the_history(engine: Engine) {
             i64::try_from((chance >> 33) % below).unwrap()
         };
         let mut fixes: Vec<(i64, i64)> = (0..150).map(|step| (step * 4 + next(4), next(10) * 10)).collect();
-        for place in (1..fixes.len()).rev() {
-            let other = usize::try_from(next(u64::try_from(place).unwrap() + 1)).unwrap();
-            fixes.swap(place, other);
+        for index in (1..fixes.len()).rev() {
+            let other = usize::try_from(next(u64::try_from(index).unwrap() + 1)).unwrap();
+            fixes.swap(index, other);
         }
         let mut rest = fixes.as_slice();
         while !rest.is_empty() {
@@ -443,23 +443,23 @@ async fn shuffled_locations_give_the_episodes_of_the_history(engine: Engine) {
     }
 }
 
-async fn what_a_crash_interrupts_is_judged_by_the_next(engine: Engine) {
+async fn an_interrupted_round_is_repeated_after_a_crash(engine: Engine) {
     use perigee_core::store::{AccountLease, Accounts as _, RuleEngineStore as _};
-    const GONE: AccountLease<'_> = AccountLease { owner: "gone", duration_ms: 10_000 };
+    const STOPPED: AccountLease<'_> = AccountLease { owner: "stopped", duration_ms: 10_000 };
     let on = world(engine).await;
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
     on.send(&[(10, 95), (20, 50)]).await;
     // A node leases the account and crashes before it has stored anything.
     let account = on.app.store.list_accounts().await.unwrap()[0].account.id;
-    assert!(on.app.store.lease_account(account, GONE).await.unwrap().is_some());
+    assert!(on.app.store.lease_account(account, STOPPED).await.unwrap().is_some());
     on.follow().await;
     assert_eq!(on.alerts().await, [], "its lease is not over");
     on.app.clock().advance_seconds(10);
     on.follow().await;
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 10, Some(20))]);
     // Its late result is refused.
-    assert!(on.app.store.lease_account(account, GONE).await.unwrap().is_none());
+    assert!(on.app.store.lease_account(account, STOPPED).await.unwrap().is_none());
 }
 
 async fn a_node_that_knows_nothing_goes_on_from_what_was_kept(engine: Engine) {
@@ -493,7 +493,7 @@ impl World {
     }
 }
 
-async fn what_a_new_rule_has_seen_outlives_a_crash(engine: Engine) {
+async fn the_state_of_a_new_rule_survives_a_crash(engine: Engine) {
     let on = world(engine).await;
     on.rule(json!({"type": "speed", "above": 200})).await;
     on.app.clock().advance_seconds(100);
@@ -511,7 +511,7 @@ async fn what_a_new_rule_has_seen_outlives_a_crash(engine: Engine) {
     assert_eq!(on.alerts().await, [raised("SpeedLimit", 145, Some(150))]);
 }
 
-async fn what_a_late_location_undoes_after_a_crash_is_withdrawn(engine: Engine) {
+async fn an_alert_that_a_late_location_undoes_is_withdrawn_after_a_crash(engine: Engine) {
     let on = world(engine).await;
     let above = json!([{"type": "speed", "above": 90}]);
     on.rule_with(json!({"name": "R", "allDevices": true, "forSeconds": 60, "conditions": above})).await;
@@ -530,7 +530,7 @@ async fn what_a_late_location_undoes_after_a_crash_is_withdrawn(engine: Engine) 
     assert_eq!(on.alerts().await[1], raised("SpeedLimit", 300, None), "and hides no other");
 }
 
-async fn silence_is_told_anew_by_a_rule_that_left_and_came_back(engine: Engine) {
+async fn silence_is_reported_again_by_a_rule_that_was_removed_and_restored(engine: Engine) {
     let on = world(engine).await;
     let other = on.app.device(&on.owner, &json!({"name": "B"})).await;
     let rule = format!("PATCH /api/rules/{}", on.rule(json!({"type": "offline"})).await);
@@ -579,7 +579,7 @@ async fn a_node_judges_until_it_is_stopped(engine: Engine) {
     on.app.send(&other, "POST /api/rules", &rule).await.expect(201);
     on.rule(json!({"type": "speed", "above": 90})).await;
     on.app.clock().advance_seconds(1_000);
-    let mut told = on.app.app.signals.any_account();
+    let mut commits = on.app.app.store.commit_signals().of_any_account();
     let stop = tokio_util::sync::CancellationToken::new();
     let running = tokio::spawn(std::sync::Arc::new(rule_engine(&on.app)).run(stop.clone()));
     on.send(&[(10, 50), (20, 95)]).await;
@@ -589,7 +589,7 @@ async fn a_node_judges_until_it_is_stopped(engine: Engine) {
     while on.alerts().await.is_empty()
         || on.app.get(&other, &listed).await["alerts"].as_array().unwrap().is_empty()
     {
-        told.changed().await.unwrap();
+        commits.changed().await.unwrap();
     }
     stop.cancel();
     running.await.unwrap();

@@ -1,4 +1,4 @@
-//! Requests and what came back.
+//! Requests and their responses.
 
 use std::net::IpAddr;
 
@@ -13,14 +13,13 @@ use tower::ServiceExt;
 
 use super::{Person, TestApp};
 
-/// A request being put together.
+/// A request being combined.
 pub(crate) struct Call {
     router: Router,
     request: http::request::Builder,
     body: Body,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -65,7 +64,6 @@ impl Call {
         self.header(header::COOKIE.as_str(), session)
     }
 
-    /// With a header.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.request = self.request.header(name, value);
         self
@@ -76,7 +74,6 @@ impl Call {
         self.body("application/json", body.to_string())
     }
 
-    /// With any body.
     pub(crate) fn body(self, content_type: &str, body: impl Into<Body>) -> Self {
         let mut call = self.header(header::CONTENT_TYPE.as_str(), content_type);
         call.body = body.into();
@@ -89,7 +86,6 @@ impl Call {
         self.router.oneshot(request).await.expect("the router always answers")
     }
 
-    /// Sends it.
     pub(crate) async fn send(self) -> Answer {
         let (parts, body) = self.begin().await.into_parts();
         let body = body.collect().await.expect("the body comes whole").to_bytes().to_vec();
@@ -105,7 +101,7 @@ impl Answer {
             .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&self.body)))
     }
 
-    /// A header as text; empty when it is not there.
+    /// A header as text; empty if it is not there.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }

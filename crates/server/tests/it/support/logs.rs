@@ -1,4 +1,4 @@
-//! What the service writes to its log.
+//! Captures the log of the service.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ impl Logs {
         Self { lines, _captured: tracing::subscriber::set_default(subscriber) }
     }
 
-    /// What was written so far.
+    /// The log lines so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.lines.0.lock().unwrap()).into_owned()
     }

@@ -52,6 +52,7 @@ impl TestApp {
                 time_zone: Zone::utc(),
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
                 retention_days: None,
+                emergency_procedure: None,
             },
             licenses,
             owner_email: email.parse().expect("an address"),
@@ -95,7 +96,7 @@ impl TestApp {
         self.equip(&tenant.account, user.id, email).await
     }
 
-    /// Signs somebody in and gives the cookie to send.
+    /// Signs somebody in and returns the cookie to send.
     pub(crate) async fn sign_in(&self, person: &Person) -> String {
         let body = json!({"email": person.email, "password": PASSWORD});
         let answer = self.call("POST /api/session").json(&body).send().await;
@@ -105,14 +106,14 @@ impl TestApp {
 
     /// Waits for the work that outlives its request, and saves refusals.
     pub(crate) async fn settle(&self) {
-        self.app.background.close();
-        self.app.background.wait().await;
-        self.app.background.reopen();
-        self.app.refusals.save(&*self.app.store).await.expect("refusals are saved");
+        self.app.tasks.background.close();
+        self.app.tasks.background.wait().await;
+        self.app.tasks.background.reopen();
+        self.app.counters.refusals.save(&*self.app.store).await.expect("refusals are saved");
     }
 
     async fn password_hash(&self) -> String {
-        self.app.passwords.hash(SecretString::from(PASSWORD)).await.expect("hashing works")
+        self.app.access.passwords.hash(SecretString::from(PASSWORD)).await.expect("hashing works")
     }
 
     /// Gives somebody a key and a token.
@@ -129,7 +130,7 @@ impl TestApp {
         let key_id = stored.id;
         self.store.put_api_key(&Origin::command(), id, stored).await.expect("the key can be kept");
         let (token, _) =
-            self.app.authenticator.issue(account.id, id, key_id, now).expect("a token can be made");
+            self.app.access.authenticator.issue(account.id, id, key_id, now).expect("a token can be made");
         Person { id, email, api_key: key.expose().to_owned(), token }
     }
 }

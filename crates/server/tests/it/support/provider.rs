@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// What SPOT wants between two requests for one page, in seconds.
+/// The interval that SPOT requires between two requests for one page, in seconds.
 const SPOT_REST_S: i64 = 150;
 /// Messages of a page of SPOT.
 const SPOT_PAGE: usize = 50;
@@ -28,14 +28,14 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Its place, different for each message, in degrees with five digits.
-    pub(crate) fn place(&self) -> (f64, f64) {
+    /// Its position, different for each message, in degrees with five digits.
+    pub(crate) fn position(&self) -> (f64, f64) {
         let number = u32::try_from(self.at_s.rem_euclid(100_000)).unwrap();
         (f64::from(number) / 1e5, 5.0 + f64::from(number) / 1e5)
     }
 }
 
-/// What the provider has, and how it behaves.
+/// The data of the provider, and its behaviour.
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) messages: Vec<Message>,
@@ -50,7 +50,6 @@ pub(crate) struct State {
     last: HashMap<String, i64>,
 }
 
-/// A provider.
 pub(crate) struct Provider {
     pub(crate) address: SocketAddr,
     pub(crate) state: Arc<Mutex<State>>,
@@ -76,7 +75,7 @@ impl Provider {
         format!("http://{}{path}", self.address)
     }
 
-    /// Devices send so many messages, evenly between two instants.
+    /// Devices send this many messages, evenly between two instants.
     pub(crate) fn fill(&self, device: &str, from_s: i64, to_s: i64, count: i64) {
         let at = |index: i64| from_s + (to_s - from_s) * index / count;
         let message = |index| Message { device: device.to_owned(), at_s: at(index), kind: "TRACK" };
@@ -162,7 +161,7 @@ fn spot(
         state.messages.iter().filter(|message| message.at_s >= from_s && message.at_s <= now_s).collect();
     found.sort_by_key(|message| -message.at_s);
     let message = |message: &&Message| {
-        let (latitude, longitude) = message.place();
+        let (latitude, longitude) = message.position();
         json!({"id": message.at_s, "messengerId": message.device, "messengerName": "n", "unixTime": message.at_s,
                "messageType": message.kind, "latitude": latitude, "longitude": longitude, "batteryState": "GOOD"})
     };
@@ -190,7 +189,7 @@ fn mapshare(
     }
     let (from_s, to_s) = (instant_s(&query["d1"]), instant_s(&query["d2"]));
     let placemark = |message: &Message, event: &str| {
-        let (latitude, longitude) = message.place();
+        let (latitude, longitude) = message.position();
         let when = Timestamp::from_millis(message.at_s * 1000);
         let data = [
             ("Id", message.at_s.to_string()),
@@ -233,7 +232,7 @@ fn history(
     }
     let (from_s, to_s) = (instant_s(&query["start"]), instant_s(&query["end"]));
     let item = |message: &Message| {
-        let (latitude, longitude) = message.place();
+        let (latitude, longitude) = message.position();
         json!({"IMEI": message.device, "Timestamp": format!("/Date({})/", message.at_s * 1000), "Altitude": 1,
                "Coordinate": {"Latitude": latitude, "Longitude": longitude}, "Course": 90, "Speed": 3, "GPSFixStatus": 2})
     };

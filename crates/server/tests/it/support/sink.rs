@@ -1,4 +1,5 @@
-//! A receiver of webhooks on a real socket that does as it is told: it takes, refuses, hangs, closes or talks too much.
+//! A receiver of webhooks on a real socket that answers as configured: it accepts, refuses, hangs, closes or sends too
+//! much.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -10,12 +11,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// What the receiver does with a message.
+/// The reaction of the receiver to a message.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// Answers with this status and these headers.
     Status(u16, &'static str),
-    /// Never answers.
+    /// Accepts the request and never answers.
     Hang,
     /// Closes the connection instead of answering.
     Close,
@@ -23,7 +24,7 @@ pub(crate) enum Reply {
     Endless,
 }
 
-/// A message as it came in.
+/// A message as received in.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) headers: HashMap<String, String>,
@@ -40,7 +41,6 @@ impl Received {
     }
 }
 
-/// The receiver.
 pub(crate) struct Sink {
     pub(crate) address: SocketAddr,
     reply: Arc<Mutex<Reply>>,
@@ -54,11 +54,11 @@ impl Sink {
         let address = listener.local_addr().expect("it has an address");
         let (sender, received) = mpsc::unbounded_channel();
         let reply = Arc::new(Mutex::new(reply));
-        let told = Arc::clone(&reply);
+        let current = Arc::clone(&reply);
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let (told, sender) = (Arc::clone(&told), sender.clone());
-                tokio::spawn(async move { serve(stream, &told, &sender).await });
+                let (current, sender) = (Arc::clone(&current), sender.clone());
+                tokio::spawn(async move { serve(stream, &current, &sender).await });
             }
         });
         Self { address, reply, received, accepting }
@@ -69,11 +69,11 @@ impl Sink {
     }
 
     /// Does this with every message from now on.
-    pub(crate) fn tell(&self, reply: Reply) {
+    pub(crate) fn set_reply(&self, reply: Reply) {
         *self.reply.lock().unwrap() = reply;
     }
 
-    /// The next message.
+    /// Waits for the next message.
     pub(crate) async fn next(&mut self) -> Received {
         self.received.recv().await.expect("the receiver goes on")
     }
@@ -92,14 +92,14 @@ impl Drop for Sink {
 
 async fn serve(
     stream: TcpStream,
-    told: &Mutex<Reply>,
+    current: &Mutex<Reply>,
     sender: &mpsc::UnboundedSender<Received>,
 ) -> Option<()> {
     let mut stream = BufReader::new(stream);
     loop {
         let received = read(&mut stream).await?;
         sender.send(received).ok()?;
-        let reply = told.lock().unwrap().clone();
+        let reply = current.lock().unwrap().clone();
         match reply {
             Reply::Status(status, headers) => {
                 let answer = format!("HTTP/1.1 {status} x\r\ncontent-length: 2\r\n{headers}\r\nok");

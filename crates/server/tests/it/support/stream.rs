@@ -8,13 +8,12 @@ use tower::ServiceExt as _;
 
 use super::{Person, TestApp};
 
-/// An open stream.
 pub(crate) struct Stream {
     body: Body,
     text: String,
 }
 
-/// A message of a stream: the place it moves the client to, and the event, if it carries one.
+/// A message of a stream: the cursor it moves the client to, and the event, if it carries one.
 #[derive(Debug)]
 pub(crate) struct Message {
     pub(crate) id: Option<String>,
@@ -39,7 +38,7 @@ impl TestApp {
 }
 
 impl Stream {
-    /// The next message; none when the stream is over.
+    /// The next message; none if the stream is over.
     pub(crate) async fn message(&mut self) -> Option<Message> {
         loop {
             if let Some(end) = self.text.find("\n\n") {
@@ -52,7 +51,7 @@ impl Stream {
         }
     }
 
-    /// The next event.
+    /// Waits for the next event.
     pub(crate) async fn event(&mut self) -> Value {
         loop {
             let message = self.message().await.expect("the stream goes on");
@@ -63,7 +62,7 @@ impl Stream {
         }
     }
 
-    /// Reads to the end, which must come; gives the last message.
+    /// Reads to the end, which must come; returns the last message.
     pub(crate) async fn end(&mut self) -> Option<Message> {
         let mut last = None;
         while let Some(message) = self.message().await {

@@ -13,34 +13,34 @@ use super::texts::write_texts;
 use crate::codec::bytes::{CodecError, Writer};
 use crate::codec::packed::flag;
 
-/// Stands for a column of reals that are no short decimal fractions: their bits are stored.
+/// Marks a column of reals that are not short decimal fractions: their bits are stored.
 const BITS: u8 = 255;
-/// The most decimals that are tried: powers of ten up to here and whole numbers up to [`WHOLE_MAX`] are exact.
+/// The most decimals that are tried. An `f64` holds 10 to this power, and whole numbers up to [`WHOLE_MAX`], exactly.
 const DECIMALS_MAX: u8 = 9;
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The columns of all attributes, by kind and key.
 pub(super) fn attribute_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column<Vec<u8>>> {
     let mut columns: BTreeMap<(u8, &str), Values> = BTreeMap::new();
-    for (place, readings) in rich {
-        let place = *place;
+    for (index, readings) in rich {
+        let index = *index;
         for (key, attribute) in &readings.attributes {
             let column = (column_of(attribute), key.as_str());
             match attribute {
                 Attribute::Text(text) => {
-                    columns.entry(column).or_insert_with(Values::texts).add_text(place, text);
+                    columns.entry(column).or_insert_with(Values::texts).add_text(index, text);
                 }
                 Attribute::Real(number) if !number.is_finite() => {}
                 Attribute::Real(number) => {
                     // Adding zero turns -0.0 into 0.0: equal values must give equal bytes.
                     let bits = (number + 0.0).to_bits().cast_signed();
-                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, bits);
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(index, bits);
                 }
                 Attribute::Integer(number) => {
-                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, *number);
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(index, *number);
                 }
                 Attribute::Flag(is) => {
-                    columns.entry(column).or_insert_with(Values::numbers).add_number(place, i64::from(*is));
+                    columns.entry(column).or_insert_with(Values::numbers).add_number(index, i64::from(*is));
                 }
             }
         }
@@ -75,15 +75,15 @@ impl Values {
         Self::Texts(Sparse::default())
     }
 
-    fn add_number(&mut self, place: usize, number: i64) {
+    fn add_number(&mut self, index: usize, number: i64) {
         if let Self::Numbers(numbers) = self {
-            numbers.add(place, number);
+            numbers.add(index, number);
         }
     }
 
-    fn add_text(&mut self, place: usize, text: &str) {
+    fn add_text(&mut self, index: usize, text: &str) {
         if let Self::Texts(texts) = self {
-            texts.add(place, text.as_bytes().to_vec());
+            texts.add(index, text.as_bytes().to_vec());
         }
     }
 

@@ -9,8 +9,8 @@ use perigee_core::time::Timestamp;
 use crate::codec::bytes::{CodecError, Reader, Writer};
 use crate::codec::packed::Packed;
 
-/// The number of each column that is no reading; those of readings are in the table of readings. A number never changes
-/// its meaning; a new column takes a new one, which older programs refuse to read rather than drop.
+/// The number of each column that is not a reading; the numbers of readings are in `reading_fields!`. A number never
+/// changes its meaning. A new column takes a new number: older programs refuse to read it rather than drop it.
 pub(super) mod id {
     pub(in super::super) const TIME: u8 = 0;
     pub(in super::super) const LATITUDE: u8 = 1;
@@ -32,7 +32,7 @@ pub(super) mod id {
     pub(in super::super) const ATTRIBUTE_FLAG: u8 = 99;
 }
 
-/// What every location has, in ascending order.
+/// The fields of every location, in ascending order.
 pub(super) const CORE: [u8; 6] =
     [id::TIME, id::LATITUDE, id::LONGITUDE, id::NUMBER, id::RECEIVED_AT, id::DELAY];
 
@@ -138,7 +138,7 @@ fn set_bytes<T: Packed>(to: &mut T, value: Option<Reader<'_>>) -> Result<(), Cod
     Ok(())
 }
 
-/// A location to read into: what has no column keeps the value it has here.
+/// A location to read into: fields without a column keep their value.
 pub(super) fn blank() -> StoredLocation {
     StoredLocation {
         location: Location {

@@ -57,8 +57,8 @@ impl Frame {
         out.signed(self.reference);
         let above = |number: &i64| number.wrapping_sub(self.reference).cast_unsigned();
         pack(out, self.width, numbers.iter().map(above));
-        for (place, number) in (0..).zip(numbers).filter(|(_, number)| outside(number)) {
-            out.byte(place);
+        for (index, number) in (0..).zip(numbers).filter(|(_, number)| outside(number)) {
+            out.byte(index);
             out.signed(high(*number, self.reference, self.width));
         }
     }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn outliers_on_both_sides_do_not_widen_the_rest() {
-        let mut numbers: Vec<i64> = (0..128).map(|place| 1_000 + place % 8).collect();
+        let mut numbers: Vec<i64> = (0..128).map(|index| 1_000 + index % 8).collect();
         let without = packed(&numbers).len();
         numbers[3] = i64::MAX;
         numbers[90] = -5;
@@ -146,7 +146,7 @@ mod tests {
         packed(&[i64::MIN, i64::MIN + (1 << 60)]);
         packed(
             &(0..128)
-                .map(|place: i64| place.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()))
+                .map(|index: i64| index.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()))
                 .collect::<Vec<_>>(),
         );
     }

@@ -1,13 +1,13 @@
 //! A chunk: many locations of one device as bytes, column by column.
 //!
 //! A chunk is a version, a header ([`Summary`]), a directory of its columns, the columns, and a checksum. A column
-//! holds one field; a field that no location has takes no byte. A column begins with which locations have the field
-//! ([`presence`]), followed by the values, as numbers ([`numbers`]) or as byte strings ([`texts`]). Each attribute has
-//! columns of its own.
+//! holds one field; a field that no location has takes no byte. A column begins with a flag for each location that
+//! says whether it has the field ([`presence`]), followed by the values, as numbers ([`numbers`]) or as byte strings
+//! ([`texts`]). Each attribute has its own columns.
 //!
 //! Numbers are divided by their greatest common divisor, so that whole seconds and coordinates of five decimals take no
-//! more bits than they need. Blocks of 128 numbers are stored as the errors of a prediction from the two numbers before,
-//! bit-packed to the width that nearly all of the block need ([`frame`]).
+//! more bits than they need. Blocks of 128 numbers are stored as the errors of a prediction from the two numbers
+//! before, bit-packed to the width that nearly all of the block need ([`frame`]).
 //!
 //! The memory that a reader takes is bounded by a multiple of the length of the bytes, also when they are damaged.
 

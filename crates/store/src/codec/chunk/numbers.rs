@@ -7,13 +7,13 @@ use crate::codec::bytes::{CodecError, Reader, Writer};
 /// How a number is predicted from the two before. A discriminant never changes its meaning.
 #[derive(Clone, Copy)]
 enum Prediction {
-    /// As zero: for noise, and for values that are mostly zero.
+    /// Zero: for noise, and for values that are mostly zero.
     None = 0,
-    /// As the last number.
+    /// The last number.
     Same = 1,
-    /// With the same step as before.
+    /// The last number plus the last step.
     Trend = 2,
-    /// With half the step before.
+    /// The last number plus half the last step.
     Half = 3,
 }
 
@@ -29,7 +29,7 @@ impl Prediction {
         }
     }
 
-    /// The errors of the prediction; the two numbers before come first, the latest last.
+    /// Computes the errors of the prediction; `[before, last]` are the two numbers before the first of `numbers`.
     fn errors(self, [before, last]: [i64; 2], numbers: &[i64], errors: &mut [i64]) {
         let (mut last, mut before) = (last, before);
         for (number, error) in numbers.iter().zip(errors) {
@@ -56,7 +56,7 @@ pub(super) fn write_numbers(out: &mut Writer, numbers: &[i64]) {
     out.signed(first);
     out.unsigned(unit.cast_unsigned());
     let distances = numbers.iter().map(|number| number.wrapping_sub(first));
-    // Division is what takes longest here, and most units are one.
+    // Division is the slowest operation here, and most units are one.
     let steps: Vec<i64> =
         if unit == 1 { distances.collect() } else { distances.map(|distance| distance / unit).collect() };
     let mut past = [0; 2];
@@ -76,7 +76,7 @@ fn write_block(out: &mut Writer, past: [i64; 2], block: &[i64]) {
     let (mut best, mut least) = (Prediction::Same, u32::MAX);
     for prediction in [Prediction::Same, Prediction::Trend, Prediction::Half, Prediction::None] {
         prediction.errors(past, block, errors);
-        let bits = bits_about(errors);
+        let bits = estimate_bits(errors);
         if bits < least {
             (best, least) = (prediction, bits);
         }
@@ -93,8 +93,8 @@ fn write_block(out: &mut Writer, past: [i64; 2], block: &[i64]) {
 
 /// Estimates the bits that numbers take in a frame, from their distances to the median of three of them. Fitting a
 /// frame for each prediction would hardly choose better and take several times as long.
-fn bits_about(numbers: &[i64]) -> u32 {
-    let mut three = [0, numbers.len() / 2, numbers.len().saturating_sub(1)].map(|place| numbers.get(place));
+fn estimate_bits(numbers: &[i64]) -> u32 {
+    let mut three = [0, numbers.len() / 2, numbers.len().saturating_sub(1)].map(|index| numbers.get(index));
     three.sort_unstable();
     let middle = three[1].copied().unwrap_or_default();
     numbers.iter().map(|number| u64::BITS - number.abs_diff(middle).leading_zeros()).sum()
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_foreseen_costs_next_to_nothing() {
+    fn predictable_numbers_cost_almost_no_bytes() {
         let per_block = |make: fn(i64) -> i64| packed(&(0..1_280).map(make).collect::<Vec<_>>()).len() / 10;
         assert!(per_block(|_| 42) <= 4);
         assert!(per_block(|step| 1_700_000_000_000 + step * 10_000) <= 5);

@@ -26,19 +26,19 @@ pub fn pack_chunk(locations: &[StoredLocation]) -> Vec<u8> {
     let mut builder = ChunkBuilder::with_capacity(sorted.len());
     for stored in sorted.iter() {
         let StoredLocation { location, received_at, trust, number } = stored;
-        let place = (location.latitude, location.longitude);
-        builder.add_core(location.time, place, *number, *received_at, *trust);
+        let position = (location.latitude, location.longitude);
+        builder.add_core(location.time, position, *number, *received_at, *trust);
         builder.add_readings(Cow::Borrowed(&location.readings));
     }
     builder.pack()
 }
 
-/// Packs sorted locations into the same bytes, without unpacking readings that are all numbers.
+/// Packs sorted locations into the same bytes as [`pack_chunk`], without unpacking readings that are all numbers.
 pub fn pack_points(points: &[Point]) -> Result<Vec<u8>, CodecError> {
     let mut builder = ChunkBuilder::with_capacity(points.len());
     for point in points {
-        let place = (point.latitude, point.longitude);
-        builder.add_core(point.time, place, point.number, point.received_at, point.trust);
+        let position = (point.latitude, point.longitude);
+        builder.add_core(point.time, position, point.number, point.received_at, point.trust);
         builder.add_packed(&point.readings)?;
     }
     Ok(builder.pack())
@@ -50,7 +50,7 @@ struct ChunkBuilder<'r> {
     core: [(u8, Vec<i64>); CORE.len()],
     /// Columns of numbers, by their id.
     numbers: [Sparse<i64>; id::NUMBERS_END],
-    /// Readings with more than numbers in them, and the index of their location.
+    /// Readings that may hold more than numbers, with the index of their location.
     rich: Vec<(usize, Cow<'r, Readings>)>,
 }
 
@@ -64,7 +64,7 @@ impl<'r> ChunkBuilder<'r> {
         }
     }
 
-    /// Adds a location with what every location has.
+    /// Adds a location with the fields that every location has.
     fn add_core(
         &mut self,
         time: Timestamp,
@@ -79,10 +79,10 @@ impl<'r> ChunkBuilder<'r> {
         for ((_, column), value) in self.core.iter_mut().zip(values) {
             column.push(value);
         }
-        let place = self.count;
+        let index = self.count;
         for (is_set, id) in [(trust.late, id::LATE), (trust.suspect, id::SUSPECT)] {
             if is_set {
-                self.numbers[usize::from(id)].add(place, 1);
+                self.numbers[usize::from(id)].add(index, 1);
             }
         }
         self.count += 1;
@@ -90,16 +90,16 @@ impl<'r> ChunkBuilder<'r> {
 
     /// Adds the readings of the location added last.
     fn add_readings(&mut self, readings: Cow<'r, Readings>) {
-        let place = self.count - 1;
-        visit_numbers(&readings, |column, value| self.numbers[usize::from(column)].add(place, value));
-        self.rich.push((place, readings));
+        let index = self.count - 1;
+        visit_numbers(&readings, |column, value| self.numbers[usize::from(column)].add(index, value));
+        self.rich.push((index, readings));
     }
 
     /// Adds packed readings of the location added last.
     fn add_packed(&mut self, readings: &[u8]) -> Result<(), CodecError> {
-        let place = self.count - 1;
+        let index = self.count - 1;
         let all_numbers = visit_packed_numbers(readings, |column, value| {
-            self.numbers[usize::from(column)].add(place, value);
+            self.numbers[usize::from(column)].add(index, value);
         })?;
         if !all_numbers {
             self.add_readings(Cow::Owned(unpack_readings(readings)?));
@@ -131,8 +131,8 @@ impl<'r> ChunkBuilder<'r> {
 
 /// Removes the longer of two columns with the same content.
 fn keep_shorter(columns: &mut Vec<Column<Vec<u8>>>, one: u8, other: u8) {
-    let place = |id| columns.iter().position(|column| column.id == id);
-    if let (Some(one), Some(other)) = (place(one), place(other)) {
+    let index = |id| columns.iter().position(|column| column.id == id);
+    if let (Some(one), Some(other)) = (index(one), index(other)) {
         let longer = if columns[one].body.len() > columns[other].body.len() { one } else { other };
         columns.remove(longer);
     }
@@ -141,10 +141,10 @@ fn keep_shorter(columns: &mut Vec<Column<Vec<u8>>>, one: u8, other: u8) {
 fn text_columns(rich: &[(usize, Cow<'_, Readings>)], count: usize) -> Vec<Column<Vec<u8>>> {
     let packed = bytes_columns().filter_map(|field| {
         let mut column: Sparse<Vec<u8>> = Sparse::default();
-        for (place, readings) in rich {
+        for (index, readings) in rich {
             let mut out = Writer::default();
             if (field.write)(readings, &mut out) {
-                column.add(*place, out.into_bytes());
+                column.add(*index, out.into_bytes());
             }
         }
         Some(Column { id: field.id, body: column.pack(Writer::default(), count, write_texts)? })
@@ -166,8 +166,8 @@ impl<T> Default for Sparse<T> {
 
 impl<T> Sparse<T> {
     /// Adds the value of the location at this index, which must be greater than those before.
-    pub(super) fn add(&mut self, place: usize, value: T) {
-        self.present.resize(place, false);
+    pub(super) fn add(&mut self, index: usize, value: T) {
+        self.present.resize(index, false);
         self.present.push(true);
         self.values.push(value);
     }
@@ -176,7 +176,7 @@ impl<T> Sparse<T> {
         &mut self.values
     }
 
-    /// Writes which of `count` locations have a value, then the values; `None` when no location has one.
+    /// Writes which of `count` locations have a value, then the values; `None` if no location has one.
     pub(super) fn pack(
         mut self,
         mut out: Writer,

@@ -26,7 +26,7 @@ pub(super) fn write_presence(out: &mut Writer, flags: &[bool]) {
     }
 }
 
-/// The run lengths, beginning with a run of `false`; `None` if they take more bytes than this.
+/// The run lengths, beginning with a run of `false`; `None` if they take more than `bytes_max` bytes.
 fn runs(flags: &[bool], bytes_max: usize) -> Option<Vec<u8>> {
     let mut out = Writer::default();
     if flags.first() == Some(&true) {
@@ -45,7 +45,7 @@ fn runs(flags: &[bool], bytes_max: usize) -> Option<Vec<u8>> {
 pub(super) enum Presence<'a> {
     /// All flags are set.
     All,
-    /// The flag of the current run, how often it still comes, and the following runs.
+    /// The flag of the current run, how many of its flags are unread, and the following runs.
     Runs(bool, usize, Reader<'a>),
     /// A bitmap, and the index of the next bit.
     Bits(&'a [u8], usize),
@@ -63,7 +63,7 @@ impl<'a> Presence<'a> {
             }
             form::BITS => {
                 let bits = input.raw(count.div_ceil(8))?;
-                let set = (0..count).filter(|place| bit(bits, *place)).count();
+                let set = (0..count).filter(|index| bit(bits, *index)).count();
                 Ok((Self::Bits(bits, 0), set))
             }
             _ => Err(CodecError::Malformed),
@@ -83,16 +83,16 @@ impl<'a> Presence<'a> {
                 *left -= 1;
                 Ok(*flag)
             }
-            Self::Bits(bits, place) => {
-                *place += 1;
-                Ok(bit(bits, *place - 1))
+            Self::Bits(bits, index) => {
+                *index += 1;
+                Ok(bit(bits, *index - 1))
             }
         }
     }
 }
 
-fn bit(bits: &[u8], place: usize) -> bool {
-    bits.get(place / 8).is_some_and(|byte| byte >> (place % 8) & 1 == 1)
+fn bit(bits: &[u8], index: usize) -> bool {
+    bits.get(index / 8).is_some_and(|byte| byte >> (index % 8) & 1 == 1)
 }
 
 /// How many of `count` flags are set.
@@ -133,7 +133,7 @@ mod tests {
         let mut one_missing = vec![true; 1_000];
         one_missing[500] = false;
         assert_eq!(packed(&one_missing), 8);
-        let alternating: Vec<bool> = (0..1_000).map(|place| place % 2 == 0).collect();
+        let alternating: Vec<bool> = (0..1_000).map(|index| index % 2 == 0).collect();
         assert_eq!(packed(&alternating), 126);
     }
 

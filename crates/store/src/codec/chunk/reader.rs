@@ -1,4 +1,4 @@
-//! Reading a chunk: it is opened once, then only what is asked for is unpacked.
+//! Reads a chunk: it is opened once, and only the requested columns are unpacked.
 
 use perigee_core::locations::location::{StoredLocation, TimeRange};
 

@@ -24,7 +24,7 @@ pub struct Rows<'a> {
     row: StoredLocation,
 }
 
-/// How the chunk stores when locations were received.
+/// How the chunk stores the times of receipt: as instants, or as delays after the fix.
 pub(super) enum Received<'a> {
     At(Numbers<'a>),
     After(Numbers<'a>),
@@ -43,7 +43,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The next location; `None` after the last.
-    #[expect(clippy::should_implement_trait, reason = "it lends what it gives, which an iterator cannot")]
+    #[expect(clippy::should_implement_trait, reason = "an iterator cannot return a borrow of its own buffer")]
     pub fn next(&mut self) -> Result<Option<&StoredLocation>, CodecError> {
         while self.positions.left > 0 {
             self.positions.left -= 1;

@@ -1,4 +1,4 @@
-//! Every field of every location comes back, and no bytes are too strange to refuse.
+//! Tests that every field of every location is read back, and that any bytes are refused without a panic.
 
 mod golden;
 
@@ -20,7 +20,7 @@ fn sorted(mut locations: Vec<StoredLocation>) -> Vec<StoredLocation> {
 }
 
 prop_compose! {
-    /// Nothing about it is likely.
+    /// A location with arbitrary values.
     fn strange()(
         readings in readings(),
         (time, received_at, number) in any::<(i64, i64, i64)>(),
@@ -41,7 +41,7 @@ prop_compose! {
     }
 }
 
-/// A track of small steps; now and then something is out of the ordinary.
+/// A track of small steps, with occasional outliers.
 fn track() -> impl Strategy<Value = Vec<StoredLocation>> {
     let step = (0..20_000_i64, -900..900_i32, -900..900_i32, 0..5_i64);
     let rest = prop_oneof![4 => Just(None), 1 => strange().prop_map(Some)];
@@ -74,14 +74,14 @@ fn any_locations() -> impl Strategy<Value = Vec<StoredLocation>> {
     prop_oneof![vec(strange(), 0..12).prop_map(sorted), track()]
 }
 
-/// Makes the checksum of damaged bytes right, so that the damage is met further in.
+/// Corrects the checksum of damaged bytes, so that the damage is found by later checks.
 fn seal(bytes: &mut [u8]) {
-    if let Some((told, checksum)) = bytes.split_last_chunk_mut::<4>() {
-        *checksum = crc32fast::hash(told).to_le_bytes();
+    if let Some((content, checksum)) = bytes.split_last_chunk_mut::<4>() {
+        *checksum = crc32fast::hash(content).to_le_bytes();
     }
 }
 
-/// Reads in every way there is.
+/// Reads with every reader.
 fn read_all(bytes: &[u8]) {
     let _ = unpack_chunk(bytes);
     if let Ok(chunk) = ChunkReader::open(bytes)
@@ -137,22 +137,22 @@ proptest! {
     }
 
     #[test]
-    fn what_is_out_of_order_is_put_in_order(locations in vec(strange(), 0..6)) {
+    fn unsorted_locations_are_sorted(locations in vec(strange(), 0..6)) {
         prop_assert_eq!(pack_chunk(&locations), pack_chunk(&sorted(locations)));
     }
 
     #[test]
-    fn a_flipped_bit_is_noticed(locations in track(), place: Index, bit in 0..8_u8) {
+    fn a_flipped_bit_is_noticed(locations in track(), offset: Index, bit in 0..8_u8) {
         let mut bytes = pack_chunk(&locations);
-        let place = place.index(bytes.len());
-        bytes[place] ^= 1_u8 << bit;
+        let offset = offset.index(bytes.len());
+        bytes[offset] ^= 1_u8 << bit;
         prop_assert!(unpack_chunk(&bytes).is_err());
     }
 
     #[test]
-    fn cut_bytes_are_refused(locations in any_locations(), place: Index) {
+    fn cut_bytes_are_refused(locations in any_locations(), offset: Index) {
         let bytes = pack_chunk(&locations);
-        let cut = place.index(bytes.len());
+        let cut = offset.index(bytes.len());
         prop_assert!(unpack_chunk(&bytes[..cut]).is_err());
     }
 }
@@ -166,9 +166,9 @@ proptest! {
         damage in vec((any::<Index>(), any::<u8>()), 1..4),
     ) {
         let mut bytes = pack_chunk(&locations);
-        for (place, byte) in damage {
-            let place = place.index(bytes.len());
-            bytes[place] = byte;
+        for (offset, byte) in damage {
+            let offset = offset.index(bytes.len());
+            bytes[offset] = byte;
         }
         seal(&mut bytes);
         read_all(&bytes);

@@ -1,17 +1,17 @@
-//! A column of texts or other byte strings, stored as dictionaries of distinct texts and, for each text, its index in one.
+//! A column of texts or other byte strings: dictionaries of distinct texts, and for each text its index in a
+//! dictionary.
 
 use std::collections::HashMap;
 
 use super::numbers::{Numbers, write_numbers};
 use crate::codec::bytes::{CodecError, Reader, Writer};
 
-/// How many texts share one dictionary. Starting a new one regularly bounds the memory that damaged bytes can make a reader
-/// take.
-const SHARED_BY: usize = 1_024;
+/// How many texts share one dictionary. The limit bounds the memory that a reader of damaged bytes can take.
+const TEXTS_PER_DICTIONARY: usize = 1_024;
 
 /// Writes the texts. Their count is not written.
 pub(super) fn write_texts(out: &mut Writer, texts: &[Vec<u8>]) {
-    for part in texts.chunks(SHARED_BY) {
+    for part in texts.chunks(TEXTS_PER_DICTIONARY) {
         let mut index_of = HashMap::new();
         let mut distinct = Vec::new();
         let mut codes = Vec::with_capacity(part.len());
@@ -71,7 +71,7 @@ impl<'a> Texts<'a> {
 
     /// Opens the next dictionary.
     fn fill(&mut self) -> Result<(), CodecError> {
-        let count = self.left.min(SHARED_BY);
+        let count = self.left.min(TEXTS_PER_DICTIONARY);
         if count == 0 {
             return Err(CodecError::Short);
         }

@@ -1,4 +1,5 @@
-//! Every field comes back, the bytes of version 1 never change, and no bytes are too strange to refuse.
+//! Tests that every field is read back, that the bytes of version 1 never change, and that any bytes are refused
+//! without a panic.
 
 use std::collections::BTreeMap;
 
@@ -79,19 +80,19 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bytes_are_refused_or_canonical(readings in readings(), place: prop::sample::Index, flip: u8) {
+    fn damaged_bytes_are_refused_or_canonical(readings in readings(), offset: prop::sample::Index, flip: u8) {
         let mut bytes = pack_readings(&readings);
-        let place = place.index(bytes.len());
-        bytes[place] ^= flip;
+        let offset = offset.index(bytes.len());
+        bytes[offset] ^= flip;
         if let Ok(readings) = unpack_readings(&bytes) {
             prop_assert_eq!(pack_readings(&readings), bytes);
         }
     }
 
     #[test]
-    fn cut_bytes_are_refused(readings in readings(), place: prop::sample::Index) {
+    fn cut_bytes_are_refused(readings in readings(), offset: prop::sample::Index) {
         let bytes = pack_readings(&readings);
-        let cut = place.index(bytes.len());
+        let cut = offset.index(bytes.len());
         prop_assert!(unpack_readings(&bytes[..cut]).is_err());
     }
 }

@@ -19,29 +19,31 @@ use crate::{Database, Row, Tx, params};
 
 /// The first key of the advisory locks on the chunks of accounts.
 const CHUNKS_LOCK: i64 = 1_346_720_081;
-/// Both keys, of this and an account.
+/// Both keys of such a lock; the second is derived from the account.
 const LOCK_KEYS: &str = "CAST(?1 AS INTEGER), CAST(CAST(?2 AS BIGINT) % 2147483647 AS INTEGER)";
 /// Devices that one transaction packs; bounds the time that other changes of their accounts' chunks wait.
 const DEVICES_PER_JOB: usize = 8;
-/// Locations of a device from which on one transaction packs no further rows of it.
+/// Once a transaction has read this many locations of a device, it packs no further rows of the device.
 const LOCATIONS_PER_JOB: i64 = 8_192;
 
-/// Packs the devices that are due, within the budget. Accounts that another node packs are left to it: two at once would take
-/// twice the time from submissions. A node that could pack none waits for them the next time, so that it is not left out
-/// by somebody who changes their chunks all the time.
+/// Packs the devices that are due, within the budget. Accounts that another node packs are left to that node, because
+/// two nodes at once would slow down submissions twice as much. A node that could pack no account waits for the locks
+/// the next time, so that frequent changes of chunks do not exclude it forever.
 pub(crate) async fn compact(
     database: &Database,
     budget: CompactionBudget,
     left_to_others: &AtomicBool,
 ) -> Result<Compacted> {
     let waits = budget.everything || left_to_others.load(Ordering::Relaxed);
-    let mut due = database.read(move |tx| due(tx, budget).boxed()).await?;
+    let find =
+        database.read(move |tx| async move { Ok((due(tx, budget).await?, tx.is_distributed())) }.boxed());
+    let (mut due, is_distributed) = find.await?;
     let more = due.len() > budget.devices;
     due.truncate(budget.devices);
     // In ascending order of accounts, which prevents deadlocks between nodes.
     due.sort_unstable();
     let (mut done, mut all_busy) = (Compacted { more, ..Compacted::default() }, !due.is_empty());
-    for some in due.chunks(DEVICES_PER_JOB) {
+    for some in jobs(&due, is_distributed) {
         let some = some.to_vec();
         let job = database.write_background(move |tx| pack_devices(tx, some, waits).boxed());
         let Some(packed) = job.await? else { continue };
@@ -57,6 +59,12 @@ pub(crate) async fn compact(
 
 type Devices = Vec<(AccountId, DeviceId)>;
 
+/// The devices that each transaction packs; on a cluster those of one account, so that it commits on one server.
+fn jobs(due: &[(AccountId, DeviceId)], is_distributed: bool) -> Vec<&[(AccountId, DeviceId)]> {
+    let together = due.chunk_by(|one, next| !is_distributed || one.0 == next.0);
+    together.flat_map(|some| some.chunks(DEVICES_PER_JOB)).collect()
+}
+
 /// The devices to pack, those with a full chunk first, and one more than the budget allows.
 async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
     let until = if budget.everything { i64::MAX } else { tx.now().as_millis() };
@@ -69,15 +77,16 @@ async fn due(tx: &Tx, budget: CompactionBudget) -> Result<Devices> {
     tx.query(sql, params![until, limit]).await?.iter().map(device).collect()
 }
 
-/// Excludes other changes of the account's chunks until the end of the transaction. An advisory lock, because the lock of
-/// the account's row would keep submissions waiting; accounts that share a key only wait for each other.
+/// Excludes other changes of the account's chunks until the end of the transaction. An advisory lock, because the
+/// lock of the account's row would keep submissions waiting. Two accounts with the same key wait for each other,
+/// which is harmless.
 pub(super) async fn lock_chunks(tx: &Tx, account: AccountId) -> Result<()> {
     let sql = format!("SELECT pg_advisory_xact_lock({LOCK_KEYS})");
     tx.query(&sql, params![CHUNKS_LOCK, account]).await?;
     Ok(())
 }
 
-/// The same without waiting; gives whether nobody else changes them.
+/// Like [`lock_chunks`], without waiting; returns whether the lock was free.
 async fn try_lock_chunks(tx: &Tx, account: AccountId) -> Result<bool> {
     let sql = format!("SELECT pg_try_advisory_xact_lock({LOCK_KEYS}) AS is_free");
     Ok(tx.query_one(&sql, params![CHUNKS_LOCK, account]).await?.bool("is_free")?)
@@ -89,13 +98,14 @@ struct Packed {
     device: DeviceId,
     /// The highest log number among them.
     up_to: i64,
-    /// How many locations the log said there were.
+    /// Number of its locations in the log rows, read or damaged.
     count: i64,
 }
 
-/// Packs devices without the locks of their accounts, so that submissions go on: what arrives meanwhile has higher numbers
-/// than what is packed. A submission that looks for duplicates reads the log before the chunks, so that it sees what is
-/// being packed in one of them or in both. `None` if others change the chunks of all their accounts, unless it waits for them.
+/// Packs devices without the locks of their accounts, so that submissions continue: what arrives meanwhile has higher
+/// numbers than what is packed. A submission that looks for duplicates reads the log before the chunks, so that it
+/// sees what is being packed in one of them or in both. Returns `None` if others hold the locks of all these accounts
+/// and `waits` is false.
 async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<Compacted>> {
     let (mut done, mut packed, mut all_busy) = (Compacted::default(), Vec::new(), true);
     for (account, device) in devices {
@@ -105,7 +115,7 @@ async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<C
             continue;
         }
         all_busy = false;
-        // It cannot be deleted until the commit; if it was, there is nothing to pack.
+        // Keeps the device from being deleted until the commit. If it was deleted before, there is nothing to pack.
         let sql = "SELECT id FROM device WHERE account_id = ?1 AND id = ?2 FOR KEY SHARE";
         if tx.query_opt(sql, params![account, device]).await?.is_none() {
             continue;
@@ -113,7 +123,7 @@ async fn pack_devices(tx: &Tx, devices: Devices, waits: bool) -> Result<Option<C
         let packed_to = packed_to(tx, account, device).await?;
         let rows = recent::list(tx, account, device, (packed_to, LOCATIONS_PER_JOB)).await?;
         if rows.is_empty() {
-            // Nothing is left of what was due, or the count of it is wrong.
+            // Everything was packed or deleted in the meantime, or the stored count is wrong.
             state_row::recount(tx, account, device).await?;
             continue;
         }
@@ -160,7 +170,7 @@ const MARK: &str = "UPDATE device_live SET packed_to = GREATEST(packed_to, CAST(
         unpacked = GREATEST(unpacked - CAST($4 AS BIGINT), 0) \
     WHERE account_id = $1 AND device_id = $2";
 
-/// Records what was packed. Submissions wait for the rows that this locks, so it is sent with the commit.
+/// Records the packed locations. Submissions wait for the rows that this statement locks, so it is sent with the commit.
 async fn mark_packed(tx: &Tx, packed: &[Packed]) -> Result<()> {
     let session = tx.require_postgres()?;
     let [statement] = session.prepare_native([MARK]).await?;

@@ -10,9 +10,9 @@ use crate::sql::locations::state_row;
 /// Records that a device made contact now. The account is locked.
 pub(super) async fn record_contact(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let Some(mut state) = state_row::lock(tx, account, device).await? else { return Ok(()) };
-    let mut rhythm = ReportingInterval::from_bytes(&state.rhythm);
-    rhythm.hear(tx.now());
-    state.rhythm = rhythm.to_bytes();
+    let mut interval = ReportingInterval::from_bytes(&state.interval);
+    interval.hear(tx.now());
+    state.interval = interval.to_bytes();
     state.last_seen = state.last_seen.max(Some(tx.now()));
     state.save(tx).await
 }

@@ -1,4 +1,4 @@
-//! Packing the rows of a log that an older version wrote, which had one for each location.
+//! Packing the log of an older version, which had one row for each location.
 
 use bytes::Bytes;
 use perigee_core::id::{AccountId, DeviceId};
@@ -17,10 +17,10 @@ pub(crate) const PACKED_SINCE: i64 = 14;
 const FETCHED: i32 = 5_000;
 /// Rows that one statement inserts.
 const INSERTED: usize = 1_000;
-/// Locations in one packed row.
+/// Maximum number of locations in one packed row.
 const LOCATIONS_MAX: usize = 8_000;
 
-/// In the order of the feed: the locations of a packed row follow each other in it.
+/// In the order of the location feed: the locations of a packed row follow each other in it.
 const UNPACKED: &str = "SELECT account_id, device_id, number, time, received_at, latitude, longitude, late, suspect, \
         readings, hash, number <= COALESCE((SELECT v.packed_to FROM device_live v \
             WHERE v.account_id = l.account_id AND v.device_id = l.device_id), 0) AS is_packed \
@@ -37,15 +37,15 @@ const RECOUNT: &str = "UPDATE device_live v SET unpacked = (SELECT COALESCE(SUM(
         WHERE l.account_id = v.account_id AND l.device_id = v.device_id AND l.last_number > v.packed_to) \
     WHERE v.account_id = $1 AND v.device_id = $2";
 
-/// Whose a location is, and whether it is in a chunk. The locations of a packed row have these in common, and the time
-/// at which they were received.
+/// The owner of a location, and whether it is in a chunk. The locations of a packed row share these and the time at
+/// which they were received.
 type Key = (AccountId, DeviceId, bool);
 
-/// Packs the rows of the table that the migration has set aside, and drops it.
+/// Packs the rows of the table that the migration has set aside, and drops the table.
 pub(crate) async fn pack_rows(tx: &Transaction<'_>) -> Result<(), Error> {
     let statement = tx.prepare(UNPACKED).await?;
     let portal = tx.bind(&statement, &[]).await?;
-    let insert = tx.prepare(INSERT).await?;
+    let insert = tx.prepare(INSERT.any_account).await?;
     let (mut rows, mut open): (NewRows, Option<(Key, Vec<Point>)>) = (NewRows::default(), None);
     let mut recounted = Vec::new();
     loop {
@@ -82,7 +82,7 @@ pub(crate) async fn pack_rows(tx: &Transaction<'_>) -> Result<(), Error> {
     tx.batch_execute("DROP TABLE location_log_unpacked").await
 }
 
-/// Whether the location can be in one row with these of the same key.
+/// Whether the location can be in one row with these locations of the same key.
 fn follows(points: &[Point], point: &Point) -> bool {
     points.len() < LOCATIONS_MAX && points.last().is_some_and(|last| last.received_at == point.received_at)
 }

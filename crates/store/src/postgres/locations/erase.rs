@@ -11,7 +11,7 @@ use super::recent;
 use crate::codec::{Point, PointRef};
 use crate::{Tx, params};
 
-/// Erases a time range of a device; gives how many locations were in no chunk.
+/// Erases a time range of a device; returns how many locations were in no chunk.
 pub(super) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
     let packed_to = recent::packed_to(tx, account, device).await?;
     let mut unpacked = 0;
@@ -29,7 +29,7 @@ pub(super) async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: 
     Ok(u64::try_from(unpacked).unwrap_or(0))
 }
 
-/// Replaces rows that are partly in the range by what is outside of it; gives how many locations were in no chunk.
+/// Replaces rows that are partly in the range by their locations outside of it; returns how many locations were in no chunk.
 async fn rewrite_partly_erased(
     tx: &Tx,
     account: AccountId,

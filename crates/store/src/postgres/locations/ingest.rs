@@ -1,10 +1,10 @@
-//! Storing a batch of submissions: read the devices, remove what is stored already, write the rest with the commit.
+//! Stores a batch of submissions: reads the devices, removes duplicates, and writes the rest with the commit.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use perigee_core::store::Result;
+use perigee_core::store::{Additions, Result};
 
 use super::new_rows::NewRows;
 use super::packed_gaps::PackedGaps;
@@ -16,15 +16,15 @@ use crate::postgres::Session;
 use crate::sql::locations::{Ingested, Submission, arrivals, first_results, last_positions, state_row};
 use crate::tx::Tx;
 
-/// Looks at the devices of these submissions while the transaction begins.
-pub(super) struct LookFirst {
+/// Reads the devices of these submissions while the transaction begins.
+pub(super) struct ReadDevices {
     pub(super) batch: Arc<Vec<Submission>>,
     pub(super) part: Range<usize>,
     pub(super) seen_states: Arc<SeenStates>,
 }
 
 #[async_trait]
-impl Opening for LookFirst {
+impl Opening for ReadDevices {
     async fn prepare(&self, session: &Session) -> std::result::Result<(), DbError> {
         known::prepare(session).await?;
         new_rows::prepare(session).await?;
@@ -33,11 +33,11 @@ impl Opening for LookFirst {
 
     async fn run(&self, session: &Session) -> std::result::Result<Opened, DbError> {
         let submissions = self.batch.get(self.part.clone()).unwrap_or_default();
-        Ok(Box::new(known::look(session, submissions, &self.seen_states).await?))
+        Ok(Box::new(known::read_devices(session, submissions, &self.seen_states).await?))
     }
 }
 
-/// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
+/// Stores new locations; returns for each whether it was accepted or a duplicate, or why its submission is refused.
 pub(crate) async fn ingest(
     tx: &Tx,
     session: &Session,
@@ -45,20 +45,20 @@ pub(crate) async fn ingest(
     seen_states: &SeenStates,
     gaps: &PackedGaps,
 ) -> Result<Ingested> {
-    let mut look = match tx.take_opened::<known::Look>() {
-        Some(look) => look,
-        None => known::look(session, submissions, seen_states).await?,
+    let mut answers = match tx.take_opened::<known::Answers>() {
+        Some(answers) => answers,
+        None => known::read_devices(session, submissions, seen_states).await?,
     };
-    if look.is_shut_out()? {
-        look = known::wait_and_look(session, submissions, seen_states).await?;
+    if answers.is_account_locked()? {
+        answers = known::wait_and_read_devices(session, submissions, seen_states).await?;
     }
-    let missing = look.missing()?;
+    let missing = answers.missing()?;
     if !missing.is_empty() {
-        // The second look reads them in `device`, and locks them there.
+        // Devices without a seen state are read and locked in the table `device`.
         seen_states.remove(&missing);
-        look = known::look(session, submissions, seen_states).await?;
+        answers = known::read_devices(session, submissions, seen_states).await?;
     }
-    let (mut known, damaged, numbers) = look.read(tx, seen_states)?;
+    let (mut known, damaged, numbers) = answers.read(tx, seen_states)?;
     for device in damaged {
         let (account, id) = device.key;
         let state = state_row::rebuild(tx, &device.damaged, account, id).await?;
@@ -68,7 +68,7 @@ pub(crate) async fn ingest(
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);
     for arrival in arrivals.values_mut() {
-        arrival.take_new(submissions, tx.now(), |_point, _sameness| false);
+        arrival.take_new(submissions, tx.now(), |_point, _duplicate_rule| false);
     }
     late::remove_stored(tx, session, (&known, gaps), submissions, &mut arrivals).await?;
     // In ascending order and device by device, so that the rows of an account do not overlap in their numbers.
@@ -76,18 +76,19 @@ pub(crate) async fn ingest(
     for (point, number) in points.zip(numbers) {
         point.number = number;
     }
-    let mut rows = NewRows::default();
+    let (mut rows, mut additions) = (NewRows::default(), Additions::default());
     for (key, arrival) in &mut arrivals {
         let before = known.devices.get(key).map(|device| device.jump_detector);
-        arrival.judge_jumps(before.unwrap_or_default(), submissions);
+        arrival.detect_jumps(before.unwrap_or_default(), submissions);
         arrival.accept(&mut results);
-        // Between two blocks there may be numbers of others.
+        // A row has consecutive numbers: between two blocks there may be numbers of other submissions.
         for points in arrival.points.chunk_by(|one, next| one.number + 1 == next.number) {
+            additions |= Additions::to_account(key.0);
             rows.push(key.0, key.1, points);
         }
     }
     rows.insert_with_commit(session).await?;
-    tx.mark_logs_after_commit();
+    tx.mark(additions);
     settle::settle_with_commit(session, tx.now(), &known, &arrivals).await?;
     Ok(Ingested { results, last: last_positions(submissions, &arrivals) })
 }

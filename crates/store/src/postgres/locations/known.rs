@@ -17,6 +17,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 
 use super::numbers::{self, ANNOUNCE, DRAW};
 use super::seen_states::SeenStates;
+use crate::batch_statement::BatchStatement;
 use crate::codec::Point;
 use crate::damage::Damaged;
 use crate::error::{DbError, describe};
@@ -26,75 +27,138 @@ use crate::sql::locations::state_row::StateRow;
 use crate::sql::locations::{Admission, Submission, check_last};
 use crate::tx::Tx;
 
-/// Takes the locks of accounts, as far as they are free: who waited for one of them would keep the others waiting. Who changes
-/// what submissions rely on takes the lock alone. So does a batch for accounts of which it stores alerts: a lock that is shared
-/// cannot be made exclusive later, because two batches would wait for each other.
-const TRY_ACCOUNTS: &str = "SELECT id, CASE WHEN alone THEN pg_try_advisory_xact_lock(id) \
+/// Takes the locks of accounts as far as they are free, because waiting for one of them would block the others. The
+/// lock is shared, but exclusive for accounts of which the batch stores alerts: a shared lock cannot be made
+/// exclusive later, because two batches would wait for each other. Changes that submissions rely on take the lock
+/// exclusively too.
+const TRY_ACCOUNTS: &str = "SELECT id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(id) \
         ELSE pg_try_advisory_xact_lock_shared(id) END \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, alone)";
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, is_exclusive)";
 
-/// The same for one account, for which it waits.
-const WAIT_ACCOUNTS: &str = "SELECT id, CASE WHEN alone THEN pg_advisory_xact_lock(id) \
+/// Like [`TRY_ACCOUNTS`], for one account, whose lock it waits for.
+const WAIT_ACCOUNTS: &str = "SELECT id, CASE WHEN is_exclusive THEN pg_advisory_xact_lock(id) \
         ELSE pg_advisory_xact_lock_shared(id) END IS NOT NULL \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, alone)";
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, is_exclusive)";
 
 /// How long a submission waits for the lock of its account before it is tried again later.
 const WAIT: &str = "SELECT set_config('lock_timeout', '250ms', true)";
 
-/// Submissions of a device exclude each other by its row in `device_live`, and the first one by that in `device`. Only rows of
-/// accounts whose lock is taken are locked, and none is waited for.
-const FIRST: &str = "SELECT d.account_id, d.id FROM ( \
-        SELECT account_id, id, CASE WHEN alone THEN pg_try_advisory_xact_lock(account_id) \
+/// Locks devices that have no row in `device_live` yet. Submissions of a device exclude each other by locking its row
+/// in `device_live`, or its row in `device` before that exists. Only rows of accounts whose lock was taken are
+/// locked, and rows that others have locked are skipped. On a cluster the lock of the account is on the coordinator and
+/// was taken before.
+const FIRST: BatchStatement = BatchStatement {
+    any_account: "SELECT d.account_id, d.id FROM ( \
+        SELECT account_id, id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(account_id) \
             ELSE pg_try_advisory_xact_lock_shared(account_id) END AS is_locked \
-        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (account_id, id, alone) \
+        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (account_id, id, is_exclusive) \
         OFFSET 0) w \
     JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
     WHERE w.is_locked \
     AND NOT EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = w.account_id AND v.device_id = w.id) \
-    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d SKIP LOCKED";
+    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d SKIP LOCKED",
+    one_account: "SELECT d.account_id, d.id FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, is_exclusive) \
+    JOIN device d ON d.account_id = (CAST($1 AS BIGINT[]))[1] AND d.id = w.id \
+    WHERE NOT EXISTS (SELECT 1 FROM device_live v \
+        WHERE v.account_id = (CAST($1 AS BIGINT[]))[1] AND v.device_id = w.id) \
+    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d SKIP LOCKED",
+};
 
-/// Locks and reads, one device after the other in the order of the arrays. They are sub-selects so that the planner does not
-/// see their length: for a few devices it would plan anew each time, which takes longer than the statement.
-const LIVE: &str = "SELECT v.* FROM ( \
-        SELECT account_id, id, CASE WHEN alone THEN pg_try_advisory_xact_lock(account_id) \
+macro_rules! live {
+    ($devices:literal, $account:literal) => {
+        concat!(
+            "SELECT v.* FROM ",
+            $devices,
+            " CROSS JOIN LATERAL ( ",
+            "SELECT account_id, device_id, newest_time, rhythm, doubt, last_number, last_time, last_received_at, ",
+            "last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, packed_to, ",
+            "last_seen, protocol, reported_model, proposed_zone_minutes, checksum ",
+            "FROM device_live v WHERE ",
+            $account,
+            " AND v.device_id = w.id FOR NO KEY UPDATE SKIP LOCKED) v"
+        )
+    };
+}
+
+/// Locks and reads the states of devices, one after the other in the order of the arrays. The arrays are sub-selects
+/// so that the planner does not see their length: for a few devices it would plan again each time, which takes longer
+/// than the statement. A cluster plans each statement anyway.
+const LIVE: BatchStatement = BatchStatement {
+    any_account: live!(
+        "(SELECT account_id, id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(account_id) \
             ELSE pg_try_advisory_xact_lock_shared(account_id) END AS is_locked \
         FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[])), (SELECT CAST($3 AS BOOLEAN[]))) \
-            AS w (account_id, id, alone) OFFSET 0) w \
-    CROSS JOIN LATERAL ( \
-        SELECT account_id, device_id, newest_time, rhythm, doubt, last_number, last_time, last_received_at, \
-            last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, packed_to, \
-            last_seen, protocol, reported_model, proposed_zone_minutes, checksum \
-        FROM device_live v \
-        WHERE w.is_locked AND v.account_id = w.account_id AND v.device_id = w.id \
-        FOR NO KEY UPDATE SKIP LOCKED) v";
+            AS w (account_id, id, is_exclusive) OFFSET 0) w",
+        "w.is_locked AND v.account_id = w.account_id"
+    ),
+    one_account: live!(
+        "unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, is_exclusive)",
+        "v.account_id = (CAST($1 AS BIGINT[]))[1]"
+    ),
+};
 
 /// The position of the licence in a row of [`LIVE`].
 const LICENSE: usize = 13;
-/// And that of the checksum of the state.
+/// The position of the checksum of the state in a row of [`LIVE`].
 const CHECKSUM: usize = 20;
 
-/// Devices whose licence is not beside their state. A device is the first from its key on, which only the primary key can
-/// find. Asked for an equal key, a planner without statistics, as after an import, may search all devices of the account by
-/// one of the other indexes.
-const DEVICES: &str = "SELECT d.account_id, d.id, d.licensed, d.expires \
+/// Reads devices whose licence is not copied to their state. Each is found as the first device at or after its key,
+/// for which only the primary key can be used. With a condition on an equal key, a planner without statistics, as
+/// after an import, may use another index and read all devices of the account.
+const DEVICES: BatchStatement = BatchStatement {
+    any_account: "SELECT d.account_id, d.id, d.licensed, d.expires \
     FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
     CROSS JOIN LATERAL ( \
         SELECT account_id, id, licensed, expires FROM device e \
         WHERE (e.account_id, e.id) >= (w.account_id, w.id) ORDER BY e.account_id, e.id LIMIT 1) d \
-    WHERE d.account_id = w.account_id AND d.id = w.id";
+    WHERE d.account_id = w.account_id AND d.id = w.id",
+    one_account: "SELECT d.account_id, d.id, d.licensed, d.expires FROM unnest(CAST($2 AS BIGINT[])) AS w (id) \
+    CROSS JOIN LATERAL ( \
+        SELECT account_id, id, licensed, expires FROM device e \
+        WHERE e.account_id = (CAST($1 AS BIGINT[]))[1] AND e.id >= w.id ORDER BY e.account_id, e.id LIMIT 1) d \
+    WHERE d.id = w.id",
+};
 
-const MEMBERS: &str = "SELECT m.account_id, m.group_id, m.device_id \
+/// Like [`DEVICES`], the identifiers of devices that submissions name by one. Run after the locks of the accounts are
+/// taken, so that it sees every change that was confirmed before: a change needs the exclusive lock.
+const NAMES: BatchStatement = BatchStatement {
+    any_account: "SELECT d.account_id, d.id, d.identifier \
+    FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[]))) AS w (account_id, id) \
+    CROSS JOIN LATERAL ( \
+        SELECT account_id, id, identifier FROM device e \
+        WHERE (e.account_id, e.id) >= (w.account_id, w.id) ORDER BY e.account_id, e.id LIMIT 1) d \
+    WHERE d.account_id = w.account_id AND d.id = w.id",
+    one_account: "SELECT d.account_id, d.id, d.identifier FROM unnest(CAST($2 AS BIGINT[])) AS w (id) \
+    CROSS JOIN LATERAL ( \
+        SELECT account_id, id, identifier FROM device e \
+        WHERE e.account_id = (CAST($1 AS BIGINT[]))[1] AND e.id >= w.id ORDER BY e.account_id, e.id LIMIT 1) d \
+    WHERE d.id = w.id",
+};
+
+const MEMBERS: BatchStatement = BatchStatement {
+    any_account: "SELECT m.account_id, m.group_id, m.device_id \
     FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) \
         AS w (account_id, group_id, device_id) \
-    JOIN group_member m USING (account_id, group_id, device_id)";
+    JOIN group_member m USING (account_id, group_id, device_id)",
+    one_account: "SELECT m.account_id, m.group_id, m.device_id \
+    FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS w (group_id, device_id) \
+    JOIN group_member m USING (group_id, device_id) WHERE m.account_id = (CAST($1 AS BIGINT[]))[1]",
+};
+
+/// The statements of a batch, in the form for this session.
+fn statements(session: &Session, lock_accounts: &'static str) -> [&'static str; 8] {
+    let [first, live, devices, names, members] =
+        [FIRST, LIVE, DEVICES, NAMES, MEMBERS].map(|each| each.of(session.is_distributed()));
+    [lock_accounts, first, live, devices, names, members, ANNOUNCE, DRAW]
+}
 
 /// The state of a device before the batch.
 pub(super) struct Device {
     pub(super) license: License,
     active: bool,
-    /// Whether its licence is seen to be expired for the first time.
+    /// Whether its licence is found to be expired for the first time.
     pub(super) lapsed: bool,
-    /// Its row, or what it is to become.
+    /// Its row in `device_live`; empty if there is none.
     pub(super) state: StateRow,
     pub(super) jump_detector: JumpDetector,
 }
@@ -111,9 +175,11 @@ pub(super) struct Known {
     pub(super) devices: HashMap<(AccountId, DeviceId), Device>,
     /// Devices that are locked by others.
     locked: HashSet<Key>,
-    /// Accounts whose lock is shared.
-    shared: HashSet<i64>,
+    /// Accounts whose lock this batch holds.
+    held: HashSet<i64>,
     members: HashSet<(AccountId, GroupId, DeviceId)>,
+    /// The identifiers of the devices that submissions name by one.
+    identifiers: HashMap<Key, String>,
 }
 
 impl Known {
@@ -128,27 +194,31 @@ impl Known {
         }
     }
 
-    pub(super) fn admission(&self, Submission { scope, device, .. }: &Submission) -> Admission {
-        let in_sight = match scope.reach {
+    pub(super) fn admission(&self, submission: &Submission) -> Admission {
+        let Submission { scope, device, identifier, .. } = submission;
+        let is_visible = match scope.reach {
             Reach::Account => true,
             Reach::Group(group) => self.members.contains(&(scope.account, group, *device)),
             Reach::Device(own) => own == *device,
         };
         let key = (scope.account, *device);
-        if !self.shared.contains(&scope.account.as_i64()) || self.locked.contains(&key) {
+        if !self.held.contains(&scope.account.as_i64()) || self.locked.contains(&key) {
             return Admission::Locked;
         }
+        if identifier.is_some() && identifier.as_deref() != self.identifiers.get(&key).map(String::as_str) {
+            return Admission::Renamed;
+        }
         match self.devices.get(&key) {
-            Some(device) if in_sight && device.active => Admission::Active,
-            Some(_) if in_sight => Admission::Expired,
+            Some(device) if is_visible && device.active => Admission::Active,
+            Some(_) if is_visible => Admission::Expired,
             _ => Admission::NotVisible,
         }
     }
 }
 
-/// What the statements that begin a batch have answered.
-pub(super) struct Look {
-    /// The accounts, and whether their lock is shared.
+/// The answers of the statements that begin a batch.
+pub(super) struct Answers {
+    /// The accounts, and whether their lock was taken.
     accounts: Vec<tokio_postgres::Row>,
     /// Devices without a state that are locked.
     first: Vec<tokio_postgres::Row>,
@@ -156,59 +226,83 @@ pub(super) struct Look {
     devices: Vec<tokio_postgres::Row>,
     live: Vec<tokio_postgres::Row>,
     members: Vec<tokio_postgres::Row>,
+    /// Devices that submissions name by an identifier, as far as they exist.
+    names: Vec<tokio_postgres::Row>,
     drawn: Vec<tokio_postgres::Row>,
     /// The devices of the batch that were seen to have a state with a licence.
     seen: BTreeSet<(i64, i64)>,
 }
 
-/// The statements of a batch, so that none needs a round trip of its own later.
+/// Prepares the statements of a batch, so that none needs a separate round trip later.
 pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
-    session.prepare_native([TRY_ACCOUNTS, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await.map(drop)
+    session.prepare_native(statements(session, TRY_ACCOUNTS)).await.map(drop)
 }
 
-/// Locks the accounts, most often shared, locks and reads the devices, and draws log numbers. The statements are pipelined; the
-/// server executes them in order, and each sees what was committed before it began.
-pub(super) async fn look(
+/// Locks the accounts, locks and reads the devices, and draws log numbers. The statements are pipelined; the server
+/// executes them in order, and each sees what was committed before it began.
+pub(super) async fn read_devices(
     session: &Session,
     submissions: &[Submission],
     seen_states: &SeenStates,
-) -> std::result::Result<Look, DbError> {
-    look_with(session, submissions, seen_states, TRY_ACCOUNTS).await
+) -> std::result::Result<Answers, DbError> {
+    read_devices_with(session, submissions, seen_states, TRY_ACCOUNTS).await
 }
 
-/// The same for submissions of one account, whose lock was not free: waits for it for a moment.
-pub(super) async fn wait_and_look(
+/// Like [`read_devices`], for submissions of one account whose lock was not free: waits for it briefly.
+pub(super) async fn wait_and_read_devices(
     session: &Session,
     submissions: &[Submission],
     seen_states: &SeenStates,
-) -> std::result::Result<Look, DbError> {
+) -> std::result::Result<Answers, DbError> {
     let [wait] = session.prepare_native([WAIT]).await?;
     session.run(&wait, &[]).await?;
-    look_with(session, submissions, seen_states, WAIT_ACCOUNTS).await
+    read_devices_with(session, submissions, seen_states, WAIT_ACCOUNTS).await
 }
 
-async fn look_with(
+async fn read_devices_with(
     session: &Session,
     submissions: &[Submission],
     seen_states: &SeenStates,
-    share: &'static str,
-) -> std::result::Result<Look, DbError> {
-    let (accounts, alone) = accounts(submissions);
+    lock_accounts: &'static str,
+) -> std::result::Result<Answers, DbError> {
+    let (accounts, is_exclusive) = accounts(submissions);
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
     let (of_account, device): (Vec<i64>, Vec<i64>) = devices.iter().copied().unzip();
-    let (seen, first) = seen_states.part(devices);
+    let (seen, first) = seen_states.split(devices);
     let (first_account, first_device): (Vec<i64>, Vec<i64>) = first.iter().copied().unzip();
-    let is_alone = |account: &i64| {
-        accounts.iter().position(|each| each == account).is_some_and(|place| alone.get(place) == Some(&true))
+    let takes_exclusive = |account: &i64| {
+        accounts
+            .iter()
+            .position(|each| each == account)
+            .is_some_and(|index| is_exclusive.get(index) == Some(&true))
     };
-    let device_alone: Vec<bool> = of_account.iter().map(is_alone).collect();
-    let first_alone: Vec<bool> = first_account.iter().map(is_alone).collect();
+    let device_exclusive: Vec<bool> = of_account.iter().map(takes_exclusive).collect();
+    let first_exclusive: Vec<bool> = first_account.iter().map(takes_exclusive).collect();
     let [groups_account, groups, groups_device] = memberships(submissions);
     let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
 
-    let [share, lock_first, live, find, belong, announce, draw] =
-        session.prepare_native([share, FIRST, LIVE, DEVICES, MEMBERS, ANNOUNCE, DRAW]).await?;
+    let (named_account, named_device) = named(submissions);
+
+    let [lock_accounts, lock_first, live, find, names, belong, announce, draw] =
+        session.prepare_native(statements(session, lock_accounts)).await?;
+    let params_of_accounts: [&(dyn ToSql + Sync); 2] = [&accounts, &is_exclusive];
+    let mut taken = None;
+    if session.is_distributed() {
+        // The rows are locked on another server, which does not know whether the account's lock was taken.
+        let rows = session.run(&lock_accounts, &params_of_accounts).await?;
+        let answers = Answers { accounts: rows, ..Answers::none() };
+        if answers.held()?.is_empty() {
+            return Ok(answers);
+        }
+        taken = Some(answers.accounts);
+    }
+    let names = async {
+        if named_device.is_empty() {
+            return Ok(Vec::new());
+        }
+        session.run(&names, &[&named_account, &named_device]).await
+    };
     let members = async {
         if groups.is_empty() {
             return Ok(Vec::new());
@@ -219,72 +313,80 @@ async fn look_with(
         if blocks == 0 {
             return Ok(Vec::new());
         }
-        // Late, because nobody reads past what is announced.
+        // As late as possible, because readers of the log do not read beyond an announced number.
         let (_announced, drawn) =
             try_join(session.run(&announce, &[]), session.run(&draw, &[&blocks])).await?;
         Ok(drawn)
     };
     let keys_first: [&(dyn ToSql + Sync); 2] = [&first_account, &first_device];
-    let lock_keys: [&(dyn ToSql + Sync); 3] = [&first_account, &first_device, &first_alone];
+    let lock_keys: [&(dyn ToSql + Sync); 3] = [&first_account, &first_device, &first_exclusive];
     let of_first = async |statement, keys: &[&(dyn ToSql + Sync)]| {
         if first_device.is_empty() {
             return Ok(Vec::new());
         }
         session.run(statement, keys).await
     };
-    let keys: [&(dyn ToSql + Sync); 3] = [&of_account, &device, &device_alone];
+    let keys: [&(dyn ToSql + Sync); 3] = [&of_account, &device, &device_exclusive];
     let lock = async {
-        let accounts: [&(dyn ToSql + Sync); 2] = [&accounts, &alone];
-        try_join3(
-            session.run(&share, &accounts),
-            of_first(&lock_first, &lock_keys),
-            session.run(&live, &keys),
-        )
-        .await
+        let lock_accounts = async {
+            match taken {
+                Some(rows) => Ok(rows),
+                None => session.run(&lock_accounts, &params_of_accounts).await,
+            }
+        };
+        try_join3(lock_accounts, of_first(&lock_first, &lock_keys), session.run(&live, &keys)).await
     };
-    let ((accounts, first, live), devices, members, drawn) =
-        try_join4(lock, of_first(&find, &keys_first), members, numbers).await?;
-    Ok(Look { accounts, first, devices, live, members, drawn, seen })
+    let ((accounts, first, live), devices, (names, members), drawn) =
+        try_join4(lock, of_first(&find, &keys_first), try_join(names, members), numbers).await?;
+    Ok(Answers { accounts, first, devices, live, members, names, drawn, seen })
 }
 
-impl Look {
-    /// The accounts whose lock is shared.
-    fn shared(&self) -> Result<HashSet<i64>> {
-        let mut shared = HashSet::with_capacity(self.accounts.len());
+impl Answers {
+    fn none() -> Self {
+        let none = Vec::new;
+        let [accounts, first, devices, live, members, names, drawn] =
+            [none(), none(), none(), none(), none(), none(), none()];
+        Self { accounts, first, devices, live, members, names, drawn, seen: BTreeSet::new() }
+    }
+
+    /// The accounts whose lock was taken.
+    fn held(&self) -> std::result::Result<HashSet<i64>, DbError> {
+        let mut held = HashSet::with_capacity(self.accounts.len());
         for row in &self.accounts {
             if get(row, 1)? {
-                shared.insert(get(row, 0)?);
+                held.insert(get(row, 0)?);
             }
         }
-        Ok(shared)
+        Ok(held)
     }
 
     /// Whether these submissions are of one account only, and its lock is not free.
-    pub(super) fn is_shut_out(&self) -> Result<bool> {
-        Ok(self.accounts.len() == 1 && self.shared()?.is_empty())
+    pub(super) fn is_account_locked(&self) -> Result<bool> {
+        Ok(self.accounts.len() == 1 && self.held()?.is_empty())
     }
 
-    /// Devices that were seen to have a state with a licence and have none: they were deleted, others have locked it, or the
-    /// database lost what was committed.
+    /// Devices that had a state with a licence when they were last read, and have none now: the device was deleted,
+    /// others have locked the state, or the database lost a commit.
     pub(super) fn missing(&self) -> Result<Vec<(i64, i64)>> {
-        let shared = self.shared()?;
+        let held = self.held()?;
         let mut found = HashSet::with_capacity(self.live.len());
         for row in &self.live {
             if get::<Option<bool>>(row, LICENSE)?.is_some() {
                 found.insert((get(row, 0)?, get(row, 1)?));
             }
         }
-        let is_missing = |device: &(i64, i64)| shared.contains(&device.0) && !found.contains(device);
+        let is_missing = |device: &(i64, i64)| held.contains(&device.0) && !found.contains(device);
         Ok(self.seen.iter().copied().filter(is_missing).collect())
     }
 
-    /// The devices before the batch, those of them that are damaged, and the numbers for its locations in ascending order.
+    /// The devices before the batch, those of them that are damaged, and the numbers for its locations in ascending
+    /// order.
     pub(super) fn read(
         self,
         tx: &Tx,
         seen_states: &SeenStates,
     ) -> Result<(Known, Vec<DamagedDevice>, impl Iterator<Item = i64>)> {
-        let shared = self.shared()?;
+        let held = self.held()?;
         let (mut devices, mut locked) = (HashMap::with_capacity(self.live.len()), HashSet::new());
         for row in &self.devices {
             devices.insert(key(row)?, Device::new(key(row)?, license(row, 2)?, tx.now()));
@@ -312,7 +414,7 @@ impl Look {
                 with_license.push((key.0.as_i64(), key.1.as_i64()));
             }
             if let Some(device) = devices.get_mut(&key) {
-                let unconfirmed = UnconfirmedJump::from_bytes(&state.doubt);
+                let unconfirmed = UnconfirmedJump::from_bytes(&state.unconfirmed_jump);
                 device.jump_detector = JumpDetector { last, unconfirmed };
                 device.state = state;
             }
@@ -320,18 +422,27 @@ impl Look {
         devices.retain(|key, _| !locked.contains(key));
         seen_states.add(with_license);
         let members = bind::read(&self.members)?.iter().map(member).collect::<Result<_>>()?;
-        let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<Result<_>>()?;
-        Ok((Known { devices, locked, shared, members }, damaged_devices, numbers::numbers(drawn)))
+        let identifiers = self.names.iter().map(name).collect::<Result<_>>()?;
+        let drawn = self.drawn.iter().map(|row| get(row, 0)).collect::<std::result::Result<_, _>>()?;
+        Ok((Known { devices, locked, held, members, identifiers }, damaged_devices, numbers::numbers(drawn)))
     }
 }
 
-/// The accounts of a batch, and whether the lock of each is taken alone.
+/// The accounts of a batch, and whether the lock of each is exclusive.
 fn accounts(submissions: &[Submission]) -> (Vec<i64>, Vec<bool>) {
     let mut accounts: BTreeMap<i64, bool> = BTreeMap::new();
     for submission in submissions {
         *accounts.entry(submission.scope.account.as_i64()).or_default() |= submission.attached.is_some();
     }
     accounts.into_iter().unzip()
+}
+
+/// The devices that submissions name by an identifier, as columns: accounts and devices.
+fn named(submissions: &[Submission]) -> (Vec<i64>, Vec<i64>) {
+    let named = submissions.iter().filter(|submission| submission.identifier.is_some());
+    let devices: BTreeSet<(i64, i64)> =
+        named.map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
+    devices.into_iter().unzip()
 }
 
 /// The group memberships to check, as columns: accounts, groups and devices.
@@ -349,13 +460,18 @@ fn memberships(submissions: &[Submission]) -> [Vec<i64>; 3] {
 
 type Key = (AccountId, DeviceId);
 
-/// The value at this position, from 0, of a statement here.
-fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, position: usize) -> Result<T> {
-    Ok(row.try_get(position).map_err(|error| DbError::internal(describe(&error)))?)
+/// The value in this column, counted from 0.
+fn get<'r, T: FromSql<'r>>(row: &'r tokio_postgres::Row, position: usize) -> std::result::Result<T, DbError> {
+    row.try_get(position).map_err(|error| DbError::internal(describe(&error)))
 }
 
 fn key(row: &tokio_postgres::Row) -> Result<Key> {
     Ok((AccountId::from_i64(get(row, 0)?), DeviceId::from_i64(get(row, 1)?)))
+}
+
+/// A device and its identifier, empty if it has none.
+fn name(row: &tokio_postgres::Row) -> Result<(Key, String)> {
+    Ok((key(row)?, get::<Option<String>>(row, 2)?.unwrap_or_default()))
 }
 
 /// The licence in a row, from this position on.
@@ -365,8 +481,8 @@ fn license(row: &tokio_postgres::Row, position: usize) -> Result<License> {
 }
 
 impl Device {
-    /// A device without a state. The account's latest decision about licences need not be read: what had expired by then was
-    /// taken back with it.
+    /// A device without a state. The account's latest decision about licences need not be read: licences that had
+    /// expired by then were revoked with it.
     fn new(key: Key, license: License, now: Timestamp) -> Self {
         let active = license.state(now) == DeviceState::Active;
         let lapsed = license.licensed && !active;
@@ -385,8 +501,8 @@ fn state((account, device): Key, row: &tokio_postgres::Row) -> Result<StateRow> 
         protocol: get(row, 17)?,
         reported_model: get(row, 18)?,
         proposed_zone_minutes: get(row, 19)?,
-        rhythm: get(row, 3)?,
-        doubt: get(row, 4)?,
+        interval: get(row, 3)?,
+        unconfirmed_jump: get(row, 4)?,
         packed_to: get(row, 15)?,
         observed_to: 0,
         newest_time: time(get(row, 2)?),

@@ -1,6 +1,6 @@
 //! Removing late locations that are stored already. A location newer than everything its device has stored is new; only
-//! the others are looked up, in the rows of the log and, unless they lie in a known gap, in the chunks whose times overlap
-//! with theirs.
+//! the others are looked up, in the rows of the log and, unless they lie in a known gap, in the chunks whose times
+//! overlap with theirs.
 
 use std::collections::HashMap;
 
@@ -12,27 +12,50 @@ use perigee_core::time::Timestamp;
 use super::known::Known;
 use super::log_row::LogRow;
 use super::packed_gaps::PackedGaps;
+use crate::batch_statement::BatchStatement;
 use crate::codec::PointRef;
 use crate::postgres::{Session, bind};
 use crate::row::Row;
 use crate::sql::locations::{Arrivals, PendingLocation, Submission, known_from_chunk};
 use crate::tx::Tx;
 
+macro_rules! log {
+    ($account:literal) => {
+        concat!(
+            "SELECT g.* FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), ",
+            "CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time, packed_to) ",
+            "CROSS JOIN LATERAL ( ",
+            "SELECT * FROM location_log l WHERE l.account_id = ",
+            $account,
+            " AND l.device_id = w.device_id ",
+            "AND l.last_number > w.packed_to AND l.first_time <= w.last_time AND l.last_time >= w.first_time ",
+            "OFFSET 0) g"
+        )
+    };
+}
+
 /// The unpacked rows of the log that overlap with a range of time, for several devices.
-const LOG: &str = "SELECT g.* FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), \
-        CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time, packed_to) \
-    CROSS JOIN LATERAL ( \
-        SELECT * FROM location_log l WHERE l.account_id = w.account_id AND l.device_id = w.device_id \
-        AND l.last_number > w.packed_to AND l.first_time <= w.last_time AND l.last_time >= w.first_time \
-        OFFSET 0) g";
+const LOG: BatchStatement =
+    BatchStatement { any_account: log!("w.account_id"), one_account: log!("(CAST($1 AS BIGINT[]))[1]") };
+
+macro_rules! chunk {
+    ($account:literal) => {
+        concat!(
+            "SELECT c.* FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), ",
+            "CAST($4 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time) ",
+            "CROSS JOIN LATERAL ( ",
+            "SELECT * FROM location_chunk k WHERE k.account_id = ",
+            $account,
+            " AND k.device_id = w.device_id ",
+            "AND k.last_time >= w.first_time ORDER BY k.last_time, k.last_number LIMIT 1) c ",
+            "WHERE c.first_time <= w.last_time"
+        )
+    };
+}
 
 /// The first chunk that may overlap with a range of time, for several devices; where there is none, nothing overlaps.
-const CHUNK: &str = "SELECT c.* FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), \
-        CAST($4 AS BIGINT[])) AS w (account_id, device_id, first_time, last_time) \
-    CROSS JOIN LATERAL ( \
-        SELECT * FROM location_chunk k WHERE k.account_id = w.account_id AND k.device_id = w.device_id \
-        AND k.last_time >= w.first_time ORDER BY k.last_time, k.last_number LIMIT 1) c \
-    WHERE c.first_time <= w.last_time";
+const CHUNK: BatchStatement =
+    BatchStatement { any_account: chunk!("w.account_id"), one_account: chunk!("(CAST($1 AS BIGINT[]))[1]") };
 
 type Key = (AccountId, DeviceId);
 
@@ -59,7 +82,9 @@ pub(super) async fn remove_stored(
     if ranges.account.is_empty() {
         return Ok(());
     }
-    let [log, chunk] = session.prepare_native([LOG, CHUNK]).await?;
+    let [log, chunk] = session
+        .prepare_native([LOG.of(session.is_distributed()), CHUNK.of(session.is_distributed())])
+        .await?;
     let in_chunks = async {
         if packed.account.is_empty() {
             return Ok(Vec::new());
@@ -94,7 +119,7 @@ impl Ranges {
         [&self.account, &self.device, &self.first, &self.last]
     }
 
-    /// The same, and the numbers up to which the devices are packed.
+    /// The parameters of [`LOG`], with the numbers up to which the devices are packed.
     fn parameters_of_log(&self) -> [&(dyn tokio_postgres::types::ToSql + Sync); 5] {
         [&self.account, &self.device, &self.first, &self.last, &self.packed_to]
     }
@@ -125,7 +150,8 @@ fn remove_logged(tx: &Tx, rows: &[Row], submissions: &[Submission], arrivals: &m
     Ok(())
 }
 
-/// Removes locations that chunks have, given the first chunk of each device to search, and remembers the gaps that it finds.
+/// Removes locations that chunks have, given the first chunk of each device to search. Adds the gaps that it finds to
+/// `gaps`.
 async fn remove_packed(
     tx: &Tx,
     (known, gaps): (&Known, &PackedGaps),

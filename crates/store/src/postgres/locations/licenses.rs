@@ -1,4 +1,4 @@
-//! The licence of a device, repeated beside its state.
+//! The copy of a device's licence in the row of its state.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
@@ -7,8 +7,8 @@ use crate::sql::locations::state_row::{self, StateRow};
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
-/// Copies the licences of these devices beside their states, where they have one. No submission runs meanwhile, because the
-/// account is locked.
+/// Copies the licences of these devices to the rows of their states, where they have one. No submission runs
+/// meanwhile, because the account is locked.
 pub(super) async fn copy(tx: &Tx, account: AccountId, devices: &[i64]) -> Result<()> {
     let mut states = state_row::lock_all(tx, account, devices).await?;
     let sql = "SELECT id, licensed, expires FROM device WHERE account_id = ?1 AND id IN ({ids})";

@@ -1,5 +1,6 @@
 //! The log of locations on PostgreSQL, as the portable SQL uses it.
 
+use std::collections::{HashMap, HashSet};
 use std::num::NonZero;
 use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
@@ -8,9 +9,8 @@ use std::sync::atomic::AtomicBool;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::Scope;
-use perigee_core::events::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::locations::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
+use perigee_core::locations::location::{Compacted, CompactionBudget, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 
@@ -21,38 +21,52 @@ use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
 use crate::sql::events::event_filter::Wanted;
-use crate::sql::locations::{Ingested, LocationLog, Submission, Window, find_last_visible};
+use crate::sql::locations::{
+    DeviceNames, Ingested, LocationLog, Submission, TrimBounds, Trimmed, Window, feed::FeedPart,
+    find_last_visible,
+};
 use crate::{Database, Tx, params};
 
-/// Transactions that store locations at the same time from this node: one more than there are cores, within this range. Half of
-/// them, rounded down, are for batches. With one, the server waits for this node and this node for the server; with many, each
-/// commit is small and costs more by location. The default number of connections has room for one more of each kind.
+/// How many transactions of this node store locations at the same time: one more than there are cores, within this
+/// range. Half of them, rounded down, are for batches. With one, the server waits for this node and this node for the
+/// server; with many, each commit is small and costs more per location. The default number of connections has room
+/// for one more of each kind.
 const CONCURRENT_COMMITS: RangeInclusive<usize> = 3..=4;
-/// Locations in a full chunk. More than on the embedded store: parts of 2 KB, which is how long values are stored, fill the
-/// pages better the more of them a chunk has.
+/// Locations in a full chunk. More than on SQLite: PostgreSQL stores long values in parts of 2 KB, which fill pages
+/// better the more parts a chunk has.
 pub(super) const FULL_CHUNK: usize = 2_048;
-/// Accounts of one transaction. Each needs a lock in memory that the server shares among all connections; with its default
-/// settings there is room for 6,400.
+/// Accounts of one transaction. Each needs a lock in memory that the server shares among all connections; with its
+/// default settings there is room for 6,400.
 const ACCOUNTS_PER_COMMIT: usize = 128;
 
 /// The log of a PostgreSQL store. It keeps no locations in memory, because other nodes write too.
 #[derive(Debug)]
 pub(crate) struct PostgresLog {
     concurrent_commits: usize,
+    accounts_per_commit: usize,
     seen_states: Arc<SeenStates>,
     gaps: PackedGaps,
+    device_names: DeviceNames,
     /// Whether the last compaction left everything to other nodes.
     left_to_others: AtomicBool,
 }
 
 impl PostgresLog {
-    pub(crate) fn new() -> Self {
+    /// The log of a store that opens at most this many connections.
+    pub(crate) fn new(connections: usize, is_distributed: bool) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let concurrent_commits = (cores + 1).clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end());
+        let concurrent_commits = if is_distributed {
+            // Each is of one account, so more of them run at the same time.
+            (connections / 2).max(*CONCURRENT_COMMITS.start())
+        } else {
+            (cores + 1).clamp(*CONCURRENT_COMMITS.start(), *CONCURRENT_COMMITS.end())
+        };
         Self {
             concurrent_commits,
+            accounts_per_commit: if is_distributed { 1 } else { ACCOUNTS_PER_COMMIT },
             seen_states: Arc::default(),
             gaps: PackedGaps::default(),
+            device_names: DeviceNames::default(),
             left_to_others: AtomicBool::new(false),
         }
     }
@@ -69,12 +83,16 @@ impl LocationLog for PostgresLog {
     }
 
     fn accounts_per_commit(&self) -> usize {
-        ACCOUNTS_PER_COMMIT
+        self.accounts_per_commit
+    }
+
+    fn device_names(&self) -> Option<&DeviceNames> {
+        Some(&self.device_names)
     }
 
     fn opening(&self, batch: &Arc<Vec<Submission>>, part: Range<usize>) -> Option<Box<dyn Opening>> {
         let seen_states = Arc::clone(&self.seen_states);
-        Some(Box::new(ingest::LookFirst { batch: Arc::clone(batch), part, seen_states }))
+        Some(Box::new(ingest::ReadDevices { batch: Arc::clone(batch), part, seen_states }))
     }
 
     async fn horizon(&self, database: &Database, account: AccountId) -> Result<i64> {
@@ -85,23 +103,15 @@ impl LocationLog for PostgresLog {
         ingest::ingest(tx, tx.require_postgres()?, batch, &self.seen_states, &self.gaps).await
     }
 
-    async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        feed::list(tx, scope, after, limit).await
-    }
-
-    async fn events(
+    async fn feed(
         &self,
         tx: &Tx,
         scope: Scope,
-        wanted: &Wanted<'_>,
+        wanted: Option<&Wanted<'_>>,
         after: i64,
-        limit: u32,
-    ) -> Result<(Vec<Event>, Option<i64>)> {
-        feed::events(tx, scope, wanted, after, limit).await
-    }
-
-    async fn end(&self, tx: &Tx, scope: Scope) -> Result<i64> {
-        feed::end(tx, scope).await
+        limit: usize,
+    ) -> Result<FeedPart> {
+        feed::read(tx, scope, wanted, after, limit).await
     }
 
     async fn skim(&self, tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
@@ -126,6 +136,16 @@ impl LocationLog for PostgresLog {
         window: &Window,
     ) -> Result<Vec<Point>> {
         recent::within(tx, account, device, window).await
+    }
+
+    async fn unpacked_of_devices(
+        &self,
+        tx: &Tx,
+        account: AccountId,
+        devices: &HashSet<DeviceId>,
+        window: &Window,
+    ) -> Result<HashMap<DeviceId, Vec<Point>>> {
+        recent::within_of_devices(tx, account, devices, window).await
     }
 
     async fn has_unpacked_before(
@@ -172,14 +192,8 @@ impl LocationLog for PostgresLog {
         compact::compact(database, budget, &self.left_to_others).await
     }
 
-    async fn trim(
-        &self,
-        database: &Database,
-        account: AccountId,
-        keep_ms: i64,
-        now: Timestamp,
-    ) -> Result<u64> {
-        trim::trim(database, account, (keep_ms, now)).await
+    async fn trim(&self, tx: &Tx, account: AccountId, bounds: TrimBounds) -> Result<Trimmed> {
+        trim::trim(tx, account, bounds).await
     }
 
     async fn accounts_to_trim(&self, database: &Database, before: Timestamp) -> Result<Vec<AccountId>> {

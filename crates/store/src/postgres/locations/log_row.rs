@@ -12,7 +12,7 @@ use crate::{Row, Tx, params};
 /// The columns [`LogRow::of`] reads.
 pub(crate) const COLUMNS: &str = "account_id, device_id, first_number, last_number, first_time, last_time, count, received_at, checksum, points";
 
-/// What the columns beside the packed locations say.
+/// The columns besides the packed locations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) account: AccountId,
@@ -82,12 +82,12 @@ impl<'r> LogRow<'r> {
             read_device_batch(bytes, header.device, header.received_at).map_err(|error| error.to_string())?;
         let numbers = points.first().map(|point| point.number).zip(points.last().map(|point| point.number));
         if numbers != Some(header.numbers) || i32::try_from(points.len()) != Ok(header.count) {
-            return Err(format!("it holds {} other locations", points.len()));
+            return Err(format!("it holds {} locations, not those that its columns give", points.len()));
         }
         Ok(points)
     }
 
-    /// The same; a damaged row is recorded and skipped.
+    /// Like [`Self::points`]; a damaged row is recorded and skipped.
     pub(super) fn points_or_note(&self, tx: &Tx) -> Vec<PointRef<'r>> {
         self.points().unwrap_or_else(|damaged| {
             tx.damage().note(&damaged);
@@ -95,7 +95,7 @@ impl<'r> LogRow<'r> {
         })
     }
 
-    /// What is known of the row when it cannot be read.
+    /// The identity of a row that cannot be read.
     pub(crate) fn damaged(&self, reason: impl std::fmt::Display) -> Damaged {
         let header = &self.header;
         Damaged::new(Table::LocationLog, reason)

@@ -1,7 +1,7 @@
 //! Locations on PostgreSQL: a log that several nodes write, with one packed row for each device and commit.
 //!
-//! A batch takes two round trips, one with the begin and one with the commit, and a third if some of it is late, however
-//! many devices it has: each statement handles the whole batch, with one array per column as its parameters.
+//! A batch takes two round trips, one with the begin and one with the commit, and a third if some of it is late,
+//! however many devices it has: each statement handles the whole batch, with one array per column as its parameters.
 
 mod compact;
 mod contact;

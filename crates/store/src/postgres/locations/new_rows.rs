@@ -4,21 +4,41 @@ use perigee_core::id::{AccountId, DeviceId};
 use tokio_postgres::types::ToSql;
 
 use super::log_row::Header;
+use crate::batch_statement::BatchStatement;
 use crate::codec::{Point, pack_device_batch};
 use crate::error::DbError;
 use crate::postgres::{Param, Session};
 
+macro_rules! insert {
+    ($rest:literal) => {
+        concat!(
+            "INSERT INTO location_log (account_id, device_id, first_number, last_number, first_time, last_time, ",
+            "count, received_at, checksum, points) ",
+            $rest
+        )
+    };
+}
+
 /// Inserts rows, given an array for each column.
-pub(super) const INSERT: &str = "INSERT INTO location_log \
-        (account_id, device_id, first_number, last_number, first_time, last_time, count, received_at, checksum, points) \
-    SELECT * FROM unnest( \
-        CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
-        CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS INTEGER[]), CAST($8 AS BIGINT[]), \
-        CAST($9 AS BIGINT[]), CAST($10 AS BYTEA[]))";
+pub(super) const INSERT: BatchStatement = BatchStatement {
+    any_account: insert!(
+        "SELECT * FROM unnest( \
+            CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
+            CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS INTEGER[]), CAST($8 AS BIGINT[]), \
+            CAST($9 AS BIGINT[]), CAST($10 AS BYTEA[]))"
+    ),
+    one_account: insert!(
+        "SELECT a.id, w.* FROM account a CROSS JOIN unnest( \
+            CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
+            CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), CAST($7 AS INTEGER[]), CAST($8 AS BIGINT[]), \
+            CAST($9 AS BIGINT[]), CAST($10 AS BYTEA[])) w \
+        WHERE a.id = (CAST($1 AS BIGINT[]))[1]"
+    ),
+};
 
 /// Prepares the statement that inserts.
 pub(super) async fn prepare(session: &Session) -> Result<(), DbError> {
-    session.prepare_native([INSERT]).await.map(drop)
+    session.prepare_native([INSERT.of(session.is_distributed())]).await.map(drop)
 }
 
 /// Rows to insert. Those of one account must not overlap in their numbers, because the log is read row by row.
@@ -77,7 +97,7 @@ impl NewRows {
         if self.len() == 0 {
             return Ok(());
         }
-        let [statement] = session.prepare_native([INSERT]).await?;
+        let [statement] = session.prepare_native([INSERT.of(session.is_distributed())]).await?;
         let params: Vec<Param> = vec![
             Box::new(self.account),
             Box::new(self.device),
@@ -99,7 +119,7 @@ impl NewRows {
         if self.len() == 0 {
             return Ok(());
         }
-        let [statement] = session.prepare_native([INSERT]).await?;
+        let [statement] = session.prepare_native([INSERT.of(session.is_distributed())]).await?;
         session.run(&statement, &self.parameters()).await.map(drop)
     }
 }

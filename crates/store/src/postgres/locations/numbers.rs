@@ -1,11 +1,11 @@
 //! The numbers of the log: drawn from a sequence in blocks, and read up to the first that may still be missing.
 //!
-//! Submissions of an account run in parallel, so a number may be committed after a higher one. Before a submission draws
-//! numbers, it announces the last number drawn so far: it takes an advisory lock whose key contains that number, and
-//! PostgreSQL releases the lock after the commit is visible. A reader first reads the last number drawn, then the lowest
-//! number that a submission of the account has announced, and then takes its snapshot; it reads up to the lower of the two.
-//! A submission whose lock the reader does not see has either committed, and is in the snapshot, or will draw numbers above
-//! the last one that the reader has read.
+//! Submissions of an account run in parallel, so a number may be committed after a higher one. Before a submission
+//! draws numbers, it announces the last number drawn so far: it takes an advisory lock whose key contains that number,
+//! and PostgreSQL releases the lock after the commit is visible. A reader first reads the last number drawn, then the
+//! lowest number that a submission of the account has announced, and then takes its snapshot; it reads up to the lower
+//! of the two. A submission whose lock the reader does not see has either committed, and is in the snapshot, or will
+//! draw numbers above the last one that the reader has read.
 
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
@@ -15,18 +15,19 @@ use crate::{Tx, params};
 /// Numbers of a block: the increment of the sequence. A drawn number is the last of its block.
 pub(super) const BLOCK: i64 = 8_192;
 
-/// Announces that numbers above the last one will be drawn. Its key is negative, so that it
-/// cannot collide with the locks of accounts.
+/// Announces that numbers above the last one will be drawn. The key of the lock is negative, so that it cannot
+/// collide with the locks of accounts.
 pub(super) const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared(-1 - last_value) FROM event_number";
 
-/// Draws this many blocks. Names the sequence, because looking it up by its column takes far longer. The planner does not see
-/// the number, or it would plan anew each time.
+/// Draws this many blocks. Names the sequence, because looking it up by its column takes far longer. The planner does
+/// not see the number, or it would plan again each time.
 pub(super) const DRAW: &str =
     "SELECT nextval('event_number') FROM generate_series(1, (SELECT CAST($1 AS BIGINT)))";
 
 const LAST: &str = "SELECT last_value FROM event_number";
 
-/// The lowest number announced by a connection that also holds the lock of the account. `pg_locks` shows a key in halves.
+/// The lowest number announced by a connection that also holds the lock of the account. `pg_locks` shows a key in
+/// halves.
 const ANNOUNCED: &str = "WITH held AS ( \
         SELECT pid, (CAST(classid AS BIGINT) << 32) | CAST(objid AS BIGINT) AS key FROM pg_locks \
         WHERE locktype = 'advisory' AND objsubid = 1 AND granted \

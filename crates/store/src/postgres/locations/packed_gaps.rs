@@ -10,15 +10,15 @@ use crate::sql::locations::Gap;
 
 type Key = (AccountId, DeviceId);
 
-/// Gaps that are remembered, with about 60 bytes each. When there are more, all are forgotten.
+/// Maximum number of remembered gaps, about 60 bytes each. If there are more, all are dropped.
 const GAPS_MAX: usize = 100_000;
 
 /// The gap of each device in which its latest late location lay, and the number up to which the device was packed then.
 ///
-/// Any node may pack, and raises that number in the same transaction; everything else only removes locations from chunks. So
-/// a gap holds as long as the number is the same. It is read in each submission, under a lock that keeps others from packing.
-/// (After a failover that lost commits, a number could be drawn again; a location that is sent twice could then be stored
-/// twice.)
+/// Any node may pack, and raises that number in the same transaction; everything else only removes locations from
+/// chunks. So a gap holds as long as the number is the same. It is read in each submission, under a lock that keeps
+/// others from packing. (After a failover that lost commits, a number could be drawn again; a location that is sent
+/// twice could then be stored twice.)
 #[derive(Debug, Default)]
 pub(super) struct PackedGaps(Mutex<HashMap<Key, (i64, Gap)>>);
 
@@ -27,7 +27,7 @@ impl PackedGaps {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether no location of this stretch of time is packed. False if it is not known.
+    /// Whether it is known that no location in this time range is packed.
     pub(super) fn contain(&self, key: Key, packed_to: i64, (first, last): (Timestamp, Timestamp)) -> bool {
         let gaps = self.gaps();
         gaps.get(&key)

@@ -1,5 +1,7 @@
 //! Unpacked locations: those in the log and in no chunk yet.
 
+use std::collections::{HashMap, HashSet};
+
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::Order;
 use perigee_core::store::Result;
@@ -7,6 +9,7 @@ use perigee_core::store::Result;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{Point, PointRef};
 use crate::sql::locations::{Window, state_row};
+use crate::sql::query::for_ids;
 use crate::{Row, Tx, params};
 
 /// The number up to which the device's locations are in chunks.
@@ -48,13 +51,53 @@ pub(super) async fn within(
     let rows = tx.query(&sql, values).await?;
     let mut points = Vec::new();
     for row in &rows {
-        let of_row = LogRow::of(row)?.points_or_note(tx).into_iter();
-        points.extend(of_row.filter(|point| window.contains((point.time, point.number))));
+        points.extend(points_of(tx, row, window)?);
     }
+    Ok(in_order(points, window))
+}
+
+/// Like [`within`], for several devices.
+pub(super) async fn within_of_devices(
+    tx: &Tx,
+    account: AccountId,
+    devices: &HashSet<DeviceId>,
+    window: &Window,
+) -> Result<HashMap<DeviceId, Vec<Point>>> {
+    let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
+    let mut unpacked = HashMap::with_capacity(ids.len());
+    let states = state_row::read_all(tx, account, &ids).await?;
+    // The number of a damaged row is not trusted. `within` derives it from the chunks.
+    let (sound, damaged): (Vec<_>, Vec<_>) = states.into_iter().partition(|(_, state)| state.is_ok());
+    for (device, _) in damaged {
+        unpacked.insert(device, within(tx, account, device, window).await?);
+    }
+    let sql = "SELECT l.* FROM device_live s \
+         JOIN location_log l \
+           ON l.account_id = s.account_id AND l.device_id = s.device_id AND l.last_number > s.packed_to \
+         WHERE s.account_id = ?1 AND l.account_id = ?1 AND l.last_time >= ?2 AND l.first_time <= ?3 \
+           AND s.device_id IN ({ids})";
+    let sound: Vec<i64> = sound.iter().map(|(device, _)| device.as_i64()).collect();
+    let rows = for_ids(tx, sql, params![account, window.after.0, window.before.0], &sound).await?;
+    let mut points: HashMap<DeviceId, Vec<PointRef<'_>>> = HashMap::with_capacity(sound.len());
+    for row in &rows {
+        let device = DeviceId::from_i64(row.i64("device_id")?);
+        points.entry(device).or_default().extend(points_of(tx, row, window)?);
+    }
+    unpacked.extend(points.into_iter().map(|(device, points)| (device, in_order(points, window))));
+    Ok(unpacked)
+}
+
+fn points_of<'r>(tx: &Tx, row: &'r Row, window: &Window) -> Result<impl Iterator<Item = PointRef<'r>>> {
+    let points = LogRow::of(row)?.points_or_note(tx).into_iter();
+    Ok(points.filter(|point| window.contains((point.time, point.number))))
+}
+
+/// As many of the points as are wanted, in the order of the window.
+fn in_order(mut points: Vec<PointRef<'_>>, window: &Window) -> Vec<Point> {
     points.sort_unstable_by_key(|point| (point.time, point.number));
     if window.order == Order::Descending {
         points.reverse();
     }
     points.truncate(window.wanted());
-    Ok(points.into_iter().map(PointRef::to_point).collect())
+    points.into_iter().map(PointRef::to_point).collect()
 }

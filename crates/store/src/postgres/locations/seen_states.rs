@@ -1,5 +1,5 @@
-//! The devices that this node has seen to have a state with their licence in `device_live`. The row is made once and deleted
-//! with the device.
+//! The devices that this node has seen to have a state with their licence in `device_live`. The row is made once and
+//! deleted with the device.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// An account and a device of it.
 type Key = (i64, i64);
 
-/// Devices that are remembered, with about 40 bytes each. When there are more, all are forgotten.
+/// Maximum number of remembered devices, about 40 bytes each. If there are more, all are dropped.
 const DEVICES_MAX: usize = 500_000;
 
 /// Devices that were seen to have the row, so that they need neither be locked nor read in `device`.
@@ -19,8 +19,8 @@ impl SeenStates {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of the devices that were seen to have the row, and the others.
-    pub(super) fn part(&self, devices: BTreeSet<Key>) -> (BTreeSet<Key>, BTreeSet<Key>) {
+    /// Splits the devices into those that were seen to have the row, and the others.
+    pub(super) fn split(&self, devices: BTreeSet<Key>) -> (BTreeSet<Key>, BTreeSet<Key>) {
         let known = self.devices();
         devices.into_iter().partition(|device| known.contains(device))
     }

@@ -6,55 +6,91 @@ use perigee_core::time::Timestamp;
 
 use super::known::{Device, Known};
 use super::log::FULL_CHUNK;
+use crate::batch_statement::BatchStatement;
 use crate::codec::Point;
 use crate::error::DbError;
 use crate::postgres::{Param, Session};
 use crate::sql::locations::state_row::StateRow;
 use crate::sql::locations::{Arrival, Arrivals, PACK_AFTER_MS, last_checksum};
 
-/// A device with a full chunk is due to be packed at once, others after some time. Without a new last location its columns
-/// are null, and the one that is there stays. The row is locked, so that the rest of it is known, and its checksum.
-const STATES: &str = "INSERT INTO device_live \
-        (account_id, device_id, unpacked, last_seen, newest_time, rhythm, doubt, last_number, last_time, \
-         last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, expires, \
-         checksum, pack_due) \
-    SELECT w.*, CASE WHEN w.unpacked >= CAST($1 AS BIGINT) THEN 0 \
-        WHEN w.unpacked > 0 THEN CAST($2 AS BIGINT) END \
-    FROM unnest(CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), \
-        CAST($7 AS BIGINT[]), CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), \
-        CAST($12 AS BIGINT[]), CAST($13 AS INTEGER[]), CAST($14 AS INTEGER[]), CAST($15 AS BOOLEAN[]), \
-        CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[]), CAST($18 AS BOOLEAN[]), CAST($19 AS BIGINT[]), \
-        CAST($20 AS BIGINT[])) \
-        AS w (account_id, device_id, unpacked, last_seen, newest_time, rhythm, doubt, number, time, received_at, \
-              latitude, longitude, late, readings, last_checksum, licensed, expires, checksum) \
-    ON CONFLICT (account_id, device_id) DO UPDATE SET \
-        last_seen = excluded.last_seen, newest_time = excluded.newest_time, rhythm = excluded.rhythm, \
-        doubt = excluded.doubt, licensed = excluded.licensed, expires = excluded.expires, checksum = excluded.checksum, \
-        pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($1 AS BIGINT) THEN 0 \
-                   ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
-        unpacked = device_live.unpacked + excluded.unpacked, \
-        last_number = COALESCE(excluded.last_number, device_live.last_number), \
-        last_time = COALESCE(excluded.last_time, device_live.last_time), \
-        last_received_at = COALESCE(excluded.last_received_at, device_live.last_received_at), \
-        last_latitude = COALESCE(excluded.last_latitude, device_live.last_latitude), \
-        last_longitude = COALESCE(excluded.last_longitude, device_live.last_longitude), \
-        last_late = COALESCE(excluded.last_late, device_live.last_late), \
-        last_readings = COALESCE(excluded.last_readings, device_live.last_readings), \
-        last_checksum = COALESCE(excluded.last_checksum, device_live.last_checksum)";
+macro_rules! states {
+    ($head:literal, $columns:literal, $tail:literal) => {
+        concat!(
+            "INSERT INTO device_live ",
+            "(account_id, device_id, unpacked, last_seen, newest_time, rhythm, doubt, last_number, last_time, ",
+            "last_received_at, last_latitude, last_longitude, last_late, last_readings, last_checksum, licensed, ",
+            "expires, checksum, pack_due) SELECT ",
+            $head,
+            "w.*, CASE WHEN w.unpacked >= CAST($1 AS BIGINT) THEN 0 ",
+            "WHEN w.unpacked > 0 THEN CAST($2 AS BIGINT) END FROM ",
+            $columns,
+            "CAST($4 AS BIGINT[]), CAST($5 AS BIGINT[]), CAST($6 AS BIGINT[]), ",
+            "CAST($7 AS BIGINT[]), CAST($8 AS BYTEA[]), CAST($9 AS BYTEA[]), CAST($10 AS BIGINT[]), ",
+            "CAST($11 AS BIGINT[]), CAST($12 AS BIGINT[]), CAST($13 AS INTEGER[]), CAST($14 AS INTEGER[]), ",
+            "CAST($15 AS BOOLEAN[]), CAST($16 AS BYTEA[]), CAST($17 AS BIGINT[]), CAST($18 AS BOOLEAN[]), ",
+            "CAST($19 AS BIGINT[]), CAST($20 AS BIGINT[])) AS w ",
+            $tail,
+            "device_id, unpacked, last_seen, newest_time, rhythm, doubt, number, time, received_at, ",
+            "latitude, longitude, late, readings, last_checksum, licensed, expires, checksum) "
+        )
+    };
+}
+
+macro_rules! on_conflict {
+    () => {
+        "ON CONFLICT (account_id, device_id) DO UPDATE SET \
+            last_seen = excluded.last_seen, newest_time = excluded.newest_time, rhythm = excluded.rhythm, \
+            doubt = excluded.doubt, licensed = excluded.licensed, expires = excluded.expires, \
+            checksum = excluded.checksum, \
+            pack_due = CASE WHEN device_live.unpacked + excluded.unpacked >= CAST($1 AS BIGINT) THEN 0 \
+                       ELSE COALESCE(device_live.pack_due, excluded.pack_due) END, \
+            unpacked = device_live.unpacked + excluded.unpacked, \
+            last_number = COALESCE(excluded.last_number, device_live.last_number), \
+            last_time = COALESCE(excluded.last_time, device_live.last_time), \
+            last_received_at = COALESCE(excluded.last_received_at, device_live.last_received_at), \
+            last_latitude = COALESCE(excluded.last_latitude, device_live.last_latitude), \
+            last_longitude = COALESCE(excluded.last_longitude, device_live.last_longitude), \
+            last_late = COALESCE(excluded.last_late, device_live.last_late), \
+            last_readings = COALESCE(excluded.last_readings, device_live.last_readings), \
+            last_checksum = COALESCE(excluded.last_checksum, device_live.last_checksum)"
+    };
+}
+
+/// A device with a full chunk is due to be packed immediately, others after some time. If there is no new last
+/// location, its columns are null in the input and stay as they are in the table. The row is locked, so that its other
+/// columns, which the new checksum covers, do not change.
+const STATES: BatchStatement = BatchStatement {
+    any_account: concat!(states!("", "unnest(CAST($3 AS BIGINT[]), ", "(account_id, "), on_conflict!()),
+    one_account: concat!(
+        states!("a.id, ", "account a CROSS JOIN unnest(", "("),
+        "WHERE a.id = (CAST($3 AS BIGINT[]))[1] ",
+        on_conflict!()
+    ),
+};
 
 /// A licence that was once seen to be expired stays so, even if the clock is set back.
-const LAPSE: &str = "UPDATE device d SET licensed = FALSE, checksum = d.checksum - 1 \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
-    WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed";
+const LAPSE: BatchStatement = BatchStatement {
+    any_account: "UPDATE device d SET licensed = FALSE, lapsed = TRUE, checksum = d.checksum - 1 \
+        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[])) AS w (account_id, id) \
+        WHERE d.account_id = w.account_id AND d.id = w.id AND d.licensed",
+    one_account: "UPDATE device d SET licensed = FALSE, lapsed = TRUE, checksum = d.checksum - 1 \
+        FROM unnest(CAST($2 AS BIGINT[])) AS w (id) \
+        WHERE d.account_id = (CAST($1 AS BIGINT[]))[1] AND d.id = w.id AND d.licensed",
+};
 
-/// The same beside the state of a device that is not visible to who submitted.
-const LAPSE_STATE: &str = "UPDATE device_live v SET licensed = FALSE, checksum = w.checksum \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS w (account_id, id, checksum) \
-    WHERE v.account_id = w.account_id AND v.device_id = w.id AND v.licensed";
+/// Copies that to the state of a device that is not visible to the submitter, whose state is not written otherwise.
+const LAPSE_STATE: BatchStatement = BatchStatement {
+    any_account: "UPDATE device_live v SET licensed = FALSE, checksum = w.checksum \
+        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS w (account_id, id, checksum) \
+        WHERE v.account_id = w.account_id AND v.device_id = w.id AND v.licensed",
+    one_account: "UPDATE device_live v SET licensed = FALSE, checksum = w.checksum \
+        FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[])) AS w (id, checksum) \
+        WHERE v.account_id = (CAST($1 AS BIGINT[]))[1] AND v.device_id = w.id AND v.licensed",
+};
 
 /// Prepares the statements that every batch needs.
 pub(super) async fn prepare(session: &Session) -> std::result::Result<(), DbError> {
-    session.prepare_native([STATES]).await.map(drop)
+    session.prepare_native([STATES.of(session.is_distributed())]).await.map(drop)
 }
 
 /// Writes all updates with the commit.
@@ -73,11 +109,16 @@ pub(super) async fn settle_with_commit(
     let keys = |of: &[(&Key, &Device)]| -> (Vec<i64>, Vec<i64>) {
         of.iter().map(|((account, device), _)| (account.as_i64(), device.as_i64())).unzip()
     };
-    let [lapse, lapse_state] = session.prepare_native([LAPSE, LAPSE_STATE]).await?;
+    let [lapse, lapse_state] = session
+        .prepare_native([LAPSE.of(session.is_distributed()), LAPSE_STATE.of(session.is_distributed())])
+        .await?;
     let (accounts, devices) = keys(&lapsed);
     session.defer(lapse, vec![Box::new(accounts), Box::new(devices)]);
-    // The state of the others is written with the rest.
+    // The states of devices with an arrival are written by `save_states`.
     lapsed.retain(|(key, device)| !arrivals.contains_key(key) && device.state.licensed.is_some());
+    if lapsed.is_empty() {
+        return Ok(());
+    }
     let checksum =
         |(_, device): &(&Key, &Device)| StateRow { licensed: Some(false), ..device.state.clone() }.checksum();
     let checksums: Vec<i64> = lapsed.iter().map(checksum).collect();
@@ -96,7 +137,7 @@ struct Columns {
     unpacked: Vec<i64>,
     last_seen: Vec<i64>,
     newest: Vec<Option<i64>>,
-    rhythm: Vec<Vec<u8>>,
+    interval: Vec<Vec<u8>>,
     unconfirmed: Vec<Vec<u8>>,
     last: LastColumns,
     licensed: Vec<Option<bool>>,
@@ -111,8 +152,8 @@ impl Columns {
         self.unpacked.push(i64::try_from(arrival.points.len()).unwrap_or(i64::MAX));
         self.last_seen.push(state.last_seen.unwrap_or(now).as_millis());
         self.newest.push(state.newest_time.map(Timestamp::as_millis));
-        self.rhythm.push(state.rhythm.clone());
-        self.unconfirmed.push(state.doubt.clone());
+        self.interval.push(state.interval.clone());
+        self.unconfirmed.push(state.unconfirmed_jump.clone());
         self.last.push((state.account, state.device), arrival.last());
         self.licensed.push(state.licensed);
         self.expires.push(state.expires.map(Timestamp::as_millis));
@@ -146,8 +187,8 @@ impl LastColumns {
     }
 }
 
-/// Records one contact of each device, its count of unpacked locations, their latest time, and its last location if that
-/// changes.
+/// Records one contact of each device, its count of unpacked locations, their latest time, and its last location if
+/// that changes.
 async fn save_states(
     session: &Session,
     now: Timestamp,
@@ -161,17 +202,17 @@ async fn save_states(
     for (key, arrival) in arrivals {
         let device = known.devices.get(key);
         let mut state = device.map_or_else(|| StateRow::empty(key.0, key.1), |device| device.state.clone());
-        let mut rhythm = ReportingInterval::from_bytes(&state.rhythm);
-        rhythm.hear(now);
-        state.rhythm = rhythm.to_bytes();
-        state.doubt = arrival.jump_detector.unconfirmed.to_bytes();
+        let mut interval = ReportingInterval::from_bytes(&state.interval);
+        interval.hear(now);
+        state.interval = interval.to_bytes();
+        state.unconfirmed_jump = arrival.jump_detector.unconfirmed.to_bytes();
         state.last_seen = state.last_seen.max(Some(now));
         state.newest_time = state.newest_time.max(arrival.points.iter().map(|point| point.time).max());
         state.licensed = device.map(|device| device.license.licensed && !device.lapsed);
         state.expires = device.and_then(|device| device.license.expires);
         columns.push(&state, arrival, now);
     }
-    let [statement] = session.prepare_native([STATES]).await?;
+    let [statement] = session.prepare_native([STATES.of(session.is_distributed())]).await?;
     let params: Vec<Param> = vec![
         Box::new(i64::try_from(FULL_CHUNK).unwrap_or(i64::MAX)),
         Box::new(now.plus_millis(PACK_AFTER_MS).as_millis()),
@@ -180,7 +221,7 @@ async fn save_states(
         Box::new(columns.unpacked),
         Box::new(columns.last_seen),
         Box::new(columns.newest),
-        Box::new(columns.rhythm),
+        Box::new(columns.interval),
         Box::new(columns.unconfirmed),
         Box::new(columns.last.number),
         Box::new(columns.last.time),

@@ -1,28 +1,26 @@
-//! The log as the rule engine reads it: which devices it names, locations that carry alerts, all locations of some devices.
+//! The log as the rule engine reads it: its devices, locations with alerts, and all locations of some devices.
 
 use std::collections::BTreeSet;
 
 use perigee_core::access::actor::Scope;
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 
-use super::feed::{end, rows};
+use super::feed::rows;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::may_carry_alerts;
-use crate::sql::locations::{trimmed_to, unpack_or_note};
+use crate::sql::locations::feed::{end, require_kept};
+use crate::sql::locations::unpack_or_note;
 use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
-/// Locations that one statement reads.
+/// Maximum number of locations that one statement reads.
 const LOCATIONS_MAX: usize = 10_000;
 
 /// Summarises the log after this number. Readings are unpacked only where they carry an alert.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
-    if after > 0 && after < trimmed_to(tx, account).await? {
-        return Err(StoreError::CursorExpired);
-    }
+    require_kept(tx, account, after).await?;
     let scope = Scope::for_store_check(account);
     let end = end(tx, scope).await?.max(after);
     let most = limits.locations.min(LOCATIONS_MAX);
@@ -50,7 +48,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogSca
             skimmed.count += 1;
             skimmed.next = point.number;
         }
-        // The cursor also passes a row that cannot be read.
+        // The cursor also moves past a row that cannot be read.
         skimmed.next = skimmed.next.max(row.header.numbers.1);
     }
     skimmed.more = counted >= most;

@@ -8,7 +8,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use crate::params;
-use crate::sql::{access::audit, access::users, column};
+use crate::sql::{access::audit, access::directory, access::users, column};
 use crate::tx::Tx;
 
 /// The key of a user, if they have one.
@@ -43,7 +43,7 @@ pub(in crate::sql) async fn put(tx: &Tx, origin: Origin, user: UserId, key: ApiK
     audit::record(tx, user.account, &origin, "apiKey.create", Some(user.id.to_string())).await
 }
 
-/// Deletes the key of a user; says whether there was one.
+/// Deletes the key of a user; returns whether there was one.
 pub(in crate::sql) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Result<bool> {
     let user = users::lock(tx, user).await?;
     end(tx, &origin, &user).await
@@ -61,12 +61,9 @@ pub(in crate::sql) async fn end(tx: &Tx, origin: &Origin, user: &User) -> Result
 
 /// Records that a token was issued for this key, unless the key was replaced or a later use is recorded.
 pub(in crate::sql) async fn touch(tx: &Tx, user: UserId, key: KeyId, at: Timestamp) -> Result<()> {
-    tx.execute(
-        "UPDATE api_key SET last_used = ?3
-         WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1)
-           AND user_id = ?1 AND id = ?2 AND (last_used IS NULL OR last_used < ?3)",
-        params![user, key, at],
-    )
-    .await?;
+    let sql = "UPDATE api_key SET last_used = ?3
+               WHERE account_id = {account}
+                 AND user_id = ?1 AND id = ?2 AND (last_used IS NULL OR last_used < ?3)";
+    directory::naming_account(tx, user, sql, params![user, key, at]).await?.execute(tx).await?;
     Ok(())
 }

@@ -1,17 +1,15 @@
-//! The audit log: who did what, by which way, and what was refused.
+//! The audit log: actions with user and way of access, and refusals.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Origin, Scope};
 use perigee_core::access::audit::{AuditEntry, AuditFilter, AuditOutcome, Refusals};
 use perigee_core::id::{AccountId, AuditId, UserId};
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::{Audits, Result};
+use perigee_core::store::{Additions, Audits, Result};
 
-use crate::database::Database;
+use crate::forward::forward;
 use crate::params;
 use crate::row::Row;
-use crate::sql::{accounts, column, ids};
+use crate::sql::{accounts, column, ids, query::insert_many};
 use crate::tx::Tx;
 
 /// Records an action; the account must be locked.
@@ -23,6 +21,39 @@ pub(crate) async fn record(
     target: Option<String>,
 ) -> Result<()> {
     record_with(tx, account, origin, action, target, None).await
+}
+
+/// Records the same action for many targets, in this order; the account must be locked.
+pub(crate) async fn record_many(
+    tx: &Tx,
+    account: AccountId,
+    origin: &Origin,
+    action: &str,
+    targets: &[String],
+) -> Result<()> {
+    let first = ids::next_ids(tx, "audit", account, targets.len()).await?;
+    let address = origin.address.map(|address| address.to_string());
+    let row = |(id, target): (i64, &String)| {
+        params![
+            account,
+            id,
+            tx.now(),
+            origin.via.name(),
+            origin.user,
+            address.as_deref(),
+            origin.request.as_deref(),
+            action,
+            target,
+            AuditOutcome::Done.name(),
+        ]
+        .to_vec()
+    };
+    let rows: Vec<_> = (first..).zip(targets).map(row).collect();
+    let head =
+        "INSERT INTO audit (account_id, id, at, via, user_id, address, request, action, target, outcome)";
+    insert_many(tx, head, &rows, "").await?;
+    tx.mark(Additions::to_account(account));
+    Ok(())
 }
 
 /// Records an action with a detail text.
@@ -53,11 +84,12 @@ pub(crate) async fn record_with(
         ],
     )
     .await?;
+    // Every change by a user is recorded here, also those without an event: retrying a delivery is one.
+    tx.mark(Additions::to_account(account));
     Ok(())
 }
 
 async fn add_refusals(tx: &Tx, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
-    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     for each in refusals {
         let id = ids::next_id(tx, "audit", account).await?;
@@ -141,19 +173,10 @@ fn from_row(row: &Row) -> Result<AuditEntry> {
     })
 }
 
-#[async_trait]
-impl Audits for Database {
-    async fn add_refusals(&self, account: AccountId, refusals: Vec<Refusals>) -> Result<()> {
-        self.write(move |tx| add_refusals(tx, account, refusals).boxed()).await
-    }
-
-    async fn list_audits(
-        &self,
-        scope: Scope,
-        filter: &AuditFilter,
-        page: PageRequest,
-    ) -> Result<Page<AuditEntry>> {
-        let filter = filter.clone();
-        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
+forward! {
+    impl Audits for Database {
+        write add_refusals(&self, account: AccountId, refusals: Vec<Refusals>) -> () = add_refusals;
+        read list_audits(&self, scope: Scope, &filter: AuditFilter, page: PageRequest)
+            -> Page<AuditEntry> = list;
     }
 }

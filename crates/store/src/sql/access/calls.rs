@@ -1,19 +1,16 @@
 //! API calls per hour, user and kind of credential.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::id::{AccountId, UserId};
 use perigee_core::store::{Calls, HourCalls, Result};
 use perigee_core::time::Timestamp;
 
-use crate::database::Database;
+use crate::forward::forward;
 use crate::params;
 use crate::row::Row;
 use crate::sql::query::insert_many;
 use crate::tx::Tx;
 
 async fn add(tx: &Tx, mut calls: Vec<HourCalls>) -> Result<()> {
-    tx.keep_device_cache_valid();
     // Every node locks the rows in the same order, which prevents deadlocks.
     calls.sort_by_key(|one| (one.account, one.hour, one.user, one.by_key));
     let count = |calls: u64| i64::try_from(calls).unwrap_or(i64::MAX);
@@ -52,13 +49,9 @@ async fn list(tx: &Tx, account: AccountId, from: Timestamp, to: Timestamp) -> Re
     rows.iter().map(one).collect()
 }
 
-#[async_trait]
-impl Calls for Database {
-    async fn add_calls(&self, calls: Vec<HourCalls>) -> Result<()> {
-        self.write(move |tx| add(tx, calls).boxed()).await
-    }
-
-    async fn list_calls(&self, account: AccountId, from: Timestamp, to: Timestamp) -> Result<Vec<HourCalls>> {
-        self.read(move |tx| list(tx, account, from, to).boxed()).await
+forward! {
+    impl Calls for Database {
+        write add_calls(&self, calls: Vec<HourCalls>) -> () = add;
+        read list_calls(&self, account: AccountId, from: Timestamp, to: Timestamp) -> Vec<HourCalls> = list;
     }
 }

@@ -7,13 +7,32 @@ use perigee_core::store::Result;
 use perigee_core::text::Email;
 
 use crate::error::DbError;
-use crate::params;
+use crate::sql::query::Query;
 use crate::tx::Tx;
+use crate::{Value, params};
 
 /// The account of a user.
 pub(in crate::sql) async fn account_of(tx: &Tx, user: UserId) -> Result<Option<AccountId>> {
     let row = tx.query_opt("SELECT account_id FROM user_directory WHERE user_id = ?1", params![user]).await?;
     Ok(row.map(|row| row.i64("account_id")).transpose()?.map(AccountId::from_i64))
+}
+
+/// A statement about this user, whose account `{account}` stands for. Where tables are distributed, the account is read
+/// first, because only a statement that names it goes to one server.
+pub(in crate::sql) async fn naming_account(
+    tx: &Tx,
+    user: UserId,
+    sql: &str,
+    values: &[Value],
+) -> Result<Query> {
+    if !tx.is_distributed() {
+        let account = "(SELECT account_id FROM user_directory WHERE user_id = ?1)";
+        return Ok(Query::new(sql.replace("{account}", account), values));
+    }
+    // No account has this number.
+    let account = account_of(tx, user).await?.map_or(-1, AccountId::as_i64);
+    let values = [values, params![account]].concat();
+    Ok(Query::new(sql.replace("{account}", &format!("?{}", values.len())), &values))
 }
 
 /// The user with this address.

@@ -1,4 +1,4 @@
-//! Reading what a sign-in or an authenticated request needs to know of a user.
+//! Reads the data of a user that a sign-in or an authenticated request needs.
 
 use perigee_core::access::credential::{Identity, Login, Totp};
 use perigee_core::access::user::User;
@@ -43,7 +43,7 @@ pub(in crate::sql) async fn find(tx: &Tx, id: UserId) -> Result<Option<Login>> {
     }))
 }
 
-/// What a request needs to know of its user.
+/// The user and account of a request.
 pub(in crate::sql) async fn identify(tx: &Tx, id: UserId) -> Result<Option<Identity>> {
     let Some((user, _row)) = find_row(tx, id).await? else { return Ok(None) };
     let api_key = api_keys::find(tx, &user).await?.map(|key| key.id);
@@ -53,9 +53,9 @@ pub(in crate::sql) async fn identify(tx: &Tx, id: UserId) -> Result<Option<Ident
 async fn find_row(tx: &Tx, id: UserId) -> Result<Option<(User, Row)>> {
     let sql = format!(
         "SELECT {COLUMNS}, password_hash, totp_secret, totp_confirmed, totp_last_step FROM account_user
-         WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1) AND id = ?1"
+         WHERE account_id = {{account}} AND id = ?1"
     );
-    match tx.query_opt(&sql, params![id]).await? {
+    match directory::naming_account(tx, id, &sql, params![id]).await?.row(tx).await? {
         Some(row) => Ok(Some((user_rows::from_row(&row)?, row))),
         None => Ok(None),
     }

@@ -1,4 +1,4 @@
-//! Passwords, of which only hashes are kept, and the single-use links that set them.
+//! Passwords, of which only hashes are stored, and the single-use links that set them.
 
 use perigee_core::access::actor::Origin;
 use perigee_core::access::credential::{LinkPurpose, NewLink, NewPassword, SecretHash};
@@ -8,7 +8,7 @@ use perigee_core::store::Result;
 
 use crate::params;
 use crate::sql::{
-    access::api_keys, access::audit, access::sessions, access::user_rows, access::users,
+    access::api_keys, access::audit, access::directory, access::sessions, access::user_rows, access::users,
     notifications::contact_groups, notifications::outbox,
 };
 use crate::tx::Tx;
@@ -43,17 +43,13 @@ pub(in crate::sql) async fn set(
 
 /// Replaces the hash, if it is still this one.
 pub(in crate::sql) async fn rehash(tx: &Tx, user: UserId, old: String, new: String) -> Result<()> {
-    tx.execute(
-        "UPDATE account_user SET password_hash = ?3
-         WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1)
-           AND id = ?1 AND password_hash = ?2",
-        params![user, old, new],
-    )
-    .await?;
+    let sql = "UPDATE account_user SET password_hash = ?3
+               WHERE account_id = {account} AND id = ?1 AND password_hash = ?2";
+    directory::naming_account(tx, user, sql, params![user, old, new]).await?.execute(tx).await?;
     Ok(())
 }
 
-/// Keeps a link in place of earlier ones of the same purpose.
+/// Stores a link, replacing earlier ones of the same purpose.
 pub(in crate::sql) async fn create_link(tx: &Tx, origin: Origin, new: NewLink) -> Result<()> {
     let user = users::lock(tx, new.user).await?;
     tx.execute(
@@ -76,7 +72,6 @@ pub(in crate::sql) async fn mail_link(
     id: UserId,
     purpose: LinkPurpose,
 ) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let user = users::lock(tx, id).await?;
     let sql = format!("SELECT {} FROM account_user WHERE account_id = ?1 AND id = ?2", user_rows::COLUMNS);
     let row = tx.query_one(&sql, params![user.account, user.id]).await?;
@@ -101,7 +96,7 @@ pub(in crate::sql) async fn find_link(tx: &Tx, hash: SecretHash) -> Result<Optio
     user_rows::find(tx, account, UserId::from_i64(row.i64("user_id")?)).await
 }
 
-/// Uses a link up and sets the password.
+/// Consumes a link and sets the password.
 pub(in crate::sql) async fn redeem_link(
     tx: &Tx,
     origin: Origin,

@@ -1,7 +1,7 @@
 //! Sessions of the console, found by the hash of their secret.
 
 use perigee_core::access::actor::Origin;
-use perigee_core::access::credential::{NewSession, SecretHash, Session};
+use perigee_core::access::credential::{NewSession, SecretHash, Session, SignInAddress};
 use perigee_core::access::user::User;
 use perigee_core::id::{AccountId, SessionId, UserId};
 use perigee_core::store::Result;
@@ -13,10 +13,12 @@ use crate::tx::Tx;
 /// Creates a session and records the sign-in.
 pub(in crate::sql) async fn create(tx: &Tx, origin: Origin, new: NewSession) -> Result<Session> {
     let user = users::lock(tx, new.user).await?;
+    let address = origin.address.map(|address| address.to_string());
     let session = Session { id: SessionId::new(tx.ids(), tx.now()), user: user.id, expires: new.expires };
     tx.execute(
-        "INSERT INTO session (hash, id, account_id, user_id, creation, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![new.hash, session.id, user.account, user.id, tx.now(), session.expires],
+        "INSERT INTO session (hash, id, account_id, user_id, creation, expires, address)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![new.hash, session.id, user.account, user.id, tx.now(), session.expires, address],
     )
     .await?;
     tx.execute(
@@ -42,6 +44,21 @@ pub(in crate::sql) async fn find(tx: &Tx, hash: SecretHash) -> Result<Option<Ses
         user: UserId::from_i64(row.i64("user_id")?),
         expires: row.timestamp("expires")?,
     }))
+}
+
+/// The addresses from which users with a session signed in, latest first. IDs of sessions are in the order of
+/// creation.
+pub(in crate::sql) async fn list_addresses(tx: &Tx, limit: u32) -> Result<Vec<SignInAddress>> {
+    let sql = "SELECT s.account_id, s.address, u.email_folded FROM session s
+               JOIN user_directory u ON u.user_id = s.user_id
+               WHERE s.address IS NOT NULL AND s.expires > ?1 ORDER BY s.id DESC LIMIT ?2";
+    let mut found = Vec::new();
+    for row in tx.query(sql, params![tx.now(), i64::from(limit)]).await? {
+        let Ok(address) = row.str("address")?.parse() else { continue };
+        let account = AccountId::from_i64(row.i64("account_id")?);
+        found.push(SignInAddress { email: row.text("email_folded")?, account, address });
+    }
+    Ok(found)
 }
 
 /// Ends a session, if it has not ended.

@@ -9,8 +9,8 @@ use crate::row::Row;
 use crate::sql::table_lock::{self, Table};
 use crate::tx::Tx;
 
-/// Every valid key, the signing one first. The signing key is the one without an expiry, not the newest: a clock that is
-/// set back must not revive an old key.
+/// Every valid key, the signing one first. The signing key is the one without an expiry, not the newest: a clock that
+/// is set back must not revive an old key.
 pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
     let sql = "SELECT kid, pkcs8, creation, expires FROM signing_key
                WHERE expires IS NULL OR expires > ?1

@@ -7,7 +7,7 @@ use perigee_core::id::{SessionId, UserId};
 use perigee_core::store::Result;
 
 use crate::params;
-use crate::sql::{access::audit, access::sessions, access::users};
+use crate::sql::{access::audit, access::directory, access::sessions, access::users};
 use crate::tx::Tx;
 
 /// Stores a factor to be confirmed; fails if one was confirmed meanwhile.
@@ -64,13 +64,8 @@ pub(in crate::sql) async fn delete(tx: &Tx, origin: Origin, user: UserId) -> Res
 
 /// Marks a time step as used in one statement, so that of two concurrent requests with one code only one succeeds.
 pub(in crate::sql) async fn use_step(tx: &Tx, user: UserId, step: i64) -> Result<bool> {
-    let changed = tx
-        .execute(
-            "UPDATE account_user SET totp_last_step = ?2
-             WHERE account_id = (SELECT account_id FROM user_directory WHERE user_id = ?1)
-               AND id = ?1 AND totp_confirmed AND totp_last_step < ?2",
-            params![user, step],
-        )
-        .await?;
-    Ok(changed > 0)
+    let sql = "UPDATE account_user SET totp_last_step = ?2
+               WHERE account_id = {account} AND id = ?1 AND totp_confirmed AND totp_last_step < ?2";
+    let update = directory::naming_account(tx, user, sql, params![user, step]).await?;
+    Ok(update.execute(tx).await? > 0)
 }

@@ -120,8 +120,8 @@ pub(in crate::sql) fn preferences(row: &Row) -> Result<Preferences> {
     Ok(row.opt_str("preferences")?.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default())
 }
 
-/// Deletes the row with the user's sessions and links and, by cascade, the key. Sessions and links are found without the
-/// account, so that no reference can connect them where tables are distributed.
+/// Deletes the row of a user with its sessions and links; the API key is deleted by cascade. Sessions and links have
+/// no foreign key where tables are distributed, because they are found without the account.
 pub(in crate::sql) async fn delete(tx: &Tx, user: &User) -> Result<()> {
     for table in ["session", "link"] {
         let sql = format!("DELETE FROM {table} WHERE account_id = ?1 AND user_id = ?2");

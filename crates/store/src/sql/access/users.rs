@@ -1,7 +1,5 @@
 //! Users: created, changed and deleted; an account always keeps an owner.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Origin, Scope};
 use perigee_core::access::audit::changed;
 use perigee_core::access::preference::Preferences;
@@ -16,7 +14,7 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Result, Users};
 use serde_json::json;
 
-use crate::database::Database;
+use crate::forward::forward;
 use crate::params;
 use crate::sql::{
     access::audit, access::directory, access::passwords, access::user_rows, accounts, events, idempotency,
@@ -126,7 +124,6 @@ async fn set_preferences(
     seen: Option<Preferences>,
     preferences: Preferences,
 ) -> Result<()> {
-    tx.keep_device_cache_valid();
     let text = user_rows::preferences_text(&preferences)?;
     let account = directory::account_of(tx, id).await?.ok_or(StoreError::NotFound(Kind::User))?;
     if let Some(seen) = seen {
@@ -202,54 +199,20 @@ async fn record(
     audit::record_with(tx, user.account, origin, action, Some(user.id.to_string()), detail).await
 }
 
-#[async_trait]
-impl Users for Database {
-    async fn create_user(
-        &self,
-        actor: &Actor,
-        new: NewUser,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<User>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, new, once).boxed()).await
-    }
-
-    async fn find_user(&self, scope: Scope, id: UserId) -> Result<Option<User>> {
-        self.read(move |tx| user_rows::find(tx, scope.account, id).boxed()).await
-    }
-
-    async fn list_users(&self, scope: Scope, filter: &UserFilter, page: PageRequest) -> Result<Page<User>> {
-        let filter = filter.clone();
-        self.read(move |tx| user_rows::list(tx, scope.account, filter, page).boxed()).await
-    }
-
-    async fn replace_user(
-        &self,
-        actor: &Actor,
-        id: UserId,
-        seen: Revision,
-        profile: UserProfile,
-        password_hash: Option<String>,
-    ) -> Result<User> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, id, seen, profile, password_hash).boxed()).await
-    }
-
-    async fn delete_user(&self, actor: &Actor, id: UserId, seen: Option<Revision>) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
-    }
-
-    async fn set_preferences(
-        &self,
-        id: UserId,
-        seen: Option<Preferences>,
-        preferences: Preferences,
-    ) -> Result<()> {
-        self.write(move |tx| set_preferences(tx, id, seen, preferences).boxed()).await
-    }
-
-    async fn set_operator(&self, id: UserId, operator: bool) -> Result<User> {
-        self.write(move |tx| set_operator(tx, id, operator).boxed()).await
+forward! {
+    impl Users for Database {
+        write create_user(&self, &actor: Actor, new: NewUser, once: Option<IdempotencyKey>)
+            -> Created<User> = create;
+        read find_user(&self, scope: Scope, id: UserId) -> Option<User> = user_rows::find(scope.account, id);
+        read list_users(&self, scope: Scope, &filter: UserFilter, page: PageRequest)
+            -> Page<User> = user_rows::list(scope.account, filter, page);
+        write replace_user(
+            &self, &actor: Actor, id: UserId, seen: Revision, profile: UserProfile,
+            password_hash: Option<String>
+        ) -> User = replace;
+        write delete_user(&self, &actor: Actor, id: UserId, seen: Option<Revision>) -> () = delete;
+        write set_preferences(&self, id: UserId, seen: Option<Preferences>, preferences: Preferences)
+            -> () = set_preferences;
+        write set_operator(&self, id: UserId, operator: bool) -> User = set_operator;
     }
 }

@@ -10,23 +10,22 @@ use crate::row::Row;
 use crate::sql::accounts;
 use crate::tx::Tx;
 
-/// Adds the calls and gives the sums, in the order of the reports.
+/// Adds the calls and returns the sums, in the order of the reports.
 pub(in crate::sql) async fn add(tx: &Tx, reports: Vec<UsageReport>) -> Result<Vec<ApiUsage>> {
-    tx.keep_device_cache_valid();
     // Every node locks the accounts in the same order, which prevents deadlocks.
     let mut ordered: Vec<(usize, UsageReport)> = reports.into_iter().enumerate().collect();
-    ordered.sort_by_key(|(_place, report)| report.account);
+    ordered.sort_by_key(|(_index, report)| report.account);
     let mut sums = vec![ApiUsage::default(); ordered.len()];
-    for (place, report) in ordered {
+    for (index, report) in ordered {
         let sum = add_one(tx, report).await?;
-        if let Some(slot) = sums.get_mut(place) {
+        if let Some(slot) = sums.get_mut(index) {
             *slot = sum;
         }
     }
     Ok(sums)
 }
 
-/// Extends the current day's count to this end, after a change of zone made the day longer. Gives the end in effect.
+/// Extends the current day's count to this end, after a change of zone made the day longer. Returns the end in effect.
 pub(in crate::sql) async fn extend_day(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
     let sql = "UPDATE account SET api_day_ends = \
                    CASE WHEN api_day_ends > ?2 AND api_day_ends < ?3 THEN ?3 ELSE api_day_ends END \
@@ -34,7 +33,7 @@ pub(in crate::sql) async fn extend_day(tx: &Tx, account: AccountId, ends: Timest
     Ok(tx.query_one(sql, params![account, tx.now(), ends]).await?.i64("api_day_ends")?)
 }
 
-/// Shortens the current day's count to this end, after a change of zone was undone. Gives the end in effect.
+/// Shortens the current day's count to this end, after a change of zone was undone. Returns the end in effect.
 pub(in crate::sql) async fn shorten_day(tx: &Tx, account: AccountId, ends: Timestamp) -> Result<i64> {
     let sql = "UPDATE account SET api_day_ends = \
                    CASE WHEN api_day_ends > ?2 AND api_day_ends > ?3 THEN ?3 ELSE api_day_ends END \

@@ -6,7 +6,6 @@ pub(crate) mod licenses;
 pub(crate) mod operator_notices;
 pub(crate) mod retention;
 
-use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Origin};
 use perigee_core::access::audit::changed;
@@ -26,13 +25,14 @@ use perigee_core::zone::Zone;
 use super::devices::expiry;
 use super::table_lock::{self, Table};
 use crate::database::Database;
+use crate::forward::forward;
 use crate::params;
 use crate::row::Row;
 use crate::sql::{access::audit, access::users, column, search};
 use crate::tx::Tx;
 
-pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, retention_days, licenses, day_date, \
-     day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified";
+pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, retention_days, \
+     emergency_procedure, licenses, day_date, day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified";
 
 /// The account, if there is one.
 pub(crate) async fn find(tx: &Tx, id: AccountId) -> Result<Option<Account>> {
@@ -61,6 +61,7 @@ pub(super) fn from_row(row: &Row) -> Result<Account> {
             time_zone: column::parsed(row, "time_zone")?,
             expiry_notice_days: row.int("expiry_notice_days")?,
             retention_days: row.opt_int("retention_days")?,
+            emergency_procedure: row.opt_text("emergency_procedure")?,
         },
         licenses: row.int("licenses")?,
         day_in_progress,
@@ -86,9 +87,9 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
     };
     tx.execute(
         "INSERT INTO account
-             (id, revision, name, time_zone, expiry_notice_days, retention_days, licenses, creation,
-              last_modified)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+             (id, revision, name, time_zone, expiry_notice_days, retention_days, emergency_procedure, licenses,
+              creation, last_modified)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             account.id,
             account.revision.0,
@@ -96,6 +97,7 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
             account.settings.time_zone.id(),
             account.settings.expiry_notice_days,
             account.settings.retention_days,
+            account.settings.emergency_procedure.as_deref(),
             account.licenses,
             account.creation,
             account.last_modified,
@@ -171,7 +173,8 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     account.last_modified = tx.now();
     tx.execute(
         "UPDATE account SET revision = ?2, name = ?3, time_zone = ?4, expiry_notice_days = ?5, day_date = ?6,
-             day_starts = ?7, day_ends = ?8, day_zone = ?9, last_modified = ?10, retention_days = ?11
+             day_starts = ?7, day_ends = ?8, day_zone = ?9, last_modified = ?10, retention_days = ?11,
+             emergency_procedure = ?12
          WHERE id = ?1",
         params![
             account.id,
@@ -185,6 +188,7 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
             account.zone_in_progress.as_ref().map(Zone::id),
             account.last_modified,
             account.settings.retention_days,
+            account.settings.emergency_procedure.as_deref(),
         ],
     )
     .await?;
@@ -215,97 +219,40 @@ async fn replace_licensed(
     replace(tx, actor, seen, settings).await
 }
 
-#[async_trait]
-impl Accounts for Database {
-    async fn create_account(&self, origin: &Origin, new: NewAccount) -> Result<(Account, User)> {
-        let origin = origin.clone();
-        self.write(move |tx| create(tx, origin, new).boxed()).await
-    }
-
-    async fn create_first_account(&self, new: NewAccount) -> Result<Option<(Account, User)>> {
-        self.write(move |tx| create_first(tx, new).boxed()).await
-    }
-
-    async fn find_account(&self, id: AccountId) -> Result<Option<Account>> {
-        self.read(move |tx| find(tx, id).boxed()).await
-    }
-
-    async fn has_accounts(&self) -> Result<bool> {
-        self.read(move |tx| any(tx).boxed()).await
-    }
-
-    async fn list_accounts(&self) -> Result<Vec<AccountOverview>> {
-        self.read(move |tx| licenses::overviews(tx).boxed()).await
-    }
-
-    async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>> {
-        let text = text.map(search::lowercase);
-        self.read(move |tx| licenses::search(tx, text, page).boxed()).await
-    }
-
-    async fn find_account_overview(&self, id: AccountId) -> Result<Option<AccountOverview>> {
-        self.read(move |tx| licenses::overview(tx, id).boxed()).await
-    }
-
-    async fn replace_account(
-        &self,
-        actor: &Actor,
-        seen: Revision,
-        settings: AccountSettings,
-    ) -> Result<Account> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, seen, settings).boxed()).await
-    }
-
-    async fn replace_account_and_licenses(
-        &self,
-        actor: &Actor,
-        seen: Revision,
-        settings: AccountSettings,
-        licenses: u32,
-    ) -> Result<Account> {
-        let actor = actor.clone();
-        self.write(move |tx| replace_licensed(tx, actor, seen, settings, licenses).boxed()).await
-    }
-
-    async fn set_email_ceiling(
-        &self,
-        origin: &Origin,
-        account: AccountId,
-        ceiling: Option<u32>,
-    ) -> Result<()> {
-        let origin = origin.clone();
-        self.write(move |tx| licenses::set_email_ceiling(tx, origin, account, ceiling).boxed()).await
-    }
-
-    async fn set_licenses(&self, origin: &Origin, account: AccountId, licenses: u32) -> Result<Account> {
-        let origin = origin.clone();
-        self.write(move |tx| licenses::set(tx, origin, account, licenses).boxed()).await
-    }
-
-    async fn reset_clock(&self, origin: &Origin, account: AccountId) -> Result<Option<Timestamp>> {
-        let origin = origin.clone();
-        self.write(move |tx| license_check::reset_clock(tx, origin, account).boxed()).await
-    }
-
-    async fn license_use(&self, account: AccountId) -> Result<LicenseUse> {
-        self.read(move |tx| licenses::in_use(tx, account).boxed()).await
-    }
-
-    async fn add_api_usage(&self, reports: &[UsageReport]) -> Result<Vec<ApiUsage>> {
-        let reports = reports.to_vec();
-        self.write(move |tx| api_usage::add(tx, reports).boxed()).await
+forward! {
+    impl Accounts for Database {
+        write create_account(&self, &origin: Origin, new: NewAccount) -> (Account, User) = create;
+        write create_first_account(&self, new: NewAccount) -> Option<(Account, User)> = create_first;
+        read find_account(&self, id: AccountId) -> Option<Account> = find;
+        read has_accounts(&self) -> bool = any;
+        read list_accounts(&self) -> Vec<AccountOverview> = licenses::overviews;
+        read search_accounts(&self, text: Option<&str>, page: PageRequest)
+            -> Page<AccountOverview> = licenses::search with text = text.map(search::lowercase);
+        read find_account_overview(&self, id: AccountId) -> Option<AccountOverview> = licenses::overview;
+        write replace_account(&self, &actor: Actor, seen: Revision, settings: AccountSettings)
+            -> Account = replace;
+        write replace_account_and_licenses(
+            &self, &actor: Actor, seen: Revision, settings: AccountSettings, licenses: u32
+        ) -> Account = replace_licensed;
+        write set_email_ceiling(&self, &origin: Origin, account: AccountId, ceiling: Option<u32>)
+            -> () = licenses::set_email_ceiling;
+        write set_licenses(&self, &origin: Origin, account: AccountId, licenses: u32)
+            -> Account = licenses::set;
+        write reset_clock(&self, &origin: Origin, account: AccountId)
+            -> Option<Timestamp> = license_check::reset_clock;
+        read license_use(&self, account: AccountId) -> LicenseUse = licenses::in_use;
+        write add_api_usage(&self, &reports: [UsageReport]) -> Vec<ApiUsage> = api_usage::add;
     }
 }
 
 /// The ids of all accounts.
-pub(super) async fn ids(tx: &Tx) -> Result<Vec<AccountId>> {
+pub(crate) async fn ids(tx: &Tx) -> Result<Vec<AccountId>> {
     let rows = tx.query("SELECT id FROM account ORDER BY id", &[]).await?;
     rows.iter().map(|row| Ok(AccountId::from_i64(row.i64("id")?))).collect()
 }
 
 /// Accounts that one statement examines, so that none takes long.
-const ACCOUNTS_PER_LOOK: usize = 500;
+const ACCOUNTS_PER_READ: usize = 500;
 
 /// The ids of the accounts `a` that meet a condition on this bound, `?1`.
 pub(crate) async fn ids_where(
@@ -317,7 +264,7 @@ pub(crate) async fn ids_where(
     loop {
         let part =
             database.read_low_priority(move |tx| ids_after(tx, condition, bound, after).boxed()).await?;
-        let is_last = part.len() < ACCOUNTS_PER_LOOK;
+        let is_last = part.len() < ACCOUNTS_PER_READ;
         for (account, is_met) in part {
             after = account.as_i64();
             found.extend(is_met.then_some(account));
@@ -335,10 +282,10 @@ async fn ids_after(
     after: i64,
 ) -> Result<Vec<(AccountId, bool)>> {
     let some = if tx.is_distributed() {
-        // Each server examines its own, all at once.
+        // Each server examines its own accounts, in parallel.
         "account a WHERE a.id > ?2".to_owned()
     } else {
-        format!("(SELECT id FROM account WHERE id > ?2 ORDER BY id LIMIT {ACCOUNTS_PER_LOOK}) a")
+        format!("(SELECT id FROM account WHERE id > ?2 ORDER BY id LIMIT {ACCOUNTS_PER_READ}) a")
     };
     let sql =
         format!("SELECT a.id, CASE WHEN {condition} THEN 1 ELSE 0 END AS is_met FROM {some} ORDER BY a.id");

@@ -1,13 +1,12 @@
 //! Notices to operators of the server.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::accounts::operator_notice::{NoticeKind, OperatorNotice};
 use perigee_core::id::{AccountId, NoticeId};
 use perigee_core::store::{OperatorNotices, Result};
 
+use crate::forward::forward;
 use crate::sql::{column, ids};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 /// Writes a notice, unless there was one with this subject. The account is locked.
 pub(in crate::sql) async fn add(tx: &Tx, account: AccountId, kind: NoticeKind, subject: &str) -> Result<()> {
@@ -17,7 +16,7 @@ pub(in crate::sql) async fn add(tx: &Tx, account: AccountId, kind: NoticeKind, s
     if tx.execute(sql, params![account, id, kind.name(), subject, tx.now()]).await? == 0 {
         return Ok(());
     }
-    tracing::warn!(%account, kind = kind.name(), subject, "operators should look at this account");
+    tracing::warn!(%account, kind = kind.name(), subject, "wrote a notice for the operators about this account");
     let sql = "DELETE FROM operator_notice WHERE account_id = ?1 AND id NOT IN ( \
                    SELECT id FROM operator_notice WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2)";
     tx.execute(sql, params![account, OperatorNotice::KEPT]).await?;
@@ -44,18 +43,13 @@ async fn list(tx: &Tx) -> Result<Vec<OperatorNotice>> {
 }
 
 async fn dismiss(tx: &Tx, id: NoticeId) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let sql = "UPDATE operator_notice SET dismissed_at = ?2 WHERE id = ?1 AND dismissed_at IS NULL";
     Ok(tx.execute(sql, params![id, tx.now()]).await? > 0)
 }
 
-#[async_trait]
-impl OperatorNotices for Database {
-    async fn list_notices(&self) -> Result<Vec<OperatorNotice>> {
-        self.read(|tx| list(tx).boxed()).await
-    }
-
-    async fn dismiss_notice(&self, id: NoticeId) -> Result<bool> {
-        self.write(move |tx| dismiss(tx, id).boxed()).await
+forward! {
+    impl OperatorNotices for Database {
+        read list_notices(&self) -> Vec<OperatorNotice> = list;
+        write dismiss_notice(&self, id: NoticeId) -> bool = dismiss;
     }
 }

@@ -14,19 +14,19 @@ const DEVICES_PER_READ: i64 = 200;
 
 type Key = (AccountId, DeviceId);
 
-/// Deletes expired locations, a part of a device's history per transaction. Gives how many there were.
+/// Deletes expired locations, a part of a device's history per transaction. Returns how many there were.
 pub(in crate::sql) async fn apply(database: &Database) -> Result<u64> {
     let now = clock::trusted_now(database).await?;
     let mut after = Some((AccountId::from_i64(i64::MIN), DeviceId::from_i64(i64::MIN)));
-    let mut gone = 0;
+    let mut deleted = 0;
     while let Some(from) = after {
         let (due, next) = database.read(move |tx| due(tx, from, now).boxed()).await?;
         for device in due {
             loop {
-                let _guard = database.log().exclude_changes().await;
+                let _guard = locations::exclude_changes(database).await;
                 let (some, more) =
                     database.write_background(move |tx| retire_some(tx, device, now).boxed()).await?;
-                gone += some;
+                deleted += some;
                 if !more {
                     break;
                 }
@@ -34,7 +34,7 @@ pub(in crate::sql) async fn apply(database: &Database) -> Result<u64> {
         }
         after = next;
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
 /// Devices after this one with expired locations, and the cursor to continue from.
@@ -60,8 +60,8 @@ async fn due(tx: &Tx, after: Key, now: Timestamp) -> Result<(Vec<Key>, Option<Ke
     Ok((due, last.filter(|_| full)))
 }
 
-/// Deletes a part of a device's expired locations, by the settings in this transaction, so that a longer retention takes
-/// effect as soon as it is acknowledged.
+/// Deletes a part of a device's expired locations, by the settings in this transaction, so that a longer retention
+/// takes effect as soon as it is acknowledged.
 async fn retire_some(tx: &Tx, (account, device): Key, now: Timestamp) -> Result<(u64, bool)> {
     tx.lock_account(account).await?;
     let sql = "SELECT a.retention_days AS account_days, d.retention_days AS device_days \

@@ -8,9 +8,9 @@ use perigee_core::store::Result;
 use crate::sql::gateways::messages;
 use crate::{Tx, params};
 
-/// Messages that one step examines.
+/// Maximum number of messages that one step examines.
 const MESSAGES_MAX: i64 = 500;
-/// Bytes of messages that one step reads; a single message may have more.
+/// Maximum number of bytes of messages that one step reads; a single message may have more.
 const BYTES_MAX: i64 = 4 * 1024 * 1024;
 
 /// The next messages to be searched; `None` if no account has any.
@@ -37,7 +37,6 @@ pub(in crate::sql) async fn next(tx: &Tx) -> Result<Option<SearchedMessages>> {
 
 /// Saves that these messages were searched, unless another node has done so.
 pub(in crate::sql) async fn finish(tx: &Tx, account: AccountId, after: i64, to: Option<i64>) -> Result<()> {
-    tx.keep_device_cache_valid();
     if let Some(to) = to {
         let sql = "UPDATE alert_search SET after_id = ?3 WHERE account_id = ?1 AND after_id = ?2";
         tx.execute(sql, params![account, after, to]).await?;

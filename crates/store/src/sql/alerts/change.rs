@@ -75,7 +75,7 @@ async fn lock(tx: &Tx, actor: &Actor, id: AlertId) -> Result<StoredAlert> {
     read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Alert))
 }
 
-/// Records the change in the event and audit logs; gives the alert as it is now.
+/// Records the change in the event and audit logs; returns the alert as it is now.
 async fn record(
     tx: &Tx,
     actor: &Actor,

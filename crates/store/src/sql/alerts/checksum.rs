@@ -1,4 +1,4 @@
-//! The checksum of an alert's row: the CRC-32 of what was submitted, plus the columns that change later.
+//! The checksum of an alert's row: the CRC-32 of the submitted columns, plus the columns that change later.
 
 use std::borrow::Cow;
 
@@ -47,7 +47,7 @@ pub(crate) fn of_row(row: &Row) -> Result<i64> {
     Ok(crc(&values(row, &COLUMNS)?).wrapping_add(later).wrapping_add(by))
 }
 
-/// What is wrong with a row, if anything.
+/// The problem of a row, if there is one.
 pub(crate) fn fault(row: &Row) -> Option<String> {
     match row.bytes_ref("attributes").map(unpack_readings) {
         Ok(Ok(_)) => {}
@@ -64,8 +64,8 @@ pub(crate) fn fault(row: &Row) -> Option<String> {
     differs(row, of_row).then(|| "it does not match its checksum".to_owned())
 }
 
-/// A row as it was written: if it does not match its checksum, with the bit that flipped undone, if that can be known. A
-/// damaged row is recorded.
+/// Returns the row, or a corrected copy if it does not match its checksum and the flip of exactly one bit explains
+/// that. A damaged row is recorded.
 pub(super) fn checked<'r>(damage: &Damage, account: AccountId, row: &'r Row) -> Result<Cow<'r, Row>> {
     if !differs(row, of_row) {
         return Ok(Cow::Borrowed(row));
@@ -74,7 +74,7 @@ pub(super) fn checked<'r>(damage: &Damage, account: AccountId, row: &'r Row) -> 
     Ok(one_bit::undo(row, of_row).map_or(Cow::Borrowed(row), |undone| Cow::Owned(undone.row)))
 }
 
-/// What is known of a damaged alert.
+/// The identity of a damaged alert.
 pub(crate) fn damaged(row: &Row, account: AccountId, reason: String) -> Result<Damaged> {
     let (id, device) = (row.i64("id")?, row.i64("device_id").ok().map(DeviceId::from_i64));
     let damaged = Damaged::new(Table::Alert, reason).of(account, device).with_numbers(id, id);
@@ -84,8 +84,9 @@ pub(crate) fn damaged(row: &Row, account: AccountId, reason: String) -> Result<D
     })
 }
 
-/// Repairs an alert. With a checksum, the bit that flipped is undone, if that can be known; else it stays as it is, and is
-/// damaged: a new checksum would only hide that. Without one, attributes that cannot be read are dropped.
+/// Repairs an alert. If the row has a checksum, the flip of one bit is undone, if exactly one explains the damage;
+/// otherwise the row is left damaged, because a new checksum would hide that. If it has none, unreadable attributes are
+/// dropped.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     if !matches!(row.value("checksum")?, Value::Null) {

@@ -11,17 +11,17 @@ use crate::sql::column;
 use crate::sql::rules::rule_engine::end_alerts;
 use crate::{Row, Tx, params};
 
-/// Steps this far from a new one, in milliseconds, can belong to the same emergency: three days, more than steps of one
-/// are apart.
+/// Steps up to this far from a new one, in milliseconds, may belong to the same emergency: three days, which is longer
+/// than the time between two steps of one emergency.
 const NEAR_MS: i64 = 3 * 24 * 60 * 60 * 1000;
 /// Steps that are compared with a new one; an emergency with a message every minute has fewer in a day.
 const NEAR_MAX: i64 = 2_000;
 /// How long steps are kept, in milliseconds: a month, longer than any network repeats a message.
 const KEPT_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 
-/// Assigns a step to an emergency of a device that exists, whose account is locked: raises its alert if the emergency has
-/// none yet, and ends the alert if the step is a cancellation. Steps may arrive repeatedly and in any order; gives whether
-/// this one is new.
+/// Assigns a step to an emergency of a device that exists, whose account is locked: raises its alert if the emergency
+/// has none yet, and ends the alert if the step is a cancellation. Steps may arrive repeatedly and in any order;
+/// returns whether this one is new.
 pub(in crate::sql) async fn follow(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
@@ -66,8 +66,8 @@ fn step(row: &Row) -> Result<Step> {
     })
 }
 
-/// Raises the alert of an emergency that has none, or adds the position of a new step to it, assigns its steps to it, and
-/// ends it if it was cancelled.
+/// Raises the alert of an emergency if it has none, otherwise adds the position of the new step to the alert. Assigns
+/// the steps to the alert, and ends the alert if the emergency was cancelled.
 async fn settle(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
@@ -98,8 +98,8 @@ async fn settle(
     }
 }
 
-/// Raises the alert of an emergency. A cancellation that arrives late may divide an emergency into two; the alert of the
-/// second then has the time of its own first step, and no position, because steps are stored without one.
+/// Raises the alert of an emergency. A cancellation that arrives late may divide an emergency into two; the alert of
+/// the second then has the time of its own first step, and no position, because steps are stored without one.
 async fn raise(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),

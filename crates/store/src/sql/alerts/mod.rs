@@ -8,6 +8,7 @@ pub(crate) mod emergencies;
 mod notes;
 mod read;
 pub(crate) mod sos_notices;
+pub(crate) mod sos_outbox;
 mod store;
 
 pub(super) use change::add_later_fix;

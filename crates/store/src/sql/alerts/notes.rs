@@ -28,7 +28,7 @@ fn from_row(row: &Row) -> Result<AlertNote> {
     })
 }
 
-/// Who writes a note.
+/// The author of a note.
 pub(super) struct Author {
     pub(super) user: Option<UserId>,
     pub(super) name: String,
@@ -46,7 +46,7 @@ impl Author {
     }
 }
 
-/// Stores a note. Refused if the alert has as many as an alert may have, unless it acknowledges it.
+/// Stores a note. Refused if the alert has the maximum number of notes, unless the note acknowledges it.
 pub(super) async fn insert(
     tx: &Tx,
     account: AccountId,
@@ -70,7 +70,7 @@ pub(super) async fn insert(
     from_row(&tx.query_one(&sql, values).await?)
 }
 
-/// Stores what a user writes about an alert.
+/// Stores a note of a user about an alert.
 pub(super) async fn add(
     tx: &Tx,
     actor: Actor,
@@ -79,7 +79,6 @@ pub(super) async fn add(
     once: Option<IdempotencyKey>,
 ) -> Result<Created<AlertNote>> {
     let account = actor.scope.account;
-    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     read::find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Alert))?;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
@@ -99,8 +98,8 @@ pub(super) async fn list(tx: &Tx, scope: Scope, id: AlertId) -> Result<Vec<Alert
     tx.query(&sql, params![scope.account, id]).await?.iter().map(from_row).collect()
 }
 
-/// The alert that a message told of, as its recipient sees it.
-pub(super) async fn find_told(
+/// The alert of a notification, as its recipient sees it.
+pub(super) async fn find_notified(
     tx: &Tx,
     account: AccountId,
     message: NotificationId,
@@ -133,25 +132,24 @@ pub(super) async fn find_told(
     }))
 }
 
-/// Acknowledges the alert that a message told of. The note of a second person is stored, but the first
+/// Acknowledges the alert of a notification. The note of a second person is stored, but the first
 /// acknowledgement stays.
-pub(super) async fn acknowledge_told(
+pub(super) async fn acknowledge_notified(
     tx: &Tx,
     origin: Origin,
     (account, message): (AccountId, NotificationId),
     name: String,
     text: Option<String>,
 ) -> Result<Option<NotifiedAlert>> {
-    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
-    let Some(before) = find_told(tx, account, message).await? else { return Ok(None) };
+    let Some(before) = find_notified(tx, account, message).await? else { return Ok(None) };
     let StoredAlert { id, device, acknowledged, .. } = before.alert;
     let author = Author { user: None, name };
     if acknowledged.is_some() {
         if text.is_some() {
             insert(tx, account, id, author, text, false).await?;
         }
-        return find_told(tx, account, message).await;
+        return find_notified(tx, account, message).await;
     }
     let sql = "UPDATE alert SET acknowledged_at = ?3, checksum = checksum + CAST(?3 AS BIGINT) \
                WHERE account_id = ?1 AND id = ?2";
@@ -163,5 +161,5 @@ pub(super) async fn acknowledge_told(
     let kind = EventKind::AlertAcknowledged;
     events::append(tx, account, kind, subject.clone(), Some(device), serde_json::json!({})).await?;
     audit::record_with(tx, account, &origin, "alert.acknowledge", Some(subject), detail).await?;
-    find_told(tx, account, message).await
+    find_notified(tx, account, message).await
 }

@@ -18,7 +18,7 @@ use super::checksum;
 use crate::codec::unpack_readings;
 use crate::{Row, Tx, params};
 
-/// All columns, because the checksum covers all.
+/// Selects all columns, because the checksum covers all of them.
 const SELECT: &str = "SELECT * FROM alert WHERE account_id = ?1";
 
 /// A device's alerts, all or those of one name.
@@ -62,7 +62,7 @@ pub(super) async fn list_all(
         Some(AlertStage::Acknowledged) => " AND acknowledged_at IS NOT NULL AND ended_at IS NULL",
         Some(AlertStage::Ended) => " AND ended_at IS NOT NULL",
     });
-    history::cut_out(&mut query, &request, "id");
+    history::restrict(&mut query, &request, "id");
     let items = query.rows(tx).await?;
     let items = items.iter().map(|row| readable(tx, scope.account, row)).collect::<Result<Vec<_>>>()?;
     let cursor = |item: &StoredAlert| HistoryCursor { time: item.alert.time, number: item.id.as_i64() };
@@ -117,7 +117,7 @@ async fn add_channels(
     add_acknowledgements(tx, account, by_id.into_values()).await
 }
 
-/// Adds the names of those who acknowledged by the link in a message.
+/// Adds the names of people who acknowledged by the link in a message.
 pub(super) async fn add_acknowledgements(
     tx: &Tx,
     account: AccountId,

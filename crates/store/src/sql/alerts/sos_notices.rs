@@ -1,4 +1,4 @@
-//! SOS of devices that are not registered or expired: who is notified, and how often.
+//! Notifying people of an SOS of a device that is not registered or has expired, at a limited rate.
 
 use perigee_core::alerts::sos_notice::SosNotice;
 use perigee_core::events::event::EventKind;
@@ -11,11 +11,11 @@ use serde_json::json;
 use crate::sql::{devices, events, notifications::outbox};
 use crate::{Tx, params};
 
-/// Stands for the account of what operators are notified of.
-const OPERATORS: i64 = 0;
+/// The account number of notices to operators.
+pub(super) const OPERATORS: i64 = 0;
 
-/// Notifies the people of an account, unless they were notified of this identifier lately, or of many. Gives whether they
-/// are. `device` is the expired one.
+/// Notifies the people of an account, unless they were notified of this identifier or of many others recently. Returns
+/// whether they are notified. `device` is the expired device.
 pub(in crate::sql) async fn announce(
     tx: &Tx,
     account: AccountId,
@@ -40,7 +40,7 @@ pub(in crate::sql) async fn announce(
     Ok(true)
 }
 
-/// The same for the operators of the server, in their own accounts.
+/// Like [`announce`], for the operators of the server, in their own accounts.
 pub(in crate::sql) async fn announce_to_operators(tx: &Tx, notice: &SosNotice) -> Result<bool> {
     if !admit(tx, OPERATORS, SosNotice::TO_OPERATORS_A_DAY, notice).await? {
         return Ok(false);
@@ -49,9 +49,8 @@ pub(in crate::sql) async fn announce_to_operators(tx: &Tx, notice: &SosNotice) -
     Ok(true)
 }
 
-/// Records an SOS, and decides whether somebody is notified of it.
+/// Records an SOS, and decides whether people are notified of it.
 async fn admit(tx: &Tx, key: i64, most: i64, notice: &SosNotice) -> Result<bool> {
-    tx.keep_device_cache_valid();
     if !devices::storable(&notice.identifier) {
         return Ok(false);
     }
@@ -59,7 +58,7 @@ async fn admit(tx: &Tx, key: i64, most: i64, notice: &SosNotice) -> Result<bool>
     let sql = "SELECT notified_at FROM sos_notice WHERE account_id = ?1 AND identifier = ?2";
     let row = tx.query_opt(sql, params![key, &notice.identifier]).await?;
     let last = row.map(|row| row.opt_timestamp("notified_at")).transpose()?.flatten();
-    // A time of a clock that was ahead counts for nothing.
+    // A time from a clock that was ahead is ignored.
     let is_recent = |at: Timestamp| at.plus_millis(SosNotice::AGAIN_MS) > tx.now() && at <= tx.now();
     let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM sos_notice \
                WHERE account_id = ?1 AND notified_at > ?2 AND notified_at <= ?3";

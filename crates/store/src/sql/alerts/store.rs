@@ -25,27 +25,27 @@ const INSERT: &str = "INSERT INTO alert (account_id, id, device_id, time, hash, 
                       latitude, longitude, attributes, received_at, severity, known_latitude, known_longitude, \
                       checksum, ended_at)";
 
-/// An alert to be stored, and who is told of it beside those of its device.
+/// An alert to be stored, and its recipients besides those of its device.
 #[derive(Clone)]
 pub(crate) struct NewAlert {
     pub(crate) alert: Alert,
     /// The routing of the rule that raised it; `None` if it names nobody.
     pub(crate) routing: Option<AlertRouting>,
-    /// The last position of the device, if the transaction changes it: the store still has the one of before.
+    /// The last position of the device, if the transaction changes it: the store still has the previous one.
     pub(crate) last_known: Option<Position>,
-    /// Whether what it tells is long past: it is stored as ended, and nobody is notified.
+    /// Whether it is old: it is stored as ended, and nobody is notified.
     pub(crate) is_past: bool,
 }
 
 impl NewAlert {
-    /// An alert of which the routing of its device decides who is notified.
+    /// An alert whose recipients are those of the routing of its device.
     pub(crate) const fn of_device(alert: Alert) -> Self {
         Self { alert, routing: None, last_known: None, is_past: false }
     }
 }
 
-/// Stores new alerts with their events and notifications; gives for each its id and whether it is new. The device must
-/// exist. No contact is recorded, because rules raise alerts too.
+/// Stores new alerts with their events and notifications; returns for each its id and whether it is new. The device
+/// must exist. No contact is recorded, because rules raise alerts too.
 pub(crate) async fn raise(
     tx: &Tx,
     account: AccountId,
@@ -57,7 +57,7 @@ pub(crate) async fn raise(
     Ok(raised.pop().map(|(_, submitted)| submitted).unwrap_or_default())
 }
 
-/// The same for many devices, each given once, with few statements.
+/// Like [`raise`], for many devices, each given once, with few statements.
 pub(crate) async fn raise_all(
     tx: &Tx,
     account: AccountId,
@@ -95,26 +95,26 @@ pub(crate) async fn raise_all(
         new.insert(AlertId::from_i64(row.i64("id")?));
     }
     let mut new_events = Vec::with_capacity(new.len());
-    let mut told = Vec::with_capacity(all.len());
+    let mut routed = Vec::with_capacity(all.len());
     for each in &mut all {
         each.raised.retain(|(alert, _)| new.contains(&alert.id));
         let (device, raised) = (each.device, std::mem::take(&mut each.raised));
         let audience = if raised.is_empty() { None } else { DeviceAudience::of(tx, account, device).await? };
         let Some(audience) = audience else {
-            told.push(None);
+            routed.push(None);
             continue;
         };
         let alerts = audience.of_alerts(tx, raised).await?;
-        new_events.extend(alerts.iter().map(|told| {
-            let data = events::routing_data(&told.webhooks);
-            NewEvent { subject: told.alert.id.to_string(), device: Some(device), data }
+        new_events.extend(alerts.iter().map(|routed_alert| {
+            let data = events::routing_data(&routed_alert.webhooks);
+            NewEvent { subject: routed_alert.alert.id.to_string(), device: Some(device), data }
         }));
-        told.push(Some((audience, alerts)));
+        routed.push(Some((audience, alerts)));
     }
     append_events(tx, account, EventKind::AlertCreated, new_events).await?;
     let mut answer = Vec::with_capacity(all.len());
-    for (each, told) in all.into_iter().zip(told) {
-        if let Some((audience, alerts)) = &told {
+    for (each, routed) in all.into_iter().zip(routed) {
+        if let Some((audience, alerts)) = &routed {
             outbox::fill(tx, audience, each.device, alerts).await?;
         }
         answer.push((each.device, each.outcomes(tx, account, &mut new).await?));
@@ -131,16 +131,16 @@ struct OfDevice {
 }
 
 impl OfDevice {
-    /// The outcome and id of each alert. Of equal ones in a call the first is the new one.
+    /// The outcome and id of each alert. Of equal alerts in a call, only the first can be new.
     async fn outcomes(
         mut self,
         tx: &Tx,
         account: AccountId,
         new: &mut BTreeSet<AlertId>,
     ) -> Result<SubmittedAlerts> {
-        let there = self.ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
-        let there = find_ids(tx, account, self.device, there).await?;
-        self.ids.extend(there);
+        let stored = self.ids.iter().filter(|(_, id)| !new.contains(id)).map(|(identity, _)| identity);
+        let stored = find_ids(tx, account, self.device, stored).await?;
+        self.ids.extend(stored);
         let known = self.identities.iter().filter_map(|identity| self.ids.get(identity).copied());
         let outcome = |id| (if new.remove(&id) { Outcome::Accepted } else { Outcome::Duplicate }, id);
         Ok(known.map(outcome).collect())
@@ -208,7 +208,7 @@ fn with_end(mut row: Vec<Value>, ended_at: Option<Timestamp>) -> Vec<Value> {
     row
 }
 
-/// The ids of the alerts at the times of these.
+/// The identities and ids of the stored alerts at the times of these identities.
 async fn find_ids(
     tx: &Tx,
     account: AccountId,

@@ -11,7 +11,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::super::{events, scope, search};
-use super::{identifiers, read};
+use super::{identifiers, limits as daily_limits, read};
 use crate::{Tx, Value, params};
 
 /// Validates and normalises the settings for a new device or for this one.
@@ -43,7 +43,7 @@ pub(super) async fn admit(
 
 /// The settings without the groups, in the order of [`COLUMNS`].
 pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
-    let limits = settings.limits;
+    let limits = &settings.limits;
     let fields =
         [Some(settings.name.as_str()), settings.identifier.as_deref(), settings.description.as_deref()];
     let text = |text: &Option<String>| Value::from(text.clone());
@@ -60,8 +60,7 @@ pub(super) fn values(settings: &DeviceSettings) -> Result<Vec<Value>> {
         Value::from(settings.expected_interval_s),
         Value::from(settings.retention_days),
         Value::from(limits.expiration_date.map(|date| date.to_string())),
-        Value::from(limits.daily_emails),
-        Value::from(limits.daily_sms),
+        Value::from(daily_limits::to_text(&limits.daily)?),
         Value::from(limits.critical_reserve),
         Value::from(search::searchable(&fields)),
     ])
@@ -73,7 +72,7 @@ pub(super) fn decoding_text(decoding: &Decoding) -> Result<String> {
 }
 
 /// The columns of [`values`].
-pub(super) const COLUMNS: [&str; 16] = [
+pub(super) const COLUMNS: [&str; 15] = [
     "identifier",
     "identifiers",
     "name",
@@ -86,8 +85,7 @@ pub(super) const COLUMNS: [&str; 16] = [
     "expected_interval_s",
     "retention_days",
     "expiration_date",
-    "daily_emails",
-    "daily_sms",
+    "daily_limits",
     "critical_reserve",
     "search",
 ];

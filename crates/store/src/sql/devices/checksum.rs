@@ -12,7 +12,7 @@ use perigee_core::text::Tags;
 use super::super::checksum::{crc, differs, id_part, sum, values};
 use super::super::{column, one_bit, search};
 use super::change::{COLUMNS, decoding_text};
-use super::identifiers;
+use super::{identifiers, limits};
 use crate::damage::{Damage, Damaged, Table};
 use crate::{Row, Tx, Value, params};
 
@@ -45,11 +45,15 @@ fn is_decoding_readable(row: &Row) -> bool {
     column::json::<Decoding>(row, "decoding").is_ok()
 }
 
+fn are_limits_readable(row: &Row) -> bool {
+    limits::read(row).is_ok()
+}
+
 fn is_date_readable(row: &Row) -> bool {
     column::opt_parsed::<Date>(row, "expiration_date").is_ok()
 }
 
-/// What is wrong with a row, if anything.
+/// The problem of a row, if there is one.
 pub(crate) fn fault(row: &Row) -> Option<String> {
     let part = if !are_tags_readable(row) {
         "its tags cannot be read"
@@ -57,6 +61,8 @@ pub(crate) fn fault(row: &Row) -> Option<String> {
         "its identifiers cannot be read"
     } else if !is_decoding_readable(row) {
         "its settings for decoding cannot be read"
+    } else if !are_limits_readable(row) {
+        "its daily limits cannot be read"
     } else if !is_date_readable(row) {
         "its expiration date cannot be read"
     } else if differs(row, of_row) {
@@ -69,8 +75,8 @@ pub(crate) fn fault(row: &Row) -> Option<String> {
 
 const DIFFERS: &str = "it does not match its checksum";
 
-/// A row as it was written: if it does not match its checksum, with the bit that flipped undone, if that can be known. A
-/// damaged row is recorded. The row may have other columns beside those of the device.
+/// Returns the row, or a corrected copy if it does not match its checksum and the flip of exactly one bit explains
+/// that. A damaged row is recorded. The row may have other columns besides those of the device.
 pub(crate) fn checked<'r>(
     damage: &Damage,
     account: AccountId,
@@ -84,8 +90,9 @@ pub(crate) fn checked<'r>(
     one_bit::undo(row, of_row).map_or(Cow::Borrowed(row), |undone| Cow::Owned(undone.row))
 }
 
-/// Repairs a device. With a checksum, the bit that flipped is undone, if that can be known; else it stays as it is, and is
-/// damaged: a new checksum would only hide that. Without one, what cannot be read is dropped.
+/// Repairs a device. If the row has a checksum, the flip of one bit is undone, if exactly one explains the damage;
+/// otherwise the row is left damaged, because a new checksum would hide that. If it has none, columns that cannot be
+/// read are reset.
 pub(crate) async fn repair(tx: &Tx, row: &Row) -> Result<()> {
     let key = params![row.i64("account_id")?, row.i64("id")?];
     if !matches!(row.value("checksum")?, Value::Null) {

@@ -1,6 +1,5 @@
 //! Commands to devices: queued, sent, answered, failed or expired. Every change of a state appends an event.
 
-use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::devices::command::{
@@ -14,6 +13,7 @@ use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Commands, Result};
 
+use crate::forward::forward;
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{Query, for_ids};
 use crate::sql::{access::audit, accounts, column, idempotency, ids, scope};
@@ -21,7 +21,7 @@ use crate::{Database, Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, device_id, kind, parameters, state, created_by, creation, deadline, protocol, \
                        sent_at, ended_at, answer, error";
-/// Written when a user takes a command out of the queue.
+/// The error of a command that a user cancelled.
 const CANCELLED: &str = "The command was cancelled before it was sent.";
 
 fn from_row(row: &Row) -> Result<Command> {
@@ -30,10 +30,10 @@ fn from_row(row: &Row) -> Result<Command> {
         id: CommandId::from_i64(row.i64("id")?),
         account: AccountId::from_i64(row.i64("account_id")?),
         device: DeviceId::from_i64(row.i64("device_id")?),
-        kind: CommandKind::named(&kind).ok_or_else(|| column::unreadable("kind", "no kind of command"))?,
+        kind: CommandKind::named(&kind).ok_or_else(|| column::unreadable("kind", "not a kind of command"))?,
         values: row.text("parameters")?,
         state: CommandState::named(&state)
-            .ok_or_else(|| column::unreadable("state", "no state of a command"))?,
+            .ok_or_else(|| column::unreadable("state", "not a state of a command"))?,
         created_by: row.opt_i64("created_by")?.map(UserId::from_i64),
         creation: row.timestamp("creation")?,
         deadline: row.timestamp("deadline")?,
@@ -45,7 +45,7 @@ fn from_row(row: &Row) -> Result<Command> {
     })
 }
 
-/// Text as a column can hold it, cut to its length.
+/// Text in the form that a column can store, truncated to its length.
 fn cut(text: &str) -> String {
     text.chars().filter(|letter| *letter != '\0').take(Command::ANSWER_MAX).collect()
 }
@@ -72,7 +72,6 @@ async fn create(
     new: NewCommand,
     once: Option<IdempotencyKey>,
 ) -> Result<Created<Command>> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     scope::require_device(tx, actor.scope, device).await?;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
@@ -93,7 +92,7 @@ async fn create(
     let by = actor.origin.user;
     let values = params![account, id, device, new.kind.name(), new.values, by, tx.now(), new.deadline];
     let command = from_row(&tx.query_one(&sql, values).await?)?;
-    forget_old(tx, account, device).await?;
+    delete_old(tx, account, device).await?;
     announce(tx, &command).await?;
     audit::record(tx, account, &actor.origin, "command.create", Some(command.id.to_string())).await?;
     idempotency::keep(tx, account, once.as_ref(), &command).await?;
@@ -101,7 +100,7 @@ async fn create(
 }
 
 /// Deletes commands of a device beyond the newest ones, except those that are queued.
-async fn forget_old(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
+async fn delete_old(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "DELETE FROM command WHERE account_id = ?1 AND device_id = ?2 AND state <> 'queued' AND id < \
                (SELECT id FROM command WHERE account_id = ?1 AND device_id = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3)";
     tx.execute(sql, params![account, device, i64::from(Command::KEPT_MAX) - 1]).await?;
@@ -146,7 +145,6 @@ pub(in crate::sql) async fn find_many(tx: &Tx, scope: Scope, ids: &[i64]) -> Res
 }
 
 async fn cancel(tx: &Tx, actor: Actor, id: CommandId) -> Result<Command> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let found = find(tx, actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Command))?;
     if found.state != CommandState::Queued {
@@ -210,13 +208,11 @@ async fn queued(tx: &Tx, reporter: Reporter, limit: u32) -> Result<Vec<Command>>
 }
 
 async fn mark_sent(tx: &Tx, reporter: Reporter, id: CommandId, protocol: &'static str) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, reporter.scope.account).await?.id;
     Ok(change(tx, account, id, Step::Sent(protocol)).await?.is_some())
 }
 
 async fn settle(tx: &Tx, reporter: Reporter, id: CommandId, end: CommandEnd) -> Result<()> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, reporter.scope.account).await?.id;
     let step = match &end {
         CommandEnd::Failed(error) => Step::Failed(error),
@@ -227,7 +223,6 @@ async fn settle(tx: &Tx, reporter: Reporter, id: CommandId, end: CommandEnd) -> 
 }
 
 async fn answer(tx: &Tx, reporter: Reporter, text: String) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, reporter.scope.account).await?.id;
     let sql = "SELECT id FROM command WHERE account_id = ?1 AND device_id = ?2 AND state = 'sent' \
                AND sent_at > ?3 ORDER BY sent_at, id LIMIT 1";
@@ -254,7 +249,6 @@ async fn overdue(tx: &Tx, limit: u32) -> Result<Vec<(AccountId, CommandId)>> {
 }
 
 async fn expire(tx: &Tx, limit: u32) -> Result<Vec<AccountId>> {
-    tx.keep_device_cache_valid();
     let mut accounts = Vec::new();
     for (account, id) in overdue(tx, limit).await? {
         if accounts.last() != Some(&account) {
@@ -266,66 +260,29 @@ async fn expire(tx: &Tx, limit: u32) -> Result<Vec<AccountId>> {
     Ok(accounts)
 }
 
-#[async_trait]
-impl Commands for Database {
-    async fn create_command(
-        &self,
-        actor: &Actor,
-        device: DeviceId,
-        new: NewCommand,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Command>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, device, new, once).boxed()).await
+async fn expire_commands(database: &Database, limit: u32) -> Result<Vec<AccountId>> {
+    // Mostly no command is overdue, and a read finds that out without using the writer.
+    if database.read(move |tx| overdue(tx, 1).boxed()).await?.is_empty() {
+        return Ok(Vec::new());
     }
+    database.write(move |tx| expire(tx, limit).boxed()).await
+}
 
-    async fn list_commands(
-        &self,
-        scope: Scope,
-        filter: CommandFilter,
-        page: PageRequest,
-    ) -> Result<Page<Command>> {
-        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
-    }
-
-    async fn find_command(&self, scope: Scope, id: CommandId) -> Result<Option<Command>> {
-        self.read(move |tx| find(tx, scope, id).boxed()).await
-    }
-
-    async fn cancel_command(&self, actor: &Actor, id: CommandId) -> Result<Command> {
-        let actor = actor.clone();
-        self.write(move |tx| cancel(tx, actor, id).boxed()).await
-    }
-
-    async fn queued_commands(&self, reporter: &Reporter, limit: u32) -> Result<Vec<Command>> {
-        let reporter = reporter.clone();
-        self.read(move |tx| queued(tx, reporter, limit).boxed()).await
-    }
-
-    async fn mark_sent(&self, reporter: &Reporter, id: CommandId, protocol: &'static str) -> Result<bool> {
-        let reporter = reporter.clone();
-        self.write(move |tx| mark_sent(tx, reporter, id, protocol).boxed()).await
-    }
-
-    async fn settle_command(&self, reporter: &Reporter, id: CommandId, end: CommandEnd) -> Result<()> {
-        let reporter = reporter.clone();
-        self.write(move |tx| settle(tx, reporter, id, end).boxed()).await
-    }
-
-    async fn answer_command(&self, reporter: &Reporter, text: &str) -> Result<bool> {
-        let (reporter, text) = (reporter.clone(), text.to_owned());
-        self.write(move |tx| answer(tx, reporter, text).boxed()).await
-    }
-
-    async fn devices_with_commands(&self, limit: u32) -> Result<Vec<DeviceId>> {
-        self.read(move |tx| waiting(tx, limit).boxed()).await
-    }
-
-    async fn expire_commands(&self, limit: u32) -> Result<Vec<AccountId>> {
-        // Most often there is none, which a read finds out without the writer.
-        if self.read(move |tx| overdue(tx, 1).boxed()).await?.is_empty() {
-            return Ok(Vec::new());
-        }
-        self.write(move |tx| expire(tx, limit).boxed()).await
+forward! {
+    impl Commands for Database {
+        write create_command(
+            &self, &actor: Actor, device: DeviceId, new: NewCommand, once: Option<IdempotencyKey>
+        ) -> Created<Command> = create;
+        read list_commands(&self, scope: Scope, filter: CommandFilter, page: PageRequest)
+            -> Page<Command> = list;
+        read find_command(&self, scope: Scope, id: CommandId) -> Option<Command> = find;
+        write cancel_command(&self, &actor: Actor, id: CommandId) -> Command = cancel;
+        read queued_commands(&self, &reporter: Reporter, limit: u32) -> Vec<Command> = queued;
+        write mark_sent(&self, &reporter: Reporter, id: CommandId, protocol: &'static str)
+            -> bool = mark_sent;
+        write settle_command(&self, &reporter: Reporter, id: CommandId, end: CommandEnd) -> () = settle;
+        write answer_command(&self, &reporter: Reporter, &text: str) -> bool = answer;
+        read devices_with_commands(&self, limit: u32) -> Vec<DeviceId> = waiting;
+        run expire_commands(&self, limit: u32) -> Vec<AccountId> = expire_commands;
     }
 }

@@ -1,4 +1,4 @@
-//! Recording that a device made contact, also when what it sent is refused.
+//! Records that a device made contact, even if its data is refused.
 
 use perigee_core::access::actor::Scope;
 use perigee_core::accounts::license::{DeviceState, License};
@@ -10,7 +10,7 @@ use super::super::query::Query;
 use crate::sql::{rules::rule_engine, scope};
 use crate::{Tx, params};
 
-/// Records that a visible device made contact now, and says whether it may store what it sent. Locks the account.
+/// Records that a visible device made contact now, and returns whether its data may be stored. Locks the account.
 pub(crate) async fn record_contact(tx: &Tx, scope: Scope, device: DeviceId) -> Result<bool> {
     tx.lock_account(scope.account).await?;
     let mut query = Query::new(
@@ -27,7 +27,7 @@ pub(crate) async fn record_contact(tx: &Tx, scope: Scope, device: DeviceId) -> R
     let active = license.state(now) == DeviceState::Active;
     if license.licensed && !active {
         // A licence that was once seen to be expired stays so, even if the clock is set back.
-        let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
+        let sql = "UPDATE device SET licensed = FALSE, lapsed = TRUE, checksum = checksum - 1 \
                    WHERE account_id = ?1 AND id = ?2 AND licensed = TRUE";
         tx.execute(sql, params![scope.account, device]).await?;
         tx.log().licenses_changed(tx, scope.account, &[device.as_i64()]).await?;

@@ -47,7 +47,7 @@ async fn decide(
         return Err(StoreError::NotFound(Kind::Device));
     }
     let settings = admit(tx, actor.scope, None, settings).await?;
-    check_admin_devices(tx, actor).await?;
+    check_admin_devices(tx, actor, 1).await?;
     let now = license_check::settle(tx, account.id).await?;
     let expires = expiry_instant(settings.limits.expiration_date, &account.settings.time_zone);
     let (license, change) = License { licensed: false, expires: None }.with_expiry(expires, now);
@@ -57,27 +57,37 @@ async fn decide(
     Ok((settings, license))
 }
 
-/// Enforces the limit on devices that the user may create, if there is one.
-async fn check_admin_devices(tx: &Tx, actor: &Actor) -> Result<()> {
+/// Enforces the limit on devices that the user may create, if there is one, for this many more.
+pub(super) async fn check_admin_devices(tx: &Tx, actor: &Actor, more: usize) -> Result<()> {
     let Some(user) = actor.origin.user else { return Ok(()) };
-    let sql = "SELECT u.admin_devices, \
-                   (SELECT COUNT(*) FROM device d WHERE d.account_id = ?1 AND d.created_by = ?2) AS made \
-               FROM account_user u WHERE u.account_id = ?1 AND u.id = ?2";
+    let sql = "SELECT admin_devices FROM account_user WHERE account_id = ?1 AND id = ?2";
     let Some(row) = tx.query_opt(sql, params![actor.scope.account, user]).await? else { return Ok(()) };
-    match row.opt_int::<u32>("admin_devices")? {
-        Some(most) if row.i64("made")? >= i64::from(most) => Err(StoreError::AdminDevicesExhausted(most)),
-        _ => Ok(()),
-    }
+    let Some(most) = row.opt_int::<u32>("admin_devices")? else { return Ok(()) };
+    // Most users have no such limit, and may have created many devices.
+    let sql = "SELECT COUNT(*) AS made FROM device WHERE account_id = ?1 AND created_by = ?2";
+    let made = tx.query_one(sql, params![actor.scope.account, user]).await?.i64("made")?;
+    let wanted = made.saturating_add(i64::try_from(more).unwrap_or(i64::MAX));
+    if wanted > i64::from(most) { Err(StoreError::AdminDevicesExhausted(most)) } else { Ok(()) }
 }
 
-async fn insert(
+/// The statement that inserts rows of [`device_row`], up to their values.
+pub(super) fn head() -> String {
+    format!(
+        "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, near_at, created_by, \
+         creation, last_modified, checksum, {})",
+        COLUMNS.join(", ")
+    )
+}
+
+/// The row of a new device.
+pub(super) fn device_row(
     tx: &Tx,
     account: &Account,
     actor: &Actor,
-    settings: DeviceSettings,
+    id: DeviceId,
+    settings: &DeviceSettings,
     license: License,
-) -> Result<Device> {
-    let id = DeviceId::from_i64(fresh_id(tx, "device", account.id).await?);
+) -> Result<Vec<Value>> {
     // A device that is created expired has no expiry to announce.
     let announced = license.expires.filter(|_| !license.licensed);
     let mut row = params![
@@ -93,17 +103,25 @@ async fn insert(
         tx.now(),
     ]
     .to_vec();
-    let settable = values(&settings)?;
+    let settable = values(settings)?;
     let numbers = sum(params![1, license.expires, license.licensed, announced, tx.now(), tx.now()]);
     let made_by = id_part(&Value::from(actor.origin.user));
     row.push(Value::from(settings_crc(account.id, id, &settable) + numbers + made_by));
     row.extend(settable);
-    let head = format!(
-        "INSERT INTO device (account_id, id, revision, expires, licensed, announced_expired, near_at, created_by, \
-         creation, last_modified, checksum, {})",
-        COLUMNS.join(", ")
-    );
-    insert_many(tx, &head, &[row], "").await?;
+    Ok(row)
+}
+
+async fn insert(
+    tx: &Tx,
+    account: &Account,
+    actor: &Actor,
+    settings: DeviceSettings,
+    license: License,
+) -> Result<Device> {
+    let id = DeviceId::from_i64(fresh_id(tx, "device", account.id).await?);
+    let row = device_row(tx, account, actor, id, &settings, license)?;
+    insert_many(tx, &head(), &[row], "").await?;
+    license_check::change_held(tx, account.id, i64::from(license.licensed)).await?;
     identifiers::save(tx, account.id, id, &settings).await?;
     members::move_device(tx, account.id, id, &[], &settings.groups).await?;
     let device = reread(tx, account, actor, id).await?;

@@ -11,7 +11,8 @@ use perigee_core::store::Result;
 use super::change::append_event;
 use super::{identifiers, read};
 use crate::sql::{
-    access::audit, accounts, gateways::gateway_changes, groups::editions, groups::members, quarantine,
+    access::audit, accounts, accounts::license_check, gateways::gateway_changes, groups::editions,
+    groups::members, quarantine,
 };
 use crate::{Tx, params};
 
@@ -38,11 +39,17 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Rev
     let sql = "DELETE FROM identifier_claim WHERE account_id = ?1 AND device_id = ?2";
     tx.execute(sql, params![account.id, id]).await?;
     tx.log().delete_device(tx, account.id, id).await?;
-    tx.execute("DELETE FROM device WHERE account_id = ?1 AND id = ?2", params![account.id, id]).await?;
+    let sql = "DELETE FROM device WHERE account_id = ?1 AND id = ?2 \
+               RETURNING CASE WHEN licensed = TRUE OR lapsed = TRUE THEN 1 ELSE 0 END AS held";
+    let held = tx.query_one(sql, params![account.id, id]).await?.i64("held")?;
+    license_check::change_held(tx, account.id, -held).await?;
     for identifier in claims {
         identifiers::pass_on(tx, &identifier).await?;
     }
-    tx.log().remove_device_from_memory(tx, account.id, id);
+    if let Some(memory) = tx.memory().cloned() {
+        let account = account.id;
+        tx.after_commit(move || memory.remove_device(account, id));
+    }
     members::touch_groups(tx, account.id, &groups).await?;
     append_event(tx, EventKind::DeviceDeleted, &device).await?;
     audit::record(tx, account.id, &actor.origin, "device.delete", Some(id.to_string())).await

@@ -1,7 +1,5 @@
 //! Photos and other files that devices upload.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::Scope;
 use perigee_core::devices::device_file::{DeviceFile, MediaType, NewDeviceFile};
 use perigee_core::id::{AccountId, DeviceId, FileId};
@@ -10,9 +8,10 @@ use perigee_core::store::{DeviceFiles, Result};
 use perigee_core::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
+use crate::forward::forward;
 use crate::sql::query::Query;
 use crate::sql::{column, ids, scope};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, device_id, captured_at, received_at, name, media_type, size, source";
 
@@ -25,13 +24,14 @@ fn from_row(row: &Row) -> Result<DeviceFile> {
         captured_at: row.opt_timestamp("captured_at")?,
         received_at: row.timestamp("received_at")?,
         name: row.text("name")?,
-        media_type: media_type.ok_or_else(|| column::unreadable("media_type", "no media type"))?,
+        media_type: media_type
+            .ok_or_else(|| column::unreadable("media_type", "not a media type of a file"))?,
         size: row.int("size")?,
         source: row.text("source")?,
     })
 }
 
-/// What is the same when a device sends a file again.
+/// The key that is the same when a device sends a file again.
 fn digest(name: &str, file: &NewDeviceFile) -> Vec<u8> {
     let captured = file.captured_at.map_or(i64::MIN, Timestamp::as_millis);
     let mut hasher = Sha256::new();
@@ -42,8 +42,8 @@ fn digest(name: &str, file: &NewDeviceFile) -> Vec<u8> {
     hasher.finalize().to_vec()
 }
 
-/// Stores a file of a device that exists, whose account is locked, and deletes the oldest of the device beyond its bounds.
-/// Gives whether it is new: the same bytes with the same name and time are stored once.
+/// Stores a file of a device that exists, whose account is locked, and deletes the oldest of the device beyond its
+/// bounds. Returns whether it is new: the same bytes with the same name and time are stored once.
 pub(in crate::sql) async fn add(
     tx: &Tx,
     account: AccountId,
@@ -81,12 +81,13 @@ pub(in crate::sql) async fn add(
     Ok(true)
 }
 
-/// Deletes the oldest files beyond the bounds of a device. The newest is kept in any case.
+/// Deletes the oldest files of a device beyond the maximum number and total size. The newest file is always kept.
 async fn delete_oldest(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "DELETE FROM device_file WHERE account_id = ?1 AND id IN (SELECT id FROM ( \
-                   SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) AS place, CAST(SUM(size) OVER (ORDER BY id DESC) AS BIGINT) AS total \
+                   SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) AS row_rank, \
+                       CAST(SUM(size) OVER (ORDER BY id DESC) AS BIGINT) AS total \
                    FROM device_file WHERE account_id = ?1 AND device_id = ?2) AS files \
-               WHERE place > ?3 OR (place > 1 AND total > ?4))";
+               WHERE row_rank > ?3 OR (row_rank > 1 AND total > ?4))";
     let (count, total) = (i64::from(DeviceFile::COUNT_MAX), i64::from(DeviceFile::TOTAL_BYTES_MAX));
     tx.execute(sql, params![account, device, count, total]).await?;
     Ok(())
@@ -129,23 +130,10 @@ async fn find_photo(tx: &Tx, scope: Scope, device: DeviceId, id: FileId) -> Resu
     query.row(tx).await
 }
 
-#[async_trait]
-impl DeviceFiles for Database {
-    async fn list_files(
-        &self,
-        scope: Scope,
-        device: DeviceId,
-        page: PageRequest,
-    ) -> Result<Page<DeviceFile>> {
-        self.read(move |tx| list(tx, scope, device, page).boxed()).await
-    }
-
-    async fn find_file(
-        &self,
-        scope: Scope,
-        device: DeviceId,
-        id: FileId,
-    ) -> Result<Option<(DeviceFile, Vec<u8>)>> {
-        self.read(move |tx| find(tx, scope, device, id).boxed()).await
+forward! {
+    impl DeviceFiles for Database {
+        read list_files(&self, scope: Scope, device: DeviceId, page: PageRequest) -> Page<DeviceFile> = list;
+        read find_file(&self, scope: Scope, device: DeviceId, id: FileId)
+            -> Option<(DeviceFile, Vec<u8>)> = find;
     }
 }

@@ -30,7 +30,7 @@ pub(crate) async fn find(
 }
 
 /// The id of one visible device.
-pub(super) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
+pub(crate) async fn find_id(tx: &Tx, scope: Scope, device: &DeviceRef) -> Result<Option<DeviceId>> {
     let mut query = Query::new("SELECT d.id FROM device d WHERE d.account_id = ?1", params![scope.account]);
     scope::keep_devices(&mut query, scope, "d.id");
     narrow_to(&mut query, device);

@@ -53,10 +53,12 @@ pub(super) async fn replace(
     // Announced before the new date replaces the old one.
     expiry::announce_device(tx, account.id, id, now).await?;
     update(tx, &account, id, &settings, license).await?;
+    let taken = i64::from(license.licensed) - i64::from(before.license().licensed);
+    license_check::change_held(tx, account.id, taken).await?;
     identifiers::save(tx, account.id, id, &settings).await?;
     members::move_device(tx, account.id, id, &before.settings.groups, &settings.groups).await?;
     if settings.decoding != before.settings.decoding {
-        // What was proposed was about fixes that were read by other settings.
+        // The proposal was derived from fixes decoded with other settings.
         if let Some(mut state) = state_row::lock(tx, account.id, id).await?
             && state.proposed_zone_minutes.take().is_some()
         {
@@ -95,7 +97,7 @@ async fn update(
         params![account.id, id, tx.now(), license.expires, license.licensed, announced, known, near_at]
             .to_vec();
     let assignments: Vec<String> =
-        COLUMNS.iter().zip(row.len() + 1..).map(|(column, place)| format!("{column} = ?{place}")).collect();
+        COLUMNS.iter().zip(row.len() + 1..).map(|(column, number)| format!("{column} = ?{number}")).collect();
     row.extend(settable);
     let sql = format!(
         "UPDATE device SET revision = revision + 1, last_modified = ?3, expires = ?4, licensed = ?5, \

@@ -15,29 +15,27 @@ use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
 use super::super::{column, ids, scope};
-use super::checksum;
+use super::{checksum, limits};
 use crate::damage::{Damage, Damaged, Table};
 use crate::error::describe;
-use crate::sql::locations::LocationLog;
+use crate::sql::locations::Memory;
 use crate::sql::locations::state_row::{self, StateRow};
 use crate::{Engine, Row, Tx};
 
 /// Every column of a device and of its state; `?1` is the account and `?2` the date of its day.
 pub(super) fn select(engine: Engine) -> String {
-    format!("SELECT d.*, {}, {REST}", state_row::joined_columns(engine))
+    format!("SELECT d.*, {}, {}, {REST}", state_row::joined_columns(engine), limits::SENT)
 }
 
-const REST: &str = "c.emails_sent, c.sms_sent, c.sms_segments, \
-        (SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
-         WHERE m.account_id = d.account_id AND m.device_id = d.id) AS group_ids \
+const REST: &str = "(SELECT string_agg(CAST(m.group_id AS TEXT), ',' ORDER BY m.group_id) FROM group_member m \
+         WHERE m.account_id = ?1 AND m.device_id = d.id) AS group_ids \
     FROM device d \
     LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id \
-    LEFT JOIN device_counter c ON c.account_id = d.account_id AND c.device_id = d.id AND c.date = ?2 \
     WHERE d.account_id = ?1";
 
-/// What the devices of one answer have in common: the reader's scope, and the account's day.
+/// The context that the devices of one answer share: the reader's scope, and the account's day.
 pub(super) struct Frame {
-    log: Arc<dyn LocationLog>,
+    memory: Option<Arc<dyn Memory>>,
     damage: Arc<Damage>,
     pub(super) scope: Scope,
     pub(super) now: Timestamp,
@@ -48,8 +46,8 @@ pub(super) struct Frame {
 impl Frame {
     pub(super) fn new(tx: &Tx, account: &Account, scope: Scope) -> Self {
         let (day, zone) = account.day_at(tx.now());
-        let (log, damage) = (Arc::clone(tx.log()), Arc::clone(tx.damage()));
-        Self { log, damage, scope, now: tx.now(), day, zone: zone.clone() }
+        let (memory, damage) = (tx.memory().cloned(), Arc::clone(tx.damage()));
+        Self { memory, damage, scope, now: tx.now(), day, zone: zone.clone() }
     }
 
     pub(super) fn account(&self) -> AccountId {
@@ -64,7 +62,7 @@ impl Frame {
     pub(super) fn device(&self, row: &Row) -> Result<Device> {
         let id = DeviceId::from_i64(row.i64("id")?);
         let row = &*checksum::checked(&self.damage, self.account(), id, row);
-        let memory = self.log.device_in_memory(self.account(), id);
+        let memory = self.memory.as_ref().and_then(|memory| memory.device(self.account(), id));
         let state = StateRow::joined(&self.damage, row, self.account(), id);
         let state = state.unwrap_or_else(|| StateRow::empty(self.account(), id));
         let zone = state.proposed_zone_minutes.and_then(|minutes| minutes.try_into().ok());
@@ -78,8 +76,8 @@ impl Frame {
             counters: self.counters(row)?,
             last_seen: state.last_seen.max(memory.as_ref().and_then(|memory| memory.last_seen)),
             learned_interval_s: match memory {
-                Some(memory) => memory.rhythm.interval_s(),
-                None => ReportingInterval::from_bytes(&state.rhythm).interval_s(),
+                Some(memory) => memory.interval.interval_s(),
+                None => ReportingInterval::from_bytes(&state.interval).interval_s(),
             },
             protocol: state.protocol,
             reported_model: state.reported_model,
@@ -94,19 +92,18 @@ impl Frame {
     fn settings(&self, row: &Row) -> Result<DeviceSettings> {
         Ok(DeviceSettings {
             identifier: row.opt_text("identifier")?,
-            identifiers: self.or_none(row, column::json(row, "identifiers"))?,
+            identifiers: self.or_default(row, column::json(row, "identifiers"))?,
             name: row.text("name")?,
             description: row.opt_text("description")?,
             min: row.opt_text("min")?,
-            tags: self.or_none(row, column::json(row, "tags"))?,
+            tags: self.or_default(row, column::json(row, "tags"))?,
             icon: row.opt_text("icon")?,
             model: row.opt_text("model")?,
-            decoding: self.or_none(row, column::json(row, "decoding"))?,
+            decoding: self.or_default(row, column::json(row, "decoding"))?,
             groups: self.groups(row)?,
             limits: Limits {
-                expiration_date: self.or_none(row, column::opt_parsed::<Date>(row, "expiration_date"))?,
-                daily_emails: row.opt_int("daily_emails")?,
-                daily_sms: row.opt_int("daily_sms")?,
+                expiration_date: self.or_default(row, column::opt_parsed::<Date>(row, "expiration_date"))?,
+                daily: self.or_default(row, limits::read(row))?,
                 critical_reserve: row.int("critical_reserve")?,
             },
             expected_interval_s: row.opt_int("expected_interval_s")?,
@@ -114,8 +111,8 @@ impl Frame {
         })
     }
 
-    /// The value of a column, or the default if it cannot be read: one device must not fail a list of others.
-    fn or_none<T: Default>(&self, row: &Row, read: Result<T>) -> Result<T> {
+    /// The value of a column, or the default if it cannot be read, so that one device does not fail a list of others.
+    fn or_default<T: Default>(&self, row: &Row, read: Result<T>) -> Result<T> {
         let id = DeviceId::from_i64(row.i64("id")?);
         Ok(read.unwrap_or_else(|error| {
             self.damage.note(&Damaged::new(Table::Device, describe(&error)).of(self.account(), Some(id)));
@@ -134,9 +131,7 @@ impl Frame {
         Ok(Counters {
             date: self.day.date,
             time_zone: self.zone.clone(),
-            emails_sent: row.opt_int("emails_sent")?.unwrap_or_default(),
-            sms_sent: row.opt_int("sms_sent")?.unwrap_or_default(),
-            sms_segments: row.opt_int("sms_segments")?.unwrap_or_default(),
+            sent: limits::sent(row)?,
             resets_at: self.day.ends,
         })
     }

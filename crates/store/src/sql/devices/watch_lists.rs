@@ -1,7 +1,5 @@
 //! Watch lists of users, and which users have a device on theirs.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Reach, Scope};
 use perigee_core::devices::watch_list::{StoredWatchList, WatchList};
 use perigee_core::error::{Kind, StoreError};
@@ -10,8 +8,9 @@ use perigee_core::notifications::notification::Audience;
 use perigee_core::revision::Revision;
 use perigee_core::store::{Result, WatchLists};
 
+use crate::forward::forward;
 use crate::sql::{access::audit, access::user_rows, accounts, column, notifications::contact_groups, scope};
-use crate::{Database, Tx, params};
+use crate::{Tx, params};
 
 /// The watch list of a user, without devices and groups that the user can no longer see.
 async fn find(tx: &Tx, scope: Scope, user: UserId) -> Result<StoredWatchList> {
@@ -47,7 +46,6 @@ async fn replace(
     seen: Revision,
     mut list: WatchList,
 ) -> Result<StoredWatchList> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let before = find(tx, actor.scope, user).await?;
     if before.revision != seen {
@@ -113,20 +111,10 @@ pub(in crate::sql) async fn add_watchers(
     Ok(())
 }
 
-#[async_trait]
-impl WatchLists for Database {
-    async fn find_watch_list(&self, scope: Scope, user: UserId) -> Result<StoredWatchList> {
-        self.read(move |tx| find(tx, scope, user).boxed()).await
-    }
-
-    async fn replace_watch_list(
-        &self,
-        actor: &Actor,
-        user: UserId,
-        seen: Revision,
-        list: WatchList,
-    ) -> Result<StoredWatchList> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, user, seen, list).boxed()).await
+forward! {
+    impl WatchLists for Database {
+        read get_watch_list(&self, scope: Scope, user: UserId) -> StoredWatchList = find;
+        write replace_watch_list(&self, &actor: Actor, user: UserId, seen: Revision, list: WatchList)
+            -> StoredWatchList = replace;
     }
 }

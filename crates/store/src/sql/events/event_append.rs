@@ -2,7 +2,7 @@
 
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::store::Result;
+use perigee_core::store::{Additions, Result};
 
 use crate::sql::query::insert_many;
 use crate::{Tx, Value, params};
@@ -30,6 +30,6 @@ pub(crate) async fn append_events(
     let rows: Vec<Vec<Value>> = events.into_iter().map(row).collect();
     let head = "INSERT INTO event (account_id, at, kind, subject, device_id, data)";
     insert_many(tx, head, &rows, "").await?;
-    tx.mark_logs_after_commit();
+    tx.mark(Additions::to_account(account));
     Ok(())
 }

@@ -7,19 +7,19 @@ use perigee_core::time::Timestamp;
 
 use crate::{Engine, Tx};
 
-/// How long after numbers were drawn last the logs are still looked at: what they were drawn for may not be committed yet.
+/// How long the logs are still read after numbers were drawn: the commit that drew them may be pending.
 const COMMITTED_AFTER_MS: i64 = 10_000;
 
-/// Where a look at some accounts begins: after this account, and after this of its webhooks.
+/// The position after which a read of some accounts begins: the ID of an account, and the ID of one of its webhooks.
 pub(crate) type Position = (i64, i64);
 
-/// What to read.
+/// The rows to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadScope {
-    /// The logs of all accounts, and what is due.
+    /// The logs of all accounts, and everything due.
     Whole,
-    /// Nothing was added: what is due by its time, and the logs of a few accounts after this position, so that what a lost
-    /// node has left is taken over in time.
+    /// Nothing was added: entries that are due by time, and the logs of a few accounts after this position, so that the
+    /// work of a lost node is taken over in time.
     Some(Position),
 }
 
@@ -27,13 +27,15 @@ pub(crate) enum ReadScope {
 #[derive(Debug, Default)]
 pub(crate) struct LogWatches {
     pub(crate) rules: LogWatch,
+    pub(crate) timelines: LogWatch,
     pub(crate) webhooks: LogWatch,
 }
 
 impl LogWatches {
-    /// Notes that this node has added to the logs, perhaps long after it drew the numbers.
+    /// Records that this node has added to the logs, perhaps long after it drew the numbers.
     pub(crate) fn committed(&self) {
         self.rules.found(true);
+        self.timelines.found(true);
         self.webhooks.found(true);
     }
 }
@@ -47,15 +49,15 @@ struct Seen {
     number: i64,
     /// When the number was first seen.
     since: Timestamp,
-    /// Whether somebody was behind in the last look, or something was committed since.
+    /// Whether a reader was behind at the last read, or something was committed since.
     is_behind: bool,
-    /// Where the next look at some accounts begins.
+    /// Where the next read of some accounts begins.
     position: Position,
 }
 
 impl LogWatch {
-    /// What to read now. On SQLite always everything, which is cheap there.
-    pub(crate) async fn look(&self, tx: &Tx) -> Result<ReadScope> {
+    /// The rows to read now. On SQLite always all, which is cheap there.
+    pub(crate) async fn read_scope(&self, tx: &Tx) -> Result<ReadScope> {
         if tx.engine() == Engine::Sqlite {
             return Ok(ReadScope::Whole);
         }
@@ -80,15 +82,15 @@ impl LogWatch {
         ReadScope::Whole
     }
 
-    /// Says whether a look found somebody behind, who may be so after the next one too. What was committed during the look
-    /// stays noted.
+    /// Records whether a read found that a reader is behind: it may still be behind after the next read. A commit
+    /// during the read stays recorded.
     pub(crate) fn found(&self, is_behind: bool) {
         if let Some(seen) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             seen.is_behind |= is_behind;
         }
     }
 
-    /// Says where the last look at some accounts ended; `None` after the last account.
+    /// Records where the last read of some accounts ended; `None` after the last account.
     pub(crate) fn ended(&self, position: Option<Position>) {
         if let Some(seen) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             seen.position = position.unwrap_or(FIRST);
@@ -100,7 +102,8 @@ async fn last_number(tx: &Tx) -> Result<i64> {
     Ok(tx.query_one("SELECT last_value FROM event_number", &[]).await?.i64("last_value")?)
 }
 
-/// Where tables are distributed, accounts cannot be counted off, and are divided into this many parts by their id.
+/// Where tables are distributed, accounts are not read in the order of their ids, but divided into this many parts by
+/// their id.
 pub(crate) const PARTS: i64 = 100;
 
 /// The part of the accounts at this position, and the position after it.
@@ -131,12 +134,12 @@ mod tests {
         assert_eq!(look(2, 62_300), ReadScope::Whole);
         assert_eq!(look(2, 5_000), ReadScope::Whole, "the clock was set back");
         watch.found(true);
-        assert_eq!(look(2, 20_000), ReadScope::Whole, "somebody was behind");
+        assert_eq!(look(2, 20_000), ReadScope::Whole, "a reader was behind");
         assert_eq!(look(2, 20_100), ReadScope::Some(FIRST));
     }
 
     #[test]
-    fn what_this_node_commits_late_is_looked_at() {
+    fn late_commits_of_this_node_are_read() {
         let watches = LogWatches::default();
         let look = |ms| watches.rules.note(1, Timestamp::from_millis(ms));
         assert_eq!(look(0), ReadScope::Whole);
@@ -146,7 +149,7 @@ mod tests {
         assert_eq!(
             look(20_100),
             ReadScope::Whole,
-            "also when it was committed during a look that found nothing"
+            "also when it was committed during a read that found nothing"
         );
         assert_eq!(look(20_200), ReadScope::Some(FIRST));
     }

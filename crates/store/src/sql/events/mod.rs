@@ -1,9 +1,9 @@
 //! The event log.
 //!
-//! Readers continue after a number, so they must not pass one that is committed later. Numbers of events are drawn under
-//! the lock of the account, which is held until the commit. The location log uses the same numbers and is a part of the
-//! event log, so that a location is not written twice; on PostgreSQL submissions only share the lock, and readers stop at
-//! [`Tx::horizon`].
+//! Readers continue after a number, so they must not pass a number that is committed later. Numbers of events are
+//! drawn under the lock of the account, which is held until the commit. The location log uses the same numbers and is
+//! a part of the event log, so that a location is not written twice. On PostgreSQL, submissions of locations only
+//! share the lock; therefore readers stop at [`Tx::horizon`].
 
 pub(crate) mod event_append;
 pub(crate) mod event_filter;
@@ -19,16 +19,17 @@ use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::error::StoreError;
 use perigee_core::events::event::{Event, EventFilter, EventKind, EventObject, EventPage};
 use perigee_core::id::{AccountId, DeviceId, WebhookId};
-use perigee_core::store::{Events, Result};
+use perigee_core::store::{Additions, Events, Result};
 
 use crate::database::Database;
 use crate::params;
 use crate::row::Row;
 use crate::sql::column;
 use crate::sql::events::event_filter::Wanted;
+use crate::sql::locations::feed;
 use crate::tx::Tx;
 
-/// Appends an event about this subject; `device` is the one it concerns, if one.
+/// Appends an event about this subject; `device` is the device that it concerns, if any.
 pub(crate) async fn append(
     tx: &Tx,
     account: AccountId,
@@ -43,6 +44,7 @@ pub(crate) async fn append(
         params![account, tx.now(), kind.name(), subject, device, data.to_string()],
     )
     .await?;
+    tx.mark(Additions::to_account(account));
     Ok(())
 }
 
@@ -59,7 +61,7 @@ async fn read(tx: &Tx, scope: Scope, filter: EventFilter, after: i64, limit: u32
     let (mut events, changes_to) = changes(tx, scope, &wanted, after, limit).await?;
     let mut next = changes_to.unwrap_or(end).min(end);
     if wanted.has_locations() {
-        let (locations, to) = tx.log().events(tx, scope, &wanted, after, limit).await?;
+        let (locations, to) = feed::events(tx, scope, &wanted, after, limit).await?;
         next = next.min(to.unwrap_or(end));
         events.extend(locations);
     }
@@ -79,7 +81,7 @@ pub(crate) async fn end(tx: &Tx, scope: Scope) -> Result<i64> {
     let sql = "SELECT MAX(number) AS last FROM event WHERE account_id = ?1 AND number <= ?2";
     let last = tx.query_one(sql, params![scope.account, tx.horizon()]).await?.opt_i64("last")?.unwrap_or(0);
     let last = last.max(event_trim::trimmed_to(tx, scope.account).await?);
-    Ok(last.max(tx.log().end(tx, scope).await?))
+    Ok(last.max(feed::end(tx, scope).await?))
 }
 
 /// The events other than locations, and the number up to which the log was read if there is more of it.
@@ -91,7 +93,7 @@ async fn changes(
     limit: u32,
 ) -> Result<(Vec<Event>, Option<i64>)> {
     let mut values = params![scope.account, after, i64::from(limit)].to_vec();
-    let in_sight = match scope.reach {
+    let visible = match scope.reach {
         Reach::Account => "",
         Reach::Group(group) => {
             values.extend_from_slice(params![group, group.to_string()]);
@@ -107,7 +109,7 @@ async fn changes(
     let kinds = wanted.kinds_sql();
     let sql = format!(
         "SELECT number, account_id, at, kind, subject, device_id, data FROM event
-         WHERE account_id = ?1 AND number > ?2 {in_sight} {kinds}
+         WHERE account_id = ?1 AND number > ?2 {visible} {kinds}
          ORDER BY number LIMIT ?3"
     );
     let rows = tx.query(&sql, &values).await?;
@@ -149,7 +151,7 @@ fn from_row(row: &Row) -> Result<Event> {
         subject: row.text("subject")?,
         device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
         data: column::json(row, "data")?,
-        object: EventObject::Gone,
+        object: EventObject::Absent,
     })
 }
 

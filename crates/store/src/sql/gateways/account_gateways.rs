@@ -1,16 +1,13 @@
 //! Gateways of accounts: created, listed, and found by their secret.
 
-use std::sync::Arc;
-
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::events::event::EventKind;
 use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::gateways::feed_health::{GatewayState, HourlyCounts, PollState};
-use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
+use perigee_core::gateways::gateway::Reporter;
+use perigee_core::gateways::message_contents::RequestMessage;
 use perigee_core::id::{AccountId, DeviceId, GatewayId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
@@ -18,12 +15,13 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{AccountGateways, Result};
 use perigee_core::time::Timestamp;
 
+use crate::forward::forward;
 use crate::sql::gateways::gateway_reports::append_event;
 use crate::sql::{
     access::audit, accounts, column, devices, gateways::gateway_changes, gateways::messages, idempotency,
     ids, scope,
 };
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const COLUMNS: &str =
     "account_id, id, feed, name, device_id, options, secret_hash, created_by, creation, polled";
@@ -68,7 +66,7 @@ fn state(row: &Row) -> Result<GatewayState> {
     Ok(GatewayState {
         last_message: row.opt_timestamp("last_message")?,
         hours: row.opt_bytes_ref("hours")?.map(HourlyCounts::from_bytes).unwrap_or_default(),
-        interval_s: rhythm(row)?.interval_s(),
+        interval_s: reporting_interval(row)?.interval_s(),
         errors: row.int("errors")?,
         last_error,
         refused: row.int("refused")?,
@@ -78,12 +76,12 @@ fn state(row: &Row) -> Result<GatewayState> {
     })
 }
 
-/// The silences between messages of a gateway.
-pub(in crate::sql) fn rhythm(row: &Row) -> Result<ReportingInterval> {
+/// The learned interval between messages of a gateway.
+pub(in crate::sql) fn reporting_interval(row: &Row) -> Result<ReportingInterval> {
     Ok(row.opt_bytes_ref("rhythm")?.map(ReportingInterval::from_bytes).unwrap_or_default())
 }
 
-/// Gateways concern the whole account.
+/// Fails unless the scope is the whole account, because gateways concern the whole account.
 pub(in crate::sql) fn require_whole(scope: Scope) -> Result<()> {
     if scope.is_whole() { Ok(()) } else { Err(StoreError::NotFound(Kind::Gateway)) }
 }
@@ -154,7 +152,7 @@ async fn find(tx: &Tx, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
     tx.query_opt(&previous, params![secret_hash, tx.now()]).await?.as_ref().map(from_row).transpose()
 }
 
-/// A gateway, and the silences between its messages.
+/// A gateway, and the learned interval between its messages.
 pub(in crate::sql) async fn find_by_id(
     tx: &Tx,
     account: AccountId,
@@ -162,92 +160,31 @@ pub(in crate::sql) async fn find_by_id(
 ) -> Result<Option<(Gateway, ReportingInterval)>> {
     let sql = format!("{SELECT} WHERE g.account_id = ?1 AND g.id = ?2");
     let row = tx.query_opt(&sql, params![account, id]).await?;
-    row.as_ref().map(|row| Ok((from_row(row)?, rhythm(row)?))).transpose()
+    row.as_ref().map(|row| Ok((from_row(row)?, reporting_interval(row)?))).transpose()
 }
 
-#[async_trait]
-impl AccountGateways for Database {
-    async fn create_gateway(
-        &self,
-        actor: &Actor,
-        new: NewGateway,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Gateway>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, new, once).boxed()).await
-    }
-
-    async fn list_gateways(&self, scope: Scope, page: PageRequest) -> Result<Page<Gateway>> {
-        self.read(move |tx| list(tx, scope, page).boxed()).await
-    }
-
-    async fn replace_gateway(
-        &self,
-        actor: &Actor,
-        id: GatewayId,
-        seen: Revision,
-        settings: GatewaySettings,
-    ) -> Result<Gateway> {
-        let actor = actor.clone();
-        self.write(move |tx| gateway_changes::replace(tx, actor, id, seen, settings).boxed()).await
-    }
-
-    async fn renew_gateway_secret(
-        &self,
-        actor: &Actor,
-        id: GatewayId,
-        secret_hash: [u8; 32],
-        until: Timestamp,
-    ) -> Result<Gateway> {
-        let actor = actor.clone();
-        self.write(move |tx| gateway_changes::renew(tx, actor, id, secret_hash, until).boxed()).await
-    }
-
-    async fn delete_gateway(
-        &self,
-        actor: &Actor,
-        id: GatewayId,
-        seen: Option<Revision>,
-        unless_messages_since: Option<Timestamp>,
-    ) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| gateway_changes::delete(tx, actor, id, seen, unless_messages_since).boxed())
-            .await
-    }
-
-    async fn find_message_gateway(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>> {
-        self.read(move |tx| gateway_changes::find_also_deleted(tx, account, id).boxed()).await
-    }
-
-    async fn find_gateway(&self, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
-        self.read(move |tx| find(tx, secret_hash).boxed()).await
-    }
-
-    async fn find_gateway_devices(
-        &self,
-        gateway: &Gateway,
-        identifiers: Vec<Vec<String>>,
-    ) -> Result<Vec<Option<Reporter>>> {
-        let (account, device) = (gateway.account, gateway.settings.device);
-        let identifiers = Arc::new(identifiers);
-        self.read(move |tx| {
-            let identifiers = Arc::clone(&identifiers);
-            async move { devices::find_all_in_account(tx, account, device, &identifiers).await }.boxed()
-        })
-        .await
-    }
-
-    async fn store_gateway_message(
-        &self,
-        gateway: &Gateway,
-        device: Option<DeviceId>,
-        message: NewMessage,
-        result: MessageResult,
-    ) -> Result<()> {
-        let account = gateway.account;
-        self.write(move |tx| {
-            async move { messages::add(tx, account, device, &message, result).await }.boxed()
-        })
-        .await
+forward! {
+    impl AccountGateways for Database {
+        write create_gateway(&self, &actor: Actor, new: NewGateway, once: Option<IdempotencyKey>)
+            -> Created<Gateway> = create;
+        read list_gateways(&self, scope: Scope, page: PageRequest) -> Page<Gateway> = list;
+        write replace_gateway(&self, &actor: Actor, id: GatewayId, seen: Revision, settings: GatewaySettings)
+            -> Gateway = gateway_changes::replace;
+        write renew_gateway_secret(
+            &self, &actor: Actor, id: GatewayId, secret_hash: [u8; 32], until: Timestamp
+        ) -> Gateway = gateway_changes::renew;
+        write delete_gateway(
+            &self, &actor: Actor, id: GatewayId, seen: Option<Revision>,
+            unless_messages_since: Option<Timestamp>
+        ) -> () = gateway_changes::delete;
+        read find_message_gateway(&self, account: AccountId, id: GatewayId)
+            -> Option<Gateway> = gateway_changes::find_also_deleted;
+        read find_gateway(&self, secret_hash: [u8; 32]) -> Option<Gateway> = find;
+        read find_gateway_devices(&self, gateway: &Gateway, identifiers: Vec<Vec<String>>)
+            -> Vec<Option<Reporter>> = devices::find_all_in_account(account, device, &identifiers)
+            with account = gateway.account, device = gateway.settings.device;
+        write store_gateway_message(&self, gateway: &Gateway, message: RequestMessage)
+            -> () = messages::add(account, &message)
+            with account = gateway.account;
     }
 }

@@ -1,5 +1,6 @@
-//! What messages say beside locations: alerts, steps of emergencies and files. They are stored in the transaction of the
-//! message, with what follows from them, so that no failure leaves a message without its alert.
+//! The content of messages besides locations: alerts, steps of emergencies and files. They are stored in the
+//! transaction of the message, together with what follows from them, so that no failure leaves a message without its
+//! alert.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +12,12 @@ use perigee_core::store::Result;
 
 use crate::Tx;
 use crate::sql::alerts::{self, NewAlert};
+use crate::sql::alerts::{emergencies, sos_notices, sos_outbox};
 use crate::sql::locations::{Attached, Ingested, LastPositions, Submission};
-use crate::sql::{alerts::emergencies, alerts::sos_notices, devices::device_files, rules::rule_engine};
+use crate::sql::{devices::device_files, rules::rule_engine};
 
-/// Stores what the submissions of a batch have beside locations, of those that are not refused. On PostgreSQL their accounts
-/// are locked.
+/// Stores the content besides locations of the submissions that are not refused. On PostgreSQL their accounts are
+/// locked.
 pub(in crate::sql) async fn store(
     tx: &Tx,
     batch: &[Submission],
@@ -32,8 +34,15 @@ pub(in crate::sql) async fn store(
     }
     for (submission, result) in batch.iter().zip(&stored) {
         let sos = submission.attached.as_ref().and_then(|attached| attached.sos.as_ref());
-        if let (Some(notice), Err(StoreError::DeviceExpired(device))) = (sos, result) {
-            sos_notices::announce(tx, submission.scope.account, Some(*device), notice).await?;
+        let (Some(notice), Err(error)) = (sos, result) else { continue };
+        let account = submission.scope.account;
+        match error {
+            StoreError::DeviceExpired(device) => {
+                sos_notices::announce(tx, account, Some(*device), notice).await?;
+                sos_outbox::record(tx, None, [notice.clone()]).await?;
+            }
+            StoreError::NotFound(_) => sos_outbox::record_of_deleted(tx, account, notice).await?,
+            _ => {}
         }
     }
     for (account, submissions) in accounts {
@@ -43,7 +52,7 @@ pub(in crate::sql) async fn store(
     Ok(stored)
 }
 
-/// What one submission has, and its place in the batch.
+/// The content of one submission, and its index in the batch.
 struct OfSubmission<'b> {
     index: usize,
     device: DeviceId,

@@ -1,21 +1,23 @@
-//! Claims of identifiers on listeners that all accounts share: proven by a report in a stated interval, or by an operator.
+//! Claims of identifiers on listeners that all accounts share: proven by a report in an announced interval, or by an
+//! operator.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Origin, Scope};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::gateways::claim::{Claim, ClaimState, ClaimingDevice, OpenClaim};
+use perigee_core::gateways::network::{Network, NetworkFinding};
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::store::{Claims, Result};
+use perigee_core::store::{Additions, Claims, Queue, Result};
 use perigee_core::time::Timestamp;
 
+use super::networks;
+use crate::forward::forward;
 use crate::sql::query::Query;
 use crate::sql::{access::audit, accounts, scope};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const DAY_S: i64 = 86_400;
 
-/// The claims of a device `i` of an account, with the interval that was stated to it.
+/// The claims of a device `i` of an account, with the interval that was announced to it.
 const OF_DEVICE: &str = "\
     SELECT i.identifier, c.proven_at, c.account_id AS holder, c.device_id AS holding, p.window_from, p.window_until \
     FROM device_identifier i \
@@ -50,7 +52,6 @@ async fn begin(
     identifier: String,
     from: Timestamp,
 ) -> Result<Option<Claim>> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let find = async || {
         let claims = list(tx, actor.scope, device).await?;
@@ -85,9 +86,10 @@ async fn begin(
     find().await.map(Some)
 }
 
-/// Notes that an identifier without a proven claim was heard on a shared listener. In a stated interval this proves the claim,
-/// before it the proof fails. Heard in the intervals of two accounts it proves nothing.
-pub(in crate::sql) async fn heard(tx: &Tx, identifier: &str, at: Timestamp) -> Result<()> {
+/// Handles a report of an identifier without a proven claim on a shared listener. A report in the announced interval
+/// proves the claim; a report at another time ends the attempt. A report in the intervals of two accounts proves
+/// nothing.
+pub(in crate::sql) async fn heard(tx: &Tx, identifier: &str, at: Timestamp, peer: &str) -> Result<()> {
     let sql = "SELECT p.account_id, p.device_id, p.window_from, p.window_until FROM claim_proof p \
                JOIN device_identifier i ON i.account_id = p.account_id AND i.identifier = p.identifier \
                    AND i.device_id = p.device_id \
@@ -109,37 +111,71 @@ pub(in crate::sql) async fn heard(tx: &Tx, identifier: &str, at: Timestamp) -> R
     let sql = "UPDATE claim_proof SET window_from = NULL, window_until = NULL WHERE identifier = ?1";
     tx.execute(sql, params![identifier]).await?;
     if let [(account, device)] = proven[..] {
-        give(tx, identifier, account, device).await?;
+        give(tx, identifier, (account, device), Network::of_peer(peer)).await?;
         tracing::info!(%account, %device, identifier, "a claim was proven by a report in its interval");
     }
     Ok(())
 }
 
-/// Makes an identifier a device's own, unless another one has proved it.
-async fn give(tx: &Tx, identifier: &str, account: AccountId, device: DeviceId) -> Result<()> {
-    let sql = "INSERT INTO identifier_claim (identifier, account_id, device_id, claimed_at, proven_at) \
-               VALUES (?1, ?2, ?3, ?4, ?4) \
+/// Assigns an identifier to a device, unless another device has proved its claim. `network` is where the proof came
+/// from.
+async fn give(
+    tx: &Tx,
+    identifier: &str,
+    (account, device): (AccountId, DeviceId),
+    network: Option<Network>,
+) -> Result<()> {
+    let sql = "INSERT INTO identifier_claim (identifier, account_id, device_id, claimed_at, proven_at, proof_network) \
+               VALUES (?1, ?2, ?3, ?4, ?4, ?5) \
                ON CONFLICT (identifier) DO UPDATE SET account_id = excluded.account_id, \
-                   device_id = excluded.device_id, claimed_at = excluded.claimed_at, proven_at = excluded.proven_at \
+                   device_id = excluded.device_id, claimed_at = excluded.claimed_at, \
+                   proven_at = excluded.proven_at, proof_network = excluded.proof_network \
                WHERE identifier_claim.proven_at IS NULL";
-    tx.execute(sql, params![identifier, account, device, tx.now()]).await?;
+    let network = network.map(|network| network.to_string());
+    tx.execute(sql, params![identifier, account, device, tx.now(), network]).await?;
+    tx.mark(Additions::to_queue(Queue::Identifiers));
     Ok(())
 }
 
+/// Lists open claims: those that are not proven, whose networks are open, or whose identifier several accounts have.
+fn open_sql(tx: &Tx) -> String {
+    let (with, heard, contested, is_contested) = if tx.is_distributed() {
+        (
+            "WITH several AS MATERIALIZED ( \
+                 SELECT identifier FROM device_identifier GROUP BY identifier HAVING COUNT(*) > 1), \
+             heard AS MATERIALIZED ( \
+                 SELECT identifier, last_heard, peer FROM heard_device WHERE account_id = 0)",
+            "LEFT JOIN heard h ON h.identifier = i.identifier",
+            "LEFT JOIN several o ON o.identifier = i.identifier",
+            "o.identifier IS NOT NULL",
+        )
+    } else {
+        (
+            "",
+            "LEFT JOIN heard_device h ON h.account_id = 0 AND h.identifier = i.identifier",
+            "",
+            "EXISTS (SELECT 1 FROM device_identifier o WHERE o.identifier = i.identifier \
+                 AND o.account_id <> i.account_id)",
+        )
+    };
+    format!(
+        "{with} SELECT i.identifier, i.account_id, a.name AS account_name, i.device_id, c.proven_at, \
+             CASE WHEN c.account_id = i.account_id AND c.device_id = i.device_id THEN 1 ELSE 0 END AS holds, \
+             h.last_heard, h.peer, {columns}, CASE WHEN {is_open} THEN 1 ELSE 0 END AS has_networks \
+         FROM device_identifier i \
+         JOIN account a ON a.id = i.account_id \
+         LEFT JOIN identifier_claim c ON c.identifier = i.identifier \
+         {heard} {contested} \
+         WHERE c.proven_at IS NULL OR {is_open} OR {is_contested} \
+         ORDER BY has_networks DESC, i.identifier, holds DESC, i.account_id LIMIT 1000",
+        columns = networks::COLUMNS,
+        is_open = networks::IS_OPEN,
+    )
+}
+
 async fn list_open(tx: &Tx) -> Result<Vec<OpenClaim>> {
-    let sql = "SELECT i.identifier, i.account_id, a.name AS account_name, i.device_id, c.proven_at, \
-                   CASE WHEN c.account_id = i.account_id AND c.device_id = i.device_id THEN 1 ELSE 0 END AS holds, \
-                   h.last_heard, h.peer \
-               FROM device_identifier i \
-               JOIN account a ON a.id = i.account_id \
-               LEFT JOIN identifier_claim c ON c.identifier = i.identifier \
-               LEFT JOIN heard_device h ON h.account_id = 0 AND h.identifier = i.identifier \
-               WHERE c.proven_at IS NULL \
-                   OR EXISTS (SELECT 1 FROM device_identifier o WHERE o.identifier = i.identifier \
-                       AND o.account_id <> i.account_id) \
-               ORDER BY i.identifier, holds DESC, i.account_id LIMIT 1000";
     let mut claims: Vec<OpenClaim> = Vec::new();
-    for row in tx.query(sql, &[]).await? {
+    for row in tx.query(&open_sql(tx), &[]).await? {
         let identifier = row.text("identifier")?;
         let device = ClaimingDevice {
             account: AccountId::from_i64(row.i64("account_id")?),
@@ -154,6 +190,7 @@ async fn list_open(tx: &Tx) -> Result<Vec<OpenClaim>> {
                 proven_at: row.opt_timestamp("proven_at")?,
                 devices: vec![device],
                 heard: row.opt_timestamp("last_heard")?.zip(row.opt_text("peer")?),
+                networks: networks::open_of(&row)?,
             }),
         }
     }
@@ -161,42 +198,30 @@ async fn list_open(tx: &Tx) -> Result<Vec<OpenClaim>> {
 }
 
 async fn assign(tx: &Tx, origin: Origin, identifier: String, device: DeviceId) -> Result<()> {
-    tx.keep_device_cache_valid();
     let sql = "SELECT account_id FROM device_identifier WHERE identifier = ?1 AND device_id = ?2";
     let row = tx.query_opt(sql, params![&identifier, device]).await?;
     let row = row.ok_or(StoreError::NotFound(Kind::Device))?;
     let account = accounts::lock(tx, AccountId::from_i64(row.i64("account_id")?)).await?.id;
-    tx.execute("DELETE FROM identifier_claim WHERE identifier = ?1", params![&identifier]).await?;
-    give(tx, &identifier, account, device).await?;
+    // The networks stay, so that they are not found again.
+    let sql = "UPDATE identifier_claim SET proven_at = NULL, \
+                   network_decided_at = CASE WHEN network_found_at IS NULL THEN NULL ELSE CAST(?2 AS BIGINT) END \
+               WHERE identifier = ?1";
+    tx.execute(sql, params![&identifier, tx.now()]).await?;
+    give(tx, &identifier, (account, device), None).await?;
     let sql = "UPDATE claim_proof SET window_from = NULL, window_until = NULL WHERE identifier = ?1";
     tx.execute(sql, params![&identifier]).await?;
     let detail = Some(format!("given {identifier} by an operator"));
     audit::record_with(tx, account, &origin, "claim.assign", Some(device.to_string()), detail).await
 }
 
-#[async_trait]
-impl Claims for Database {
-    async fn list_claims(&self, scope: Scope, device: DeviceId) -> Result<Vec<Claim>> {
-        self.read(move |tx| list(tx, scope, device).boxed()).await
-    }
-
-    async fn begin_proof(
-        &self,
-        actor: &Actor,
-        device: DeviceId,
-        identifier: &str,
-        from: Timestamp,
-    ) -> Result<Option<Claim>> {
-        let (actor, identifier) = (actor.clone(), identifier.to_owned());
-        self.write(move |tx| begin(tx, actor, device, identifier, from).boxed()).await
-    }
-
-    async fn list_open_claims(&self) -> Result<Vec<OpenClaim>> {
-        self.read(|tx| list_open(tx).boxed()).await
-    }
-
-    async fn assign_claim(&self, origin: &Origin, identifier: &str, device: DeviceId) -> Result<()> {
-        let (origin, identifier) = (origin.clone(), identifier.to_owned());
-        self.write(move |tx| assign(tx, origin, identifier, device).boxed()).await
+forward! {
+    impl Claims for Database {
+        read list_claims(&self, scope: Scope, device: DeviceId) -> Vec<Claim> = list;
+        write begin_proof(&self, &actor: Actor, device: DeviceId, &identifier: str, from: Timestamp)
+            -> Option<Claim> = begin;
+        write save_network_finding(&self, &identifier: str, finding: NetworkFinding)
+            -> bool = networks::save(&identifier, finding);
+        read list_open_claims(&self) -> Vec<OpenClaim> = list_open;
+        write assign_claim(&self, &origin: Origin, &identifier: str, device: DeviceId) -> () = assign;
     }
 }

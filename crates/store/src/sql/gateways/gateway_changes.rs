@@ -1,4 +1,4 @@
-//! Gateways of accounts: changed, given another address, and deleted with their settings kept for their messages.
+//! Gateways of accounts: changed, given a new URL, and deleted while their settings are kept for their messages.
 
 use perigee_core::access::actor::Actor;
 use perigee_core::access::audit::changed;
@@ -24,7 +24,6 @@ const DELETED_MAX: u32 = Gateway::COUNT_MAX;
 
 /// Locks the account and finds the gateway.
 async fn require(tx: &Tx, actor: &Actor, id: GatewayId) -> Result<Gateway> {
-    tx.keep_device_cache_valid();
     require_whole(actor.scope)?;
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let found = find_by_id(tx, account, id).await?;
@@ -73,9 +72,9 @@ pub(in crate::sql) async fn replace(
     announce(tx, account, id).await
 }
 
-/// Lets a gateway be fetched at once, with its new settings. Another page or device has its own messages: it is fetched
-/// from the beginning. An answer to the old settings that is under way is not stored; its lease stays, because the request
-/// still takes one of the account's turns.
+/// Makes a gateway due immediately, with its new settings. `from_beginning` is set if it now polls another page or
+/// device, which has its own messages. The answer to a running request with the old settings is not stored. The lease
+/// of that request stays, because the request still counts as a running poll of the account.
 async fn poll_again(tx: &Tx, account: AccountId, id: GatewayId, from_beginning: bool) -> Result<()> {
     let sql = "UPDATE gateway_state SET next_poll = ?3, failures = 0, fence = fence + 1, \
                cursor = CASE WHEN CAST(?4 AS BIGINT) = 1 THEN '' ELSE cursor END, \
@@ -85,7 +84,7 @@ async fn poll_again(tx: &Tx, account: AccountId, id: GatewayId, from_beginning: 
     Ok(())
 }
 
-/// The gateway after a change, which is announced.
+/// Announces a change of a gateway, and returns the gateway after the change.
 async fn announce(tx: &Tx, account: AccountId, id: GatewayId) -> Result<Gateway> {
     let found = find_by_id(tx, account, id).await?;
     let gateway = found.ok_or(StoreError::NotFound(Kind::Gateway))?.0;
@@ -135,8 +134,8 @@ async fn remove(tx: &Tx, actor: &Actor, gateway: &Gateway) -> Result<()> {
     audit::record(tx, account, &actor.origin, "gateway.delete", Some(id.to_string())).await
 }
 
-/// Deletes the gateways of a device that is being deleted. What other devices sent by them before they were given this
-/// device can still be decoded again.
+/// Deletes the gateways of a device that is being deleted. Earlier messages of other devices by these gateways can
+/// still be decoded again.
 pub(in crate::sql) async fn delete_of_device(
     tx: &Tx,
     actor: &Actor,
@@ -155,7 +154,8 @@ pub(in crate::sql) async fn delete_of_device(
     Ok(())
 }
 
-/// When the last message came. Nodes save it every few seconds; a later one is among the newest of the account.
+/// The time of the last message. Nodes save it every few seconds; a later one is among the newest messages of the
+/// account.
 async fn last_message(tx: &Tx, gateway: &Gateway) -> Result<Option<Timestamp>> {
     let sql = "SELECT MAX(received_at) AS last FROM (SELECT received_at, gateway_id FROM raw_message \
                WHERE account_id = ?1 ORDER BY id DESC LIMIT ?3) AS newest WHERE gateway_id = ?2";
@@ -169,7 +169,7 @@ fn without_secrets(options: &str) -> Map<String, Json> {
     options
 }
 
-/// Keeps what is needed to decode messages of the gateway again.
+/// Keeps the settings that are needed to decode messages of the gateway again.
 async fn keep(tx: &Tx, gateway: &Gateway) -> Result<()> {
     let options = without_secrets(&gateway.settings.options);
     let sql = "INSERT INTO deleted_gateway (account_id, id, feed, device_id, options, creation, deleted_at) \
@@ -177,7 +177,7 @@ async fn keep(tx: &Tx, gateway: &Gateway) -> Result<()> {
     let NewGateway { feed, device, .. } = &gateway.settings;
     let (account, text) = (gateway.account, Json::Object(options).to_string());
     tx.execute(sql, params![account, gateway.id, feed, *device, text, gateway.creation, tx.now()]).await?;
-    // A client that creates and deletes gateways in turn does not fill the database.
+    // A limit, so that creating and deleting gateways in turn does not fill the database.
     let sql = "DELETE FROM deleted_gateway WHERE account_id = ?1 AND id IN ( \
                SELECT id FROM deleted_gateway WHERE account_id = ?1 ORDER BY deleted_at DESC, id DESC \
                LIMIT 100 OFFSET ?2)";
@@ -185,7 +185,7 @@ async fn keep(tx: &Tx, gateway: &Gateway) -> Result<()> {
     Ok(())
 }
 
-/// A gateway that was deleted, if its settings are kept, or that was not.
+/// Finds a gateway, or a deleted one whose settings are kept.
 pub(in crate::sql) async fn find_also_deleted(
     tx: &Tx,
     account: AccountId,
@@ -222,7 +222,6 @@ fn from_deleted(row: &Row) -> Result<Gateway> {
 
 /// Deletes the settings of gateways that were deleted before this instant: their messages are deleted, too.
 pub(in crate::sql) async fn delete_kept_before(tx: &Tx, cut: Timestamp) -> Result<()> {
-    tx.keep_device_cache_valid();
     tx.execute("DELETE FROM deleted_gateway WHERE deleted_at < ?1", params![cut]).await?;
     Ok(())
 }

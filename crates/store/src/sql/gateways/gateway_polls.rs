@@ -1,4 +1,4 @@
-//! Polls of gateways: leased to one node at a time, settled together with what they brought.
+//! Polls of gateways: leased to one node at a time, settled together with their answer.
 
 use perigee_core::gateways::feed_health::GatewayReport;
 use perigee_core::id::{AccountId, GatewayId};
@@ -18,10 +18,11 @@ pub(in crate::sql) async fn is_one_due(tx: &Tx) -> Result<bool> {
 /// The polls that are under way.
 #[derive(Default)]
 struct Running {
-    /// Accounts with one, and accounts that may have no more.
+    /// Accounts with at least one running poll.
     busy: Vec<i64>,
+    /// Accounts with the maximum number of running polls.
     full: Vec<i64>,
-    /// Of gateways whose last poll failed.
+    /// Number of running polls of gateways whose last poll failed.
     failing: i64,
 }
 
@@ -42,7 +43,7 @@ impl Running {
         Ok(running)
     }
 
-    /// The conditions to try in turn. One poll of a failing gateway goes first, so that it is not put off for ever.
+    /// The conditions to try in turn. One poll of a failing gateway goes first, so that it is not postponed forever.
     fn choices(&self) -> Vec<String> {
         let listed = |accounts: &[i64]| match accounts {
             [] => String::new(),
@@ -68,7 +69,6 @@ pub(in crate::sql) async fn lease(
     lease_ms: i64,
     after: AccountId,
 ) -> Result<Option<LeasedPoll>> {
-    tx.keep_device_cache_valid();
     for choice in Running::load(tx).await?.choices() {
         for turn in [">", "<="] {
             let condition = format!("{choice} AND s.account_id {turn} ?2");
@@ -100,7 +100,7 @@ async fn lease_one(
     values.extend(feeds.iter().map(|feed| Value::from(*feed)));
     let sql = "UPDATE gateway_state SET lease_until = ?4, fence = fence + 1 \
                WHERE account_id = ?1 AND gateway_id = ?2 AND fence = ?3 RETURNING fence";
-    // Rows are not locked across accounts: a gateway that another node has leased meanwhile is passed over.
+    // Rows are not locked across accounts: a gateway that another node has leased meanwhile is skipped.
     while let Some(row) = tx.query_opt(&due, &values).await? {
         let account = AccountId::from_i64(row.i64("account_id")?);
         let id = GatewayId::from_i64(row.i64("gateway_id")?);
@@ -116,7 +116,6 @@ async fn lease_one(
 
 /// Stores answer and cursor of a poll, and ends its lease.
 pub(in crate::sql) async fn settle(tx: &Tx, poll: &LeasedPoll, settled: PollSettlement) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let (account, gateway) = (poll.gateway.account, poll.gateway.id);
     tx.lock_account(account).await?;
     let failed = settled.error.is_some();
@@ -136,9 +135,9 @@ pub(in crate::sql) async fn settle(tx: &Tx, poll: &LeasedPoll, settled: PollSett
     if tx.execute(sql, values).await? == 0 {
         return Ok(false);
     }
-    let is_unreadable = settled.page.as_ref().is_some_and(|(message, _)| message.error.is_some());
-    if let Some((message, result)) = &settled.page {
-        messages::add(tx, account, None, message, *result).await?;
+    let is_unreadable = settled.page.as_ref().is_some_and(|page| page.message.error.is_some());
+    if let Some(page) = &settled.page {
+        messages::add(tx, account, page).await?;
     }
     let report = GatewayReport {
         account,
@@ -147,7 +146,7 @@ pub(in crate::sql) async fn settle(tx: &Tx, poll: &LeasedPoll, settled: PollSett
         messages: settled.messages,
         errors: u64::from(failed || is_unreadable),
         refused: u64::from(settled.refused),
-        last_error: settled.error.or_else(|| settled.page.and_then(|(message, _)| message.error)),
+        last_error: settled.error.or_else(|| settled.page.and_then(|page| page.message.error)),
     };
     gateway_reports::add(tx, &report).await?;
     Ok(true)

@@ -16,23 +16,22 @@ use crate::{Tx, params};
 /// Late gateways that one transaction announces.
 const LATE_PER_JOB: i64 = 100;
 
-/// Adds a report to the state of its gateway; gives whether a refusal was announced. The account is locked before the
+/// Adds a report to the state of its gateway; returns whether a refusal was announced. The account is locked before the
 /// row, as everywhere.
 pub(in crate::sql) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool> {
-    tx.keep_device_cache_valid();
     tx.lock_account(report.account).await?;
-    let Some((gateway, mut rhythm)) = find_by_id(tx, report.account, report.gateway).await? else {
+    let Some((gateway, mut interval)) = find_by_id(tx, report.account, report.gateway).await? else {
         return Ok(false);
     };
     let mut state = gateway.state.clone();
     if let Some((first, last)) = report.heard {
-        rhythm.hear(first);
-        rhythm.hear(last);
+        interval.hear(first);
+        interval.hear(last);
         state.hours.add(last, report.messages);
         state.last_message = state.last_message.max(Some(last));
     }
-    let late = late_at(&state, &rhythm);
-    // It stays late, and is not announced again, until what was missing comes.
+    let late = late_at(&state, &interval);
+    // It stays late, and is not announced again, until the next message arrives.
     state.late_since = state.late_since.filter(|_| late.is_some_and(|late| late < tx.now()));
     let late = late.filter(|_| state.late_since.is_none());
     let error = report.last_error.as_ref();
@@ -50,7 +49,7 @@ pub(in crate::sql) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool>
         report.gateway,
         state.last_message,
         state.hours.to_bytes(),
-        rhythm.to_bytes(),
+        interval.to_bytes(),
         count(report.errors),
         error.clone(),
         error.as_ref().map(|_| tx.now()),
@@ -66,15 +65,14 @@ pub(in crate::sql) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool>
     Ok(announces)
 }
 
-/// Whether a gateway is late that was not announced.
+/// Whether a gateway is late and was not announced yet.
 pub(in crate::sql) async fn is_one_late(tx: &Tx) -> Result<bool> {
     let sql = "SELECT gateway_id FROM gateway_state WHERE late_at < ?1 LIMIT 1";
     Ok(tx.query_opt(sql, params![tx.now()]).await?.is_some())
 }
 
-/// Announces gateways that are late. Gives how many.
+/// Announces gateways that are late. Returns how many.
 pub(in crate::sql) async fn announce_late(tx: &Tx) -> Result<u64> {
-    tx.keep_device_cache_valid();
     let sql = "SELECT account_id, gateway_id FROM gateway_state WHERE late_at < ?1 ORDER BY account_id, gateway_id \
                LIMIT ?2";
     let mut announced = 0;

@@ -1,4 +1,4 @@
-//! Devices that were heard and are not known: bounded in number, in messages and in time.
+//! Unknown devices that have reported: limited in number, messages and time.
 
 use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::gateways::gateway::{HeardDevice, HeardMessage, HeardReport, Reporter};
@@ -9,16 +9,15 @@ use crate::sql::query::insert_many;
 use crate::sql::{devices, gateways::claims, ids};
 use crate::{Row, Tx, params};
 
-/// The account of what was heard on a listener that all accounts share.
+/// The account number of unknown devices on shared listeners.
 const SHARED: i64 = 0;
 
 fn key(account: Option<AccountId>) -> i64 {
     account.map_or(SHARED, AccountId::as_i64)
 }
 
-/// Adds what was heard since the last report.
+/// Adds the unknown devices that have reported since the last save.
 pub(in crate::sql) async fn save(tx: &Tx, reports: &[HeardReport]) -> Result<()> {
-    tx.keep_device_cache_valid();
     let mut reports: Vec<&HeardReport> =
         reports.iter().filter(|report| devices::storable(&report.identifier)).collect();
     // Every node writes them in the same order, which prevents deadlocks.
@@ -26,7 +25,7 @@ pub(in crate::sql) async fn save(tx: &Tx, reports: &[HeardReport]) -> Result<()>
     for report in reports {
         save_one(tx, report).await?;
         if report.account.is_none() {
-            claims::heard(tx, &report.identifier, report.last_heard).await?;
+            claims::heard(tx, &report.identifier, report.last_heard, &report.peer).await?;
         }
     }
     let sql = "DELETE FROM heard_device WHERE last_heard < ?1";
@@ -77,7 +76,7 @@ async fn save_one(tx: &Tx, report: &HeardReport) -> Result<()> {
 /// The unknown devices, newest first. Those that were claimed since, by a claim that is proven, are no longer unknown.
 pub(in crate::sql) async fn list(tx: &Tx, account: Option<AccountId>) -> Result<Vec<HeardDevice>> {
     let sql = "SELECT h.account_id, h.identifier, h.source, h.peer, h.first_heard, h.last_heard, h.messages, \
-                   (SELECT m.bytes FROM heard_message m WHERE m.account_id = h.account_id \
+                   (SELECT m.bytes FROM heard_message m WHERE m.account_id = ?1 \
                         AND m.identifier = h.identifier ORDER BY m.id DESC LIMIT 1) AS last_message \
                FROM heard_device h \
                WHERE h.account_id = ?1 \
@@ -103,13 +102,16 @@ fn from_row(row: &Row, account: Option<AccountId>) -> Result<HeardDevice> {
     })
 }
 
-/// Devices that were claimed after they were heard: on shared listeners by the claim, by gateways of an account when the
-/// account has the identifier.
+/// Unknown devices that were claimed after they had reported: on shared listeners by a claim, on gateways of an
+/// account when the account has the identifier.
 pub(in crate::sql) async fn claimed(
     tx: &Tx,
     limit: u32,
     counted: CountedClaims,
 ) -> Result<Vec<(i64, Reporter)>> {
+    if tx.is_distributed() {
+        return claimed_on_cluster(tx, limit, counted).await;
+    }
     let sql = format!(
         "SELECT h.account_id AS heard_by, h.identifier, i.account_id, i.device_id, {} \
          FROM heard_device h \
@@ -128,13 +130,58 @@ pub(in crate::sql) async fn claimed(
     rows.iter().map(claimed).collect()
 }
 
-/// Removes them, and gives what was kept. Of two nodes, the one that deletes the row gets it.
+/// Like [`claimed`], where tables are distributed: account by account, because the device of a claim is on another
+/// server than those that shared listeners have heard.
+async fn claimed_on_cluster(tx: &Tx, limit: u32, counted: CountedClaims) -> Result<Vec<(i64, Reporter)>> {
+    let (most, mut found) = (usize::try_from(limit).unwrap_or(usize::MAX), Vec::new());
+    let sql = format!(
+        "SELECT h.identifier, c.account_id, c.device_id FROM heard_device h \
+         JOIN identifier_claim c ON c.identifier = h.identifier{} WHERE h.account_id = ?1 ORDER BY h.identifier",
+        devices::counted_sql(counted)
+    );
+    for claim in tx.query(&sql, params![SHARED]).await? {
+        if found.len() >= most {
+            return Ok(found);
+        }
+        let sql = format!(
+            "SELECT i.account_id, i.device_id, {} FROM device_identifier i \
+             JOIN device d ON d.account_id = ?1 AND d.id = i.device_id {} \
+             WHERE i.account_id = ?1 AND i.device_id = ?2 AND i.identifier = ?3",
+            devices::reporter_columns(tx),
+            devices::REPORTER_LIVE
+        );
+        let identifier = claim.str("identifier")?;
+        let values = params![claim.i64("account_id")?, claim.i64("device_id")?, identifier];
+        if let Some(row) = tx.query_opt(&sql, values).await? {
+            found.push((SHARED, devices::reporter(tx, &row, identifier)?));
+        }
+    }
+    let sql = format!(
+        "SELECT h.account_id AS heard_by, h.identifier, i.account_id, i.device_id, {} \
+         FROM heard_device h \
+         JOIN device_identifier i ON i.account_id = h.account_id AND i.identifier = h.identifier \
+         JOIN device d ON d.account_id = i.account_id AND d.id = i.device_id {} \
+         WHERE h.account_id <> ?1 ORDER BY h.account_id, h.identifier LIMIT ?2",
+        devices::reporter_columns(tx),
+        devices::REPORTER_LIVE
+    );
+    for row in tx.query(&sql, params![SHARED, limit.saturating_sub(int(found.len()))]).await? {
+        found.push((row.i64("heard_by")?, devices::reporter(tx, &row, row.str("identifier")?)?));
+    }
+    Ok(found)
+}
+
+fn int(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Removes claimed devices from the unknown ones, and returns their kept messages. Of two nodes, the one that deletes
+/// the row gets them.
 pub(in crate::sql) async fn take_claimed(
     tx: &Tx,
     limit: u32,
     counted: CountedClaims,
 ) -> Result<Vec<(Reporter, Vec<HeardMessage>)>> {
-    tx.keep_device_cache_valid();
     let mut taken = Vec::new();
     for (heard_by, reporter) in claimed(tx, limit, counted).await? {
         let sql = "SELECT received_at, source, peer, datagram, bytes FROM heard_message \

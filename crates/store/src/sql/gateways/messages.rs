@@ -1,22 +1,25 @@
-//! Raw messages: stored in the transaction of what they say, listed newest first.
+//! Raw messages: stored in the transaction of their content, listed newest first.
 
 use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
-use perigee_core::gateways::message_contents::StoredContents;
+use perigee_core::gateways::message_contents::{RequestMessage, StoredContents};
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::id::{AccountId, DeviceId, GatewayId, MessageId};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 
+use super::message_devices;
+use crate::batch_statement::BatchStatement;
+use crate::sql::alerts::sos_outbox;
 use crate::sql::locations::Submission;
 use crate::sql::query::{Query, insert_many};
 use crate::sql::{column, scope};
 use crate::{Row, Tx, Value, params};
 
-/// Messages that one page examines; there is no index by device or result.
+/// Maximum number of messages that one page examines; there is no index by device or result.
 const EXAMINED_MAX: i64 = 5_000;
-/// Bytes of a message that a list gives.
+/// Bytes of a message that a list contains.
 const LISTED_BYTES: i64 = 1_024;
 
 macro_rules! insert {
@@ -30,15 +33,24 @@ macro_rules! insert {
 }
 
 const HEAD: &str = insert!("");
-/// On PostgreSQL, given an array for each column.
-const INSERT_ARRAYS: &str = insert!(
-    " SELECT * FROM unnest( \
-        CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), CAST($5 AS TEXT[]), \
-        CAST($6 AS TEXT[]), CAST($7 AS TEXT[]), CAST($8 AS TEXT[]), CAST($9 AS TEXT[]), CAST($10 AS BYTEA[]), \
-        CAST($11 AS BIGINT[]))"
-);
+/// Inserts rows on PostgreSQL, given an array for each column.
+const INSERT_ARRAYS: BatchStatement = BatchStatement {
+    any_account: insert!(
+        " SELECT * FROM unnest( \
+            CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
+            CAST($5 AS TEXT[]), CAST($6 AS TEXT[]), CAST($7 AS TEXT[]), CAST($8 AS TEXT[]), CAST($9 AS TEXT[]), \
+            CAST($10 AS BYTEA[]), CAST($11 AS BIGINT[]))"
+    ),
+    one_account: insert!(
+        " SELECT a.id, w.* FROM account a CROSS JOIN unnest( \
+            CAST($2 AS BIGINT[]), CAST($3 AS BIGINT[]), CAST($4 AS BIGINT[]), \
+            CAST($5 AS TEXT[]), CAST($6 AS TEXT[]), CAST($7 AS TEXT[]), CAST($8 AS TEXT[]), CAST($9 AS TEXT[]), \
+            CAST($10 AS BYTEA[]), CAST($11 AS BIGINT[])) w \
+        WHERE a.id = (CAST($1 AS BIGINT[]))[1]"
+    ),
+};
 
-/// Stores the messages of a batch, given the results of what they say.
+/// Stores the messages of a batch, given the results of their content.
 pub(in crate::sql) async fn append(
     tx: &Tx,
     submissions: &[Submission],
@@ -48,47 +60,56 @@ pub(in crate::sql) async fn append(
     for (submission, result) in submissions.iter().zip(results) {
         let Some(message) = &submission.message else { continue };
         let Some(result) = result_of(message, result) else { continue };
-        let is_kept = match message.keep {
-            Keep::Always => true,
-            Keep::IfUsed => result.is_used(),
-            Keep::Never => false,
-        };
-        if !is_kept {
+        if !is_kept(message, result) {
             continue;
         }
         let device = (result != MessageResult::UnknownDevice).then_some(submission.device);
-        rows.push(row(tx, submission.scope.account, device, message, result));
+        let id = MessageId::new(tx.ids(), tx.now());
+        rows.push(row(tx, (submission.scope.account, id), device, message, result));
     }
     match tx.as_postgres() {
-        Some(session) => Ok(session.insert_with_commit(INSERT_ARRAYS, rows).await?),
+        Some(session) => {
+            Ok(session.insert_with_commit(INSERT_ARRAYS.of(session.is_distributed()), rows).await?)
+        }
         None => insert_many(tx, HEAD, &rows, "").await.map(drop),
     }
 }
 
-/// Stores a message without locations: that of no device, of several, or a test of one.
-pub(in crate::sql) async fn add(
-    tx: &Tx,
-    account: AccountId,
-    device: Option<DeviceId>,
-    message: &NewMessage,
-    result: MessageResult,
-) -> Result<()> {
-    tx.keep_device_cache_valid();
-    insert_many(tx, HEAD, &[row(tx, account, device, message, result)], "").await?;
-    Ok(())
+/// Whether a message with this result is stored itself.
+const fn is_kept(message: &NewMessage, result: MessageResult) -> bool {
+    match message.keep {
+        Keep::Always => true,
+        Keep::IfUsed => result.is_used(),
+        Keep::Never => false,
+    }
 }
 
-/// Changes device, result and error of a message; gives whether it is still there.
+/// Stores the message of a request, with the devices that report in it, and records the SOS of unknown ones.
+pub(in crate::sql) async fn add(tx: &Tx, account: AccountId, request: &RequestMessage) -> Result<()> {
+    let RequestMessage { message, result, devices, sos } = request;
+    sos_outbox::record(tx, Some(account), sos.iter().cloned()).await?;
+    if !is_kept(message, *result) {
+        return Ok(());
+    }
+    let id = MessageId::new(tx.ids(), tx.now());
+    insert_many(tx, HEAD, &[row(tx, (account, id), devices.only(), message, *result)], "").await?;
+    message_devices::add(tx, account, id, devices.several()).await
+}
+
+/// Changes device, result and error of a message, and adds to its devices; returns whether it is still there.
 pub(in crate::sql) async fn set_result(tx: &Tx, message: &RawMessage) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let sql =
         "UPDATE raw_message SET device_id = ?3, result = ?4, error = ?5 WHERE account_id = ?1 AND id = ?2";
     let error = message.error.as_ref().map(|error| text(error, NewMessage::ERROR_MAX));
     let values = params![message.account, message.id, message.device, message.result.name(), error];
-    Ok(tx.execute(sql, values).await? > 0)
+    let is_there = tx.execute(sql, values).await? > 0;
+    if is_there {
+        message_devices::add(tx, message.account, message.id, &message.devices).await?;
+    }
+    Ok(is_there)
 }
 
-/// What became of a message whose contents had this result; `None` if it failed for a reason of the store.
+/// The result of a message whose contents had this result; `None` if the store itself failed.
 fn result_of(message: &NewMessage, contents: &Result<StoredContents>) -> Option<MessageResult> {
     match contents {
         Ok(_) if message.error.is_some() => Some(MessageResult::Unparsable),
@@ -99,15 +120,15 @@ fn result_of(message: &NewMessage, contents: &Result<StoredContents>) -> Option<
     }
 }
 
+/// The row of a message. If another node has drawn the same id, the batch fails, and each message is tried alone with
+/// another id.
 fn row(
     tx: &Tx,
-    account: AccountId,
+    (account, id): (AccountId, MessageId),
     device: Option<DeviceId>,
     message: &NewMessage,
     result: MessageResult,
 ) -> Vec<Value> {
-    // A number that another node has drawn too fails the batch; each message is then tried by itself with another.
-    let id = MessageId::new(tx.ids(), tx.now());
     params![
         account,
         id,
@@ -124,7 +145,7 @@ fn row(
     .to_vec()
 }
 
-/// A sender's text as it can be stored: without NUL, and no longer than this.
+/// A sender's text in the form that can be stored: without NUL, and truncated.
 fn text(sent: &str, most: usize) -> String {
     sent.chars().filter(|letter| *letter != '\0').take(most).collect()
 }
@@ -140,7 +161,7 @@ fn visible(columns: &str, scope: Scope) -> Query {
     } else {
         query.push(" AND (");
     }
-    query.push("EXISTS (SELECT 1 FROM device d WHERE d.account_id = r.account_id AND d.id = r.device_id");
+    query.push("EXISTS (SELECT 1 FROM device d WHERE d.account_id = ?1 AND d.id = r.device_id");
     scope::keep_devices(&mut query, scope, "d.id");
     query.push("))");
     query
@@ -159,13 +180,14 @@ pub(in crate::sql) async fn list(
     let Some(lowest) = part.opt_i64("lowest")? else { return Ok(Page { items: Vec::new(), next: None }) };
     let columns = format!(
         "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, r.gateway_id, \
-         LENGTH(r.bytes) AS size, SUBSTR(r.bytes, 1, {LISTED_BYTES}) AS bytes"
+         LENGTH(r.bytes) AS size, SUBSTR(r.bytes, 1, {LISTED_BYTES}) AS bytes, {}",
+        message_devices::column(Some(message_devices::LISTED))
     );
     let mut query = visible(&columns, scope);
     query.push_with(" AND r.id < {}", before);
     query.push_with(" AND r.id >= {}", lowest);
     if let Some(device) = filter.device {
-        query.push_with(" AND r.device_id = {}", device);
+        message_devices::keep(&mut query, device, (lowest, before));
     }
     if let Some(result) = filter.result {
         query.push_with(" AND r.result = {}", result.name());
@@ -183,28 +205,32 @@ pub(in crate::sql) async fn list(
 }
 
 pub(in crate::sql) async fn find(tx: &Tx, scope: Scope, id: MessageId) -> Result<Option<RawMessage>> {
-    let columns = "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, r.gateway_id, \
-                   LENGTH(r.bytes) AS size, r.bytes";
-    let mut query = visible(columns, scope);
+    let columns = format!(
+        "r.account_id, r.id, r.received_at, r.device_id, r.source, r.peer, r.identifier, r.result, r.error, r.gateway_id, \
+         LENGTH(r.bytes) AS size, r.bytes, {}",
+        message_devices::column(None)
+    );
+    let mut query = visible(&columns, scope);
     query.push_with(" AND r.id = {}", id);
     query.row(tx).await?.as_ref().map(from_row).transpose()
 }
 
-/// The messages of an account after the first id and up to the second that were decoded, oldest first.
+/// The decoded messages of an account after the first id and up to the second, oldest first. The devices of messages
+/// with several devices are not read.
 pub(in crate::sql) async fn decoded_between(
     tx: &Tx,
     account: AccountId,
     (after, to): (i64, i64),
 ) -> Result<Vec<RawMessage>> {
     let sql = "SELECT account_id, id, received_at, device_id, source, peer, identifier, result, error, gateway_id, \
-                   LENGTH(bytes) AS size, bytes \
+                   LENGTH(bytes) AS size, bytes, CAST(NULL AS TEXT) AS devices \
                FROM raw_message WHERE account_id = ?1 AND id > ?2 AND id <= ?3 AND result IN (?4, ?5) ORDER BY id";
     let (decoded, duplicate) = (MessageResult::Decoded.name(), MessageResult::Duplicate.name());
     let rows = tx.query(sql, params![account, after, to, decoded, duplicate]).await?;
     rows.iter().map(from_row).collect()
 }
 
-/// Bytes of a message, without reading them.
+/// The size of a message in bytes, without reading them.
 pub(in crate::sql) async fn size(tx: &Tx, scope: Scope, id: MessageId) -> Result<Option<u32>> {
     let mut query = visible("LENGTH(r.bytes) AS size", scope);
     query.push_with(" AND r.id = {}", id);
@@ -220,6 +246,7 @@ fn from_row(row: &Row) -> Result<RawMessage> {
         source: row.text("source")?,
         peer: row.text("peer")?,
         device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
+        devices: message_devices::read(row)?,
         identifier: row.opt_text("identifier")?,
         result: result.ok_or_else(|| column::unreadable("result", "not a result of a message"))?,
         error: row.opt_text("error")?,

@@ -1,6 +1,6 @@
-//! How much room raw messages take, by day and by who sent them.
+//! Storage used by raw messages, by day and sender.
 
-use perigee_core::gateways::raw_usage::RawUsage;
+use perigee_core::gateways::raw_usage::{ListedUsage, RawUsage};
 use perigee_core::id::{AccountId, DeviceId, GatewayId};
 use perigee_core::store::Result;
 
@@ -12,9 +12,8 @@ fn today(tx: &Tx) -> i64 {
     tx.now().as_millis().div_euclid(DAY_MS)
 }
 
-/// Adds usage to the present day, and forgets that of days long ago.
+/// Adds usage to the current day, and deletes that of old days.
 pub(in crate::sql) async fn add(tx: &Tx, all: &[RawUsage]) -> Result<()> {
-    tx.keep_device_cache_valid();
     let sql = "INSERT INTO raw_usage (account_id, day, gateway_id, device_id, kept, kept_bytes, unused_bytes, dropped, \
                dropped_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
                ON CONFLICT (account_id, day, gateway_id, device_id) DO UPDATE SET kept = raw_usage.kept + excluded.kept, \
@@ -45,21 +44,22 @@ pub(in crate::sql) async fn add(tx: &Tx, all: &[RawUsage]) -> Result<()> {
     Ok(())
 }
 
-/// Who took the most room.
-pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<RawUsage>> {
-    let sql = "SELECT account_id, gateway_id, device_id, CAST(SUM(kept) AS BIGINT) AS kept, \
+/// The senders that use the most storage.
+pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<ListedUsage>> {
+    let sql = "SELECT u.account_id, a.name AS account_name, gateway_id, device_id, CAST(SUM(kept) AS BIGINT) AS kept, \
                CAST(SUM(kept_bytes) AS BIGINT) AS kept_bytes, CAST(SUM(unused_bytes) AS BIGINT) AS unused_bytes, \
                CAST(SUM(dropped) AS BIGINT) AS dropped, CAST(SUM(dropped_bytes) AS BIGINT) AS dropped_bytes \
-               FROM raw_usage WHERE day > ?1 GROUP BY account_id, gateway_id, device_id \
-               ORDER BY SUM(kept_bytes) + SUM(dropped_bytes) DESC, account_id, gateway_id, device_id LIMIT ?2";
+               FROM raw_usage u JOIN account a ON a.id = u.account_id \
+               WHERE day > ?1 GROUP BY u.account_id, a.name, gateway_id, device_id \
+               ORDER BY SUM(kept_bytes) + SUM(dropped_bytes) DESC, u.account_id, gateway_id, device_id LIMIT ?2";
     let rows = tx.query(sql, params![today(tx) - RawUsage::DAYS, i64::from(RawUsage::LISTED_MAX)]).await?;
     rows.iter().map(from_row).collect()
 }
 
-fn from_row(row: &Row) -> Result<RawUsage> {
+fn from_row(row: &Row) -> Result<ListedUsage> {
     let id = |name: &str| -> Result<Option<i64>> { Ok(Some(row.i64(name)?).filter(|id| *id != 0)) };
     let count = |name: &str| -> Result<u64> { Ok(u64::try_from(row.i64(name)?).unwrap_or(0)) };
-    Ok(RawUsage {
+    let usage = RawUsage {
         account: AccountId::from_i64(row.i64("account_id")?),
         gateway: id("gateway_id")?.map(GatewayId::from_i64),
         device: id("device_id")?.map(DeviceId::from_i64),
@@ -68,5 +68,6 @@ fn from_row(row: &Row) -> Result<RawUsage> {
         unused_bytes: count("unused_bytes")?,
         dropped: count("dropped")?,
         dropped_bytes: count("dropped_bytes")?,
-    })
+    };
+    Ok(ListedUsage { account_name: row.text("account_name")?, usage })
 }

@@ -1,4 +1,5 @@
-//! Requests that may tell of several devices: stored in one transaction, or in few if they say very much.
+//! Requests that may contain reports of several devices: stored in one transaction, or in several if they have much
+//! content.
 
 use perigee_core::gateways::gateway::Reporter;
 use perigee_core::gateways::message_contents::{MessageContents, NewRequest, StoredContents};
@@ -7,13 +8,13 @@ use perigee_core::store::Result;
 use crate::Database;
 use crate::sql::locations::{Submission, submit_together};
 
-/// Locations of one transaction, so that others of the account do not wait long.
+/// Maximum number of locations of one transaction, so that others of the account do not wait long.
 const LOCATIONS_MAX: usize = 5_000;
 /// Alerts, steps and files of one transaction: each alert may create messages to fifty recipients.
 const ATTACHED_MAX: usize = 200;
 
-/// Stores a request. What exceeds a transaction is stored before the message: if that fails in between, the message is not
-/// stored either, and what was stored is recognised when the request is sent again.
+/// Stores a request. Content beyond one transaction is stored before the message: if that fails, the message is not
+/// stored either, and the stored content is recognised when the request is sent again.
 pub(in crate::sql) async fn store(
     database: &Database,
     request: NewRequest,
@@ -23,15 +24,15 @@ pub(in crate::sql) async fn store(
     let mut results: Vec<Result<StoredContents>> =
         devices.iter().map(|_| Ok(StoredContents::default())).collect();
     loop {
-        let (places, part) = take_part(&mut devices, results.iter().map(Result::is_ok));
+        let (indices, part) = take_part(&mut devices, results.iter().map(Result::is_ok));
         let is_last = devices.iter().all(|(_, contents)| contents.is_empty());
         let of_device =
             |(reporter, contents)| Submission::of(&reporter, contents, duplicate_rule).marked_past(is_past);
         let submissions = part.into_iter().map(of_device).collect();
         let message = if is_last { message.take() } else { None };
         let stored = submit_together(database, account, submissions, message).await?;
-        for (place, stored) in places.into_iter().zip(stored) {
-            match (results.get_mut(place), stored) {
+        for (index, stored) in indices.into_iter().zip(stored) {
+            match (results.get_mut(index), stored) {
                 (Some(Ok(before)), Ok(stored)) => before.append(stored),
                 (Some(result), stored) => *result = stored,
                 (None, _) => {}
@@ -43,15 +44,15 @@ pub(in crate::sql) async fn store(
     }
 }
 
-/// Takes what one transaction stores: the places of its devices, and their contents. Devices that were refused are left out,
-/// and what is left of them is dropped.
+/// Takes the content for one transaction: the indices of its devices, and their contents. Refused devices are left out,
+/// and the rest of their content is dropped.
 fn take_part(
     devices: &mut [(Reporter, MessageContents)],
     admitted: impl Iterator<Item = bool>,
 ) -> (Vec<usize>, Vec<(Reporter, MessageContents)>) {
-    let (mut places, mut part) = (Vec::new(), Vec::new());
+    let (mut indices, mut part) = (Vec::new(), Vec::new());
     let (mut locations, mut attached) = (LOCATIONS_MAX, ATTACHED_MAX);
-    for (place, ((reporter, contents), is_admitted)) in devices.iter_mut().zip(admitted).enumerate() {
+    for (index, ((reporter, contents), is_admitted)) in devices.iter_mut().zip(admitted).enumerate() {
         if !is_admitted {
             *contents = MessageContents::default();
             continue;
@@ -63,10 +64,10 @@ fn take_part(
             files: take(&mut contents.files, &mut attached),
             sos: contents.sos.take(),
         };
-        places.push(place);
+        indices.push(index);
         part.push((reporter.clone(), taken));
     }
-    (places, part)
+    (indices, part)
 }
 
 /// Takes items from the beginning, as far as there is room.

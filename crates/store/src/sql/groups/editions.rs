@@ -34,7 +34,6 @@ pub(in crate::sql) struct Edition {
 
 /// Begins a hidden edition.
 pub(in crate::sql) async fn begin(tx: &Tx, account: AccountId, group: GroupId) -> Result<Edition> {
-    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let edition = Edition { account, group, number: next(tx, account, group).await? };
     note(tx, edition, NO_EDITION, false).await?;
@@ -65,7 +64,6 @@ pub(in crate::sql) async fn write(
     edition: Edition,
     devices: Vec<DeviceId>,
 ) -> Result<()> {
-    tx.keep_device_cache_valid();
     tx.lock_account(edition.account).await?;
     scope::require_devices(tx, scope, &devices).await?;
     let Edition { account, group, number } = edition;
@@ -76,7 +74,7 @@ pub(in crate::sql) async fn write(
     Ok(())
 }
 
-/// Publishes an edition in place of another.
+/// Publishes an edition instead of another.
 pub(in crate::sql) async fn show(tx: &Tx, edition: Edition, replaces: i64) -> Result<()> {
     let sql = "UPDATE group_change SET shown = TRUE, replaces = ?4 \
                WHERE account_id = ?1 AND group_id = ?2 AND edition = ?3 AND shown = FALSE";
@@ -93,9 +91,8 @@ pub(in crate::sql) async fn hide(tx: &Tx, account: AccountId, group: GroupId, sh
     note(tx, Edition { account, group, number }, shown, true).await
 }
 
-/// Removes a slice of a hidden edition; says whether there is more.
+/// Removes a slice of a hidden edition; returns whether there is more.
 pub(in crate::sql) async fn discard_some(tx: &Tx, edition: Edition) -> Result<bool> {
-    tx.keep_device_cache_valid();
     tx.lock_account(edition.account).await?;
     let Edition { account, group, number } = edition;
     let some = members_after(tx, edition, number, i64::MIN).await?;
@@ -109,10 +106,9 @@ pub(in crate::sql) async fn discard_some(tx: &Tx, edition: Edition) -> Result<bo
     Ok(false)
 }
 
-/// Records the change of a slice of devices that joined or left with the oldest published change of a group, and removes
-/// their old memberships; says whether there is more.
+/// Records the change of a slice of devices that joined or left with the oldest published change of a group, and
+/// removes their old memberships; returns whether there is more.
 pub(in crate::sql) async fn follow_up_some(tx: &Tx, account: AccountId, group: GroupId) -> Result<bool> {
-    tx.keep_device_cache_valid();
     tx.lock_account(account).await?;
     let sql = "SELECT edition, replaces, after_device FROM group_change \
                WHERE account_id = ?1 AND group_id = ?2 AND shown = TRUE ORDER BY edition LIMIT 1";
@@ -167,7 +163,8 @@ pub(in crate::sql) async fn is_to_follow_up(tx: &Tx, account: AccountId, device:
     Ok(!changes_of(tx, account, device).await?.is_empty())
 }
 
-/// The changes with which a device joined or left and that are not recorded for it yet: group, edition, replaced edition.
+/// The changes with which a device joined or left and that are not recorded for it yet: group, edition, replaced
+/// edition.
 async fn changes_of(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Vec<(i64, i64, i64)>> {
     let sql = "SELECT c.group_id, c.edition, c.replaces FROM group_change c \
                WHERE c.account_id = ?1 AND c.shown = TRUE AND c.after_device < ?2 \

@@ -20,8 +20,8 @@ pub(in crate::sql) const fn is_large(devices: usize) -> bool {
     devices > SLICE
 }
 
-/// Runs a large change in a task of its own, which continues when the caller is cancelled. Callers limit how many run at
-/// the same time.
+/// Runs a large change in a task of its own, which continues when the caller is cancelled. Callers limit how many run
+/// at the same time.
 pub(in crate::sql) async fn run_detached<T: Send + 'static>(
     change: impl Future<Output = Result<T>> + Send + 'static,
 ) -> Result<T> {
@@ -61,7 +61,6 @@ enum Begun {
 }
 
 async fn begin_new(tx: &Tx, account: AccountId, once: Option<IdempotencyKey>) -> Result<Begun> {
-    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Begun::Before(made));
@@ -204,7 +203,7 @@ async fn discard(database: &Database, edition: Edition) -> Result<()> {
 /// Follows up the devices that joined or left. A failure is retried later: the group itself is changed already.
 async fn follow_up_or_later(database: &Database, account: AccountId, group: GroupId) {
     if let Err(error) = follow_up(database, account, group).await {
-        tracing::warn!(%error, %group, "devices that came or went with a group are noted later");
+        tracing::warn!(%error, %group, "the change of devices that joined or left a group is recorded later");
     }
 }
 

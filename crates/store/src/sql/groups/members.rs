@@ -1,11 +1,14 @@
 //! Group membership: one relation, set from the device or the group, with a new revision on both sides.
 
+use std::collections::BTreeMap;
+
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::store::Result;
 
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{for_ids, insert_many};
+use crate::sql::timeline;
 use crate::{Tx, Value, params};
 
 /// The items of the first list that are not in the second.
@@ -28,7 +31,23 @@ pub(crate) async fn move_device(
         "DELETE FROM group_membership WHERE account_id = ?1 AND device_id = ?2 AND group_id IN ({ids})";
     for_ids(tx, leave, params![account, device], &left_ids).await?;
     insert(tx, account, &joined, &[device]).await?;
+    if !left.is_empty() || !joined.is_empty() {
+        timeline::regrouped(tx, account, &[device]).await?;
+    }
     touch_groups(tx, account, &[left, joined].concat()).await
+}
+
+/// Adds new devices to groups. Each of the groups gets one new revision.
+pub(crate) async fn join_new(
+    tx: &Tx,
+    account: AccountId,
+    joining: &BTreeMap<GroupId, Vec<DeviceId>>,
+) -> Result<()> {
+    for (group, devices) in joining {
+        insert(tx, account, &[*group], devices).await?;
+    }
+    let groups: Vec<GroupId> = joining.keys().copied().collect();
+    touch_groups(tx, account, &groups).await
 }
 
 /// Replaces the members of a group. The devices that join or leave get a new revision.
@@ -39,13 +58,13 @@ pub(crate) async fn fill_group(
     before: &[DeviceId],
     after: &[DeviceId],
 ) -> Result<()> {
-    let (gone, come) = (without(before, after), without(after, before));
-    let gone_ids: Vec<i64> = gone.iter().map(|device| device.as_i64()).collect();
+    let (removed, added) = (without(before, after), without(after, before));
+    let removed_ids: Vec<i64> = removed.iter().map(|device| device.as_i64()).collect();
     let leave =
         "DELETE FROM group_membership WHERE account_id = ?1 AND group_id = ?2 AND device_id IN ({ids})";
-    for_ids(tx, leave, params![account, group], &gone_ids).await?;
-    insert(tx, account, &[group], &come).await?;
-    touch_devices(tx, account, &[gone, come].concat()).await
+    for_ids(tx, leave, params![account, group], &removed_ids).await?;
+    insert(tx, account, &[group], &added).await?;
+    touch_devices(tx, account, &[removed, added].concat()).await
 }
 
 /// Adds devices to groups, in the published edition of each group.
@@ -87,7 +106,7 @@ pub(crate) async fn touch_groups(tx: &Tx, account: AccountId, groups: &[GroupId]
     append_events(tx, account, EventKind::GroupUpdated, events).await
 }
 
-/// Raises the revision of each of these devices, with an event.
+/// Raises the revision of each of these devices, whose groups changed, with an event.
 pub(crate) async fn touch_devices(tx: &Tx, account: AccountId, devices: &[DeviceId]) -> Result<()> {
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
     let sql = "UPDATE device SET revision = revision + 1, last_modified = ?2, \
@@ -99,5 +118,6 @@ pub(crate) async fn touch_devices(tx: &Tx, account: AccountId, devices: &[Device
         let data = format!(r#"{{"revision":{}}}"#, row.i64("revision")?);
         events.push(NewEvent { subject: device.to_string(), device: Some(device), data });
     }
-    append_events(tx, account, EventKind::DeviceUpdated, events).await
+    append_events(tx, account, EventKind::DeviceUpdated, events).await?;
+    timeline::regrouped(tx, account, devices).await
 }

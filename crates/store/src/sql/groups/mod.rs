@@ -4,7 +4,6 @@ pub(crate) mod editions;
 pub(crate) mod large_groups;
 pub(crate) mod members;
 
-use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::access::audit::changed;
@@ -18,13 +17,14 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Groups, Result};
 
 use super::query::{Query, for_ids, for_texts};
+use crate::forward::forward;
 use crate::sql::{access::audit, accounts, events, idempotency, ids, scope, search};
 use crate::{Database, Row, Tx, params};
 
 const SELECT: &str = "\
     SELECT g.id, g.revision, g.name, g.description, g.creation, g.last_modified, \
         (SELECT string_agg(CAST(m.device_id AS TEXT), ',' ORDER BY m.device_id) FROM group_member m \
-         WHERE m.account_id = g.account_id AND m.group_id = g.id) AS device_ids \
+         WHERE m.account_id = ?1 AND m.group_id = g.id) AS device_ids \
     FROM device_group g WHERE g.account_id = ?1";
 
 fn from_row(account: AccountId, row: &Row) -> Result<Group> {
@@ -208,66 +208,58 @@ async fn delete(tx: &Tx, actor: Actor, id: GroupId, seen: Option<Revision>) -> R
     record(tx, &actor, (EventKind::GroupDeleted, "group.delete"), &group, None).await
 }
 
-#[async_trait]
-impl Groups for Database {
-    async fn create_group(
-        &self,
-        actor: &Actor,
-        settings: GroupSettings,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Group>> {
-        let actor = actor.clone();
-        if large_groups::is_large(settings.devices.len()) && actor.scope.is_whole() {
-            return large_groups::run_detached(large_groups::create(self.clone(), actor, settings, once))
-                .await;
-        }
-        self.write(move |tx| create(tx, actor, settings, once).boxed()).await
+async fn create_group(
+    database: &Database,
+    actor: &Actor,
+    settings: GroupSettings,
+    once: Option<IdempotencyKey>,
+) -> Result<Created<Group>> {
+    let actor = actor.clone();
+    if large_groups::is_large(settings.devices.len()) && actor.scope.is_whole() {
+        return large_groups::run_detached(large_groups::create(database.clone(), actor, settings, once))
+            .await;
     }
+    database.write(move |tx| create(tx, actor, settings, once).boxed()).await
+}
 
-    async fn find_group(&self, scope: Scope, id: GroupId) -> Result<Option<Group>> {
-        self.read(move |tx| find(tx, scope, id).boxed()).await
+async fn replace_group(
+    database: &Database,
+    actor: &Actor,
+    id: GroupId,
+    seen: Revision,
+    settings: GroupSettings,
+) -> Result<Group> {
+    let actor = actor.clone();
+    let before = database.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
+    if before.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Group));
     }
-
-    async fn find_named_groups(&self, scope: Scope, names: &[String]) -> Result<Vec<(GroupId, String)>> {
-        let names = names.to_vec();
-        self.read(move |tx| async move { find_named(tx, scope, &names).await }.boxed()).await
+    if large_groups::is_large(members::difference(&before.settings.devices, &settings.devices)) {
+        return large_groups::run_detached(large_groups::replace(database.clone(), actor, before, settings))
+            .await;
     }
+    database.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
+}
 
-    async fn list_groups(
-        &self,
-        scope: Scope,
-        filter: &GroupFilter,
-        page: PageRequest,
-    ) -> Result<Page<Group>> {
-        let filter = filter.clone();
-        self.read(move |tx| list(tx, scope, filter, page).boxed()).await
+async fn delete_group(database: &Database, actor: &Actor, id: GroupId, seen: Option<Revision>) -> Result<()> {
+    let actor = actor.clone();
+    let group = database.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
+    if large_groups::is_large(group.settings.devices.len()) {
+        return large_groups::run_detached(large_groups::delete(database.clone(), actor, group, seen)).await;
     }
+    database.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+}
 
-    async fn replace_group(
-        &self,
-        actor: &Actor,
-        id: GroupId,
-        seen: Revision,
-        settings: GroupSettings,
-    ) -> Result<Group> {
-        let actor = actor.clone();
-        let before = self.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
-        if before.revision != seen {
-            return Err(StoreError::RevisionMismatch(Kind::Group));
-        }
-        if large_groups::is_large(members::difference(&before.settings.devices, &settings.devices)) {
-            return large_groups::run_detached(large_groups::replace(self.clone(), actor, before, settings))
-                .await;
-        }
-        self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
-    }
-
-    async fn delete_group(&self, actor: &Actor, id: GroupId, seen: Option<Revision>) -> Result<()> {
-        let actor = actor.clone();
-        let group = self.find_group(actor.scope, id).await?.ok_or(StoreError::NotFound(Kind::Group))?;
-        if large_groups::is_large(group.settings.devices.len()) {
-            return large_groups::run_detached(large_groups::delete(self.clone(), actor, group, seen)).await;
-        }
-        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+forward! {
+    impl Groups for Database {
+        run create_group(&self, &actor: Actor, settings: GroupSettings, once: Option<IdempotencyKey>)
+            -> Created<Group> = create_group;
+        read find_group(&self, scope: Scope, id: GroupId) -> Option<Group> = find;
+        read list_named_groups(&self, scope: Scope, &names: [String])
+            -> Vec<(GroupId, String)> = find_named(scope, &names);
+        read list_groups(&self, scope: Scope, &filter: GroupFilter, page: PageRequest) -> Page<Group> = list;
+        run replace_group(&self, &actor: Actor, id: GroupId, seen: Revision, settings: GroupSettings)
+            -> Group = replace_group;
+        run delete_group(&self, &actor: Actor, id: GroupId, seen: Option<Revision>) -> () = delete_group;
     }
 }

@@ -5,7 +5,7 @@ use perigee_core::locations::location::Outcome;
 use perigee_core::store::Result;
 
 use super::submission_queue::Submission;
-use crate::error::Locked;
+use crate::error::{Locked, Renamed};
 
 /// The state of a submission's device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(crate) enum Admission {
     Active,
     /// Others store its locations or change its account at the moment: it is tried again.
     Locked,
+    /// It no longer has the identifier by which the submission names it: its device is looked up again.
+    Renamed,
 }
 
 /// The answer to each submission if every location in it were a duplicate.
@@ -29,6 +31,7 @@ pub(crate) fn first_results(
         Admission::Active => Ok(vec![Outcome::Duplicate; submission.locations.len()]),
         Admission::Expired => Err(StoreError::DeviceExpired(submission.device)),
         Admission::Locked => Err(Locked::error()),
+        Admission::Renamed => Err(Renamed::error()),
         Admission::NotVisible => Err(StoreError::NotFound(Kind::Device)),
     };
     submissions.iter().zip(admissions).map(result).collect()

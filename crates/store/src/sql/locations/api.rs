@@ -1,10 +1,11 @@
-//! The `Locations` and `LocationMaintenance` traits.
+//! Storing, listing and deleting locations: implements the store's `Locations` and `LocationMaintenance` traits by SQL.
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::{
     Compacted, CompactionBudget, Feed, History, HistoryCursor, HistoryRequest, LastFilter, Location, Outcome,
@@ -18,7 +19,7 @@ use super::super::scope::visible_devices;
 use super::of_devices::last_of_devices;
 use super::submission_queue::Submission;
 use super::window::Window;
-use super::{delete, group_commit, last_list, log, read};
+use super::{delete, feed, group_commit, last_list, named, read, trails, trim};
 use crate::Database;
 use crate::sql::accounts::retention;
 
@@ -36,14 +37,39 @@ impl Locations for Database {
         Ok(group_commit::submit(self, submission).await?.locations)
     }
 
+    async fn submit_locations(
+        &self,
+        actor: &Actor,
+        device: &DeviceRef,
+        locations: Vec<Location>,
+    ) -> Result<Vec<Outcome>> {
+        let submission = named::submission(self, actor.scope, device, &locations).await?;
+        drop(locations);
+        Ok(group_commit::submit(self, submission).await?.locations)
+    }
+
     async fn list_locations(
         &self,
         scope: Scope,
         device: DeviceId,
         request: HistoryRequest,
     ) -> Result<History<StoredLocation>> {
-        let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
+        let recent =
+            self.memory().map(|memory| memory.unpacked(scope.account, device, &Window::of(&request)));
         self.read_history(move |tx| read::list(tx, scope, device, request, recent).boxed()).await
+    }
+
+    async fn list_trails(
+        &self,
+        scope: Scope,
+        devices: Vec<DeviceId>,
+        request: HistoryRequest,
+    ) -> Result<HashMap<DeviceId, Vec<StoredLocation>>> {
+        let recent = self.memory().map(|memory| {
+            let unpacked = |device| memory.unpacked(scope.account, device, &Window::of(&request));
+            devices.iter().map(|device| (*device, unpacked(*device))).collect()
+        });
+        self.read_history(move |tx| trails::list(tx, scope, devices, request, recent).boxed()).await
     }
 
     async fn read_locations(
@@ -53,7 +79,8 @@ impl Locations for Database {
         request: HistoryRequest,
         sink: Box<dyn LocationSink>,
     ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
-        let recent = self.log().unpacked_in_memory(scope.account, device, &Window::of(&request));
+        let recent =
+            self.memory().map(|memory| memory.unpacked(scope.account, device, &Window::of(&request)));
         self.read_history(move |tx| read::read(tx, scope, device, request, recent, sink).boxed()).await
     }
 
@@ -90,11 +117,11 @@ impl Locations for Database {
     }
 
     async fn list_location_feed(&self, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        self.read_log_snapshot(scope.account, move |tx| tx.log().feed(tx, scope, after, limit)).await
+        self.read_log_snapshot(scope.account, move |tx| feed::list(tx, scope, after, limit).boxed()).await
     }
 
     async fn feed_end(&self, scope: Scope) -> Result<i64> {
-        self.read_log_snapshot(scope.account, move |tx| tx.log().end(tx, scope)).await
+        self.read_log_snapshot(scope.account, move |tx| feed::end(tx, scope).boxed()).await
     }
 
     async fn delete_locations(&self, actor: &Actor, device: DeviceId, range: TimeRange) -> Result<u64> {
@@ -110,11 +137,14 @@ impl LocationMaintenance for Database {
     }
 
     async fn wait_for_compaction_pressure(&self) {
-        self.log().wait_for_compaction_pressure().await;
+        match self.memory() {
+            Some(memory) => memory.wait_for_compaction_pressure().await,
+            None => std::future::pending().await,
+        }
     }
 
     async fn trim_location_log(&self, keep_ms: i64) -> Result<u64> {
-        log::trim(self, keep_ms).await
+        trim::trim(self, keep_ms).await
     }
 
     async fn delete_expired_locations(&self) -> Result<u64> {

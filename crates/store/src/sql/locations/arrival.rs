@@ -14,7 +14,7 @@ use super::pending_location::PendingLocation;
 use super::submission_queue::Submission;
 use crate::codec::Point;
 
-/// Where a location stands in the batch: the index of its submission, and its index in that.
+/// The index of a location in the batch: the index of its submission, and its index within the submission.
 type BatchIndex = (usize, usize);
 
 /// The locations of one device in the batch.
@@ -24,14 +24,14 @@ pub(crate) struct Arrival {
     /// Those that are new, in arrival order.
     pub(crate) points: Vec<Point>,
     /// The batch index of each of `points`.
-    places: Vec<BatchIndex>,
-    /// Which of `points` is the device's last location now.
+    indices: Vec<BatchIndex>,
+    /// The index in `points` of the new last location of the device.
     last: Option<usize>,
-    /// Judges the next location.
+    /// Evaluates the next location.
     pub(crate) jump_detector: JumpDetector,
 }
 
-/// What became of a batch of submissions.
+/// The results of a batch of submissions.
 pub(crate) struct Ingested {
     /// The outcome of each location, or why its submission is refused.
     pub(crate) results: Vec<Result<Vec<Outcome>>>,
@@ -50,12 +50,12 @@ pub(crate) type Arrivals = BTreeMap<(AccountId, DeviceId), Arrival>;
 pub(crate) fn arrivals(submissions: &[Submission], admissions: &[Admission]) -> Arrivals {
     let mut arrivals = Arrivals::new();
     for (index, (submission, admission)) in submissions.iter().zip(admissions).enumerate() {
-        if matches!(admission, Admission::NotVisible | Admission::Locked) {
+        if !matches!(admission, Admission::Active | Admission::Expired) {
             continue;
         }
         let arrival = arrivals.entry((submission.scope.account, submission.device)).or_default();
         if *admission == Admission::Active {
-            arrival.candidates.extend((0..submission.locations.len()).map(|place| (index, place)));
+            arrival.candidates.extend((0..submission.locations.len()).map(|item| (index, item)));
         }
     }
     arrivals
@@ -73,7 +73,7 @@ pub(crate) fn last_positions(submissions: &[Submission], arrivals: &Arrivals) ->
 }
 
 impl Arrival {
-    /// Takes the candidates that `is_stored` does not know, each once.
+    /// Takes each candidate once, unless `is_stored` is true for it.
     pub(crate) fn take_new(
         &mut self,
         submissions: &[Submission],
@@ -81,29 +81,29 @@ impl Arrival {
         is_stored: impl Fn(&Point, DuplicateRule) -> bool,
     ) {
         let mut seen = Seen::default();
-        for place in std::mem::take(&mut self.candidates) {
-            let Some(point) = point(submissions, place, received_at) else { continue };
-            let duplicate_rule = duplicate_rule(submissions, place);
+        for index in std::mem::take(&mut self.candidates) {
+            let Some(point) = point(submissions, index, received_at) else { continue };
+            let duplicate_rule = duplicate_rule(submissions, index);
             if is_stored(&point, duplicate_rule) || seen.contains(&self.points, &point, duplicate_rule) {
                 continue;
             }
             seen.add(&point, self.points.len());
             self.points.push(point);
-            self.places.push(place);
+            self.indices.push(index);
         }
     }
 
     /// The submitted form of the new locations, in their order.
     pub(crate) fn pending<'s>(&self, submissions: &'s [Submission]) -> Vec<&'s PendingLocation> {
-        self.places.iter().filter_map(|place| pending(submissions, *place)).collect()
+        self.indices.iter().filter_map(|index| pending(submissions, *index)).collect()
     }
 
-    /// When each of the new locations counts as stored, in their order.
+    /// The duplicate rule of each of the new locations, in their order.
     pub(crate) fn duplicate_rules<'s>(
         &'s self,
         submissions: &'s [Submission],
     ) -> impl Iterator<Item = DuplicateRule> + 's {
-        self.places.iter().map(|place| duplicate_rule(submissions, *place))
+        self.indices.iter().map(|index| duplicate_rule(submissions, *index))
     }
 
     /// Removes the locations for which `is_stored`, which is in their order, is true.
@@ -111,24 +111,25 @@ impl Arrival {
         let mut each = is_stored.iter();
         self.points.retain(|_| !each.next().copied().unwrap_or(false));
         let mut each = is_stored.iter();
-        self.places.retain(|_| !each.next().copied().unwrap_or(false));
+        self.indices.retain(|_| !each.next().copied().unwrap_or(false));
     }
 
-    /// Flags implausible jumps among the new locations, and finds the last location. Their numbers are assigned.
-    pub(crate) fn judge_jumps(&mut self, before: JumpDetector, submissions: &[Submission]) {
+    /// Flags implausible jumps among the new locations, and finds the last location. The numbers must be assigned
+    /// already.
+    pub(crate) fn detect_jumps(&mut self, before: JumpDetector, submissions: &[Submission]) {
         let mut jump_detector = before;
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         // In time order, so that the result does not depend on the order of submission.
-        order.sort_by_key(|place| self.points[*place].key());
-        for place in order {
-            let Some(pending) = pending(submissions, self.places[place]) else { continue };
-            let point = &mut self.points[place];
+        order.sort_by_key(|index| self.points[*index].key());
+        for index in order {
+            let Some(pending) = pending(submissions, self.indices[index]) else { continue };
+            let point = &mut self.points[index];
             point.trust.suspect =
                 jump_detector.judge(Fix { number: point.number, ..pending.fix }, point.trust.suspect);
             if jump_detector.last != before.last
                 && jump_detector.last.is_some_and(|last| last.number == point.number)
             {
-                self.last = Some(place);
+                self.last = Some(index);
             }
         }
         self.jump_detector = jump_detector;
@@ -136,14 +137,14 @@ impl Arrival {
 
     /// The device's last location, if it is one of the new ones.
     pub(crate) fn last(&self) -> Option<&Point> {
-        self.last.and_then(|place| self.points.get(place))
+        self.last.and_then(|index| self.points.get(index))
     }
 
     /// Marks the new locations as accepted.
     pub(crate) fn accept(&self, results: &mut [Result<Vec<Outcome>>]) {
-        for (index, place) in &self.places {
+        for (index, item) in &self.indices {
             if let Some(Ok(outcomes)) = results.get_mut(*index)
-                && let Some(outcome) = outcomes.get_mut(*place)
+                && let Some(outcome) = outcomes.get_mut(*item)
             {
                 *outcome = Outcome::Accepted;
             }
@@ -151,16 +152,16 @@ impl Arrival {
     }
 }
 
-fn pending(submissions: &[Submission], (index, place): BatchIndex) -> Option<&PendingLocation> {
-    submissions.get(index).and_then(|submission| submission.locations.get(place))
+fn pending(submissions: &[Submission], (index, item): BatchIndex) -> Option<&PendingLocation> {
+    submissions.get(index).and_then(|submission| submission.locations.get(item))
 }
 
-fn duplicate_rule(submissions: &[Submission], place: BatchIndex) -> DuplicateRule {
-    pending(submissions, place).map_or(DuplicateRule::Content, |pending| pending.duplicate_rule)
+fn duplicate_rule(submissions: &[Submission], index: BatchIndex) -> DuplicateRule {
+    pending(submissions, index).map_or(DuplicateRule::Content, |pending| pending.duplicate_rule)
 }
 
-fn point(submissions: &[Submission], place: BatchIndex, received_at: Timestamp) -> Option<Point> {
-    let PendingLocation { fix, readings, .. } = pending(submissions, place)?;
+fn point(submissions: &[Submission], index: BatchIndex, received_at: Timestamp) -> Option<Point> {
+    let PendingLocation { fix, readings, .. } = pending(submissions, index)?;
     Some(Point {
         time: fix.time,
         number: 0,
@@ -186,22 +187,22 @@ impl Seen {
         }
         let by_time = self.by_time.get_or_insert_with(|| {
             let mut by_time: HashMap<Timestamp, Vec<usize>> = HashMap::with_capacity(points.len());
-            for (place, point) in points.iter().enumerate() {
-                by_time.entry(point.time).or_default().push(place);
+            for (index, point) in points.iter().enumerate() {
+                by_time.entry(point.time).or_default().push(index);
             }
             by_time
         });
         by_time.get(&point.time).is_some_and(|same_time| {
             same_time
                 .iter()
-                .filter_map(|place| points.get(*place))
+                .filter_map(|index| points.get(*index))
                 .any(|other| other.is_same_by(point, duplicate_rule))
         })
     }
 
-    fn add(&mut self, point: &Point, place: usize) {
+    fn add(&mut self, point: &Point, index: usize) {
         if let Some(by_time) = &mut self.by_time {
-            by_time.entry(point.time).or_default().push(place);
+            by_time.entry(point.time).or_default().push(index);
         }
     }
 }

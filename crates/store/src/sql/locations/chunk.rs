@@ -1,7 +1,7 @@
 //! Chunks: packed locations of a device in time order, without overlap.
 //!
-//! Locations are ordered by time and, within one time, by log number. A location belongs to the first chunk that ends at
-//! or after it.
+//! Locations are ordered by time and, within one time, by log number. A location belongs to the first chunk that ends
+//! at or after it.
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::StoredLocation;
@@ -93,8 +93,8 @@ impl Changes {
     }
 }
 
-/// Plans the merge of these sorted locations: each goes into the chunk it belongs to, and those newer than all chunks into
-/// new ones.
+/// Plans the merge of these sorted locations: each goes into the chunk it belongs to, and those newer than all chunks
+/// into new ones.
 ///
 /// A new chunk absorbs small ones before it when they are many or together large ([`tiers`]), so that a device that
 /// reports rarely has few chunks, and yet each of its locations is repacked only a few times.
@@ -116,7 +116,7 @@ pub(crate) async fn plan_merge(
                     changes.removed.push(chunk.last);
                     sorted(&packed, earlier)
                 }
-                // An unreadable chunk would block the merge for ever.
+                // An unreadable chunk would block the merge forever.
                 Err(cause) => {
                     changes.quarantined.push((chunk.last, cause));
                     earlier

@@ -58,8 +58,8 @@ pub(super) async fn next(
     tx.query_opt(&sql, params![account, device, after.0, after.1]).await?.map(ChunkRow::from_row).transpose()
 }
 
-/// The first chunk that ends after this key, with its bytes only if it begins at this time or before: most searches for a
-/// late location find the chunk after it, and reading bytes takes far longer than finding it.
+/// The first chunk that ends after this key, with its bytes only if it begins at this time or before: most searches for
+/// a late location find the chunk after it, and reading bytes takes far longer than finding it.
 pub(super) async fn next_from(
     tx: &Tx,
     account: AccountId,

@@ -11,21 +11,22 @@ use perigee_core::time::Timestamp;
 
 use super::chunk;
 use super::last::find_last;
-use super::read::cut_out;
-use crate::sql::{access::audit, quarantine, scope};
+use super::memory::exclude_changes;
+use super::read::read_part;
+use crate::sql::{access::audit, quarantine, scope, timeline};
 use crate::{Database, Tx, params};
 
 /// Chunks that one transaction deletes; bounds the time other writers wait.
 const CHUNKS_PER_JOB: i64 = 256;
 
-/// Deletes the locations in a time range; gives how many there were.
+/// Deletes the locations in a time range; returns how many there were.
 pub(super) async fn delete(
     database: &Database,
     actor: Actor,
     device: DeviceId,
     range: TimeRange,
 ) -> Result<u64> {
-    let _guard = database.log().exclude_changes().await;
+    let _guard = exclude_changes(database).await;
     database.write(move |tx| delete_visible(tx, actor, device, range).boxed()).await
 }
 
@@ -33,11 +34,12 @@ async fn delete_visible(tx: &Tx, actor: Actor, device: DeviceId, range: TimeRang
     let account = actor.scope.account;
     tx.lock_account(account).await?;
     scope::require_device(tx, actor.scope, device).await?;
-    let gone = erase(tx, account, device, range).await?;
-    if gone > 0 {
+    let deleted = erase(tx, account, device, range).await?;
+    if deleted > 0 {
+        timeline::changed(tx, account, device, range).await?;
         audit::record(tx, account, &actor.origin, "location.delete", Some(device.to_string())).await?;
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
 /// Deletes what the devices of an account, or one of them, recorded before this instant.
@@ -51,23 +53,23 @@ pub(super) async fn apply_retention(
         Some(device) => vec![device],
         None => database.read(move |tx| devices(tx, account).boxed()).await?,
     };
-    let mut gone = 0;
+    let mut deleted = 0;
     for device in devices {
         loop {
-            let _guard = database.log().exclude_changes().await;
+            let _guard = exclude_changes(database).await;
             let job = database.write(move |tx| retire_some(tx, account, device, before).boxed());
             let (some, more) = job.await?;
-            gone += some;
+            deleted += some;
             if !more {
                 break;
             }
         }
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
-/// Deletes the oldest locations of a device from before this instant, as many as one transaction should. Gives how many
-/// there were, and whether there are more.
+/// Deletes the oldest locations of a device from before this instant, as many as one transaction should. Returns how
+/// many there were, and whether there are more.
 pub(crate) async fn retire_some(
     tx: &Tx,
     account: AccountId,
@@ -80,6 +82,7 @@ pub(crate) async fn retire_some(
     let beyond = tx.query_opt(sql, params![account, device, before, CHUNKS_PER_JOB - 1]).await?;
     let part = beyond.map(|row| row.timestamp("last_time")).transpose()?;
     let range = TimeRange { from: Timestamp::MIN, to: part.unwrap_or(before.plus_millis(-1)) };
+    timeline::retired(tx, account, device, range.to).await?;
     Ok((erase(tx, account, device, range).await?, part.is_some()))
 }
 
@@ -122,9 +125,9 @@ async fn erase(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) 
 async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: TimeRange) -> Result<u64> {
     let sql = "DELETE FROM location_chunk WHERE account_id = ?1 AND device_id = ?2 \
                AND first_time >= ?3 AND last_time BETWEEN ?3 AND ?4 RETURNING count";
-    let mut gone = 0;
+    let mut deleted = 0;
     for row in tx.query(sql, params![account, device, range.from, range.to]).await? {
-        gone += row.int::<u64>("count")?;
+        deleted += row.int::<u64>("count")?;
     }
     let mut after = (range.from, i64::MIN);
     while let Some(chunk) = chunk::next(tx, account, device, after).await? {
@@ -133,7 +136,7 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
         let before = points.len();
         points.retain(|point| !(range.from..=range.to).contains(&point.location.time));
         if points.len() < before {
-            gone += u64::try_from(before - points.len()).unwrap_or(0);
+            deleted += u64::try_from(before - points.len()).unwrap_or(0);
             chunk::replace(tx, account, device, chunk.last, &points).await?;
         }
         if chunk.last.0 > range.to {
@@ -141,7 +144,7 @@ async fn erase_packed(tx: &Tx, account: AccountId, device: DeviceId, range: Time
         }
         after = chunk.last;
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
 /// Recomputes the last location of a device from its history outside the erased range.
@@ -169,7 +172,7 @@ async fn last_outside(
     for range in [after, before].into_iter().filter(|range| range.from <= range.to) {
         let mut request = HistoryRequest { range, order: Order::Descending, after: None, limit: 100 };
         loop {
-            let part = cut_out(tx, account, device, &request).await?;
+            let part = read_part(tx, account, device, &request).await?;
             for stored in part.items.into_iter().filter(|stored| !stored.trust.suspect) {
                 let settles = !is_coarse(&Fix::from(&stored));
                 newest.push(stored);

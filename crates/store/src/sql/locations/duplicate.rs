@@ -15,8 +15,8 @@ use super::pending_location::PendingLocation;
 use crate::codec::{ChunkReader, CodecError};
 use crate::{Row, Tx};
 
-/// A stretch of time in which a device has no packed location: both ends are exclusive. What a tracker sends after an
-/// outage lies in one, so that only the first of it has to be looked for in chunks.
+/// A time range in which a device has no packed location; both ends are exclusive. The locations that a tracker sends
+/// after an outage are in one gap, so that chunks are searched only for the first of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gap {
     after: Timestamp,
@@ -29,8 +29,8 @@ impl Gap {
     }
 }
 
-/// Says of each of these locations whether a chunk of the device contains it. Also gives the gap around the newest of
-/// them, if no location is packed at its time.
+/// Returns for each of these locations whether a chunk of the device contains it. Also returns the gap around the
+/// newest of them, if no location is packed at its time.
 pub(crate) async fn known_in_chunks(
     tx: &Tx,
     account: AccountId,
@@ -55,7 +55,7 @@ async fn gap_around(
     Ok(Some(Gap { after: after.unwrap_or(Timestamp::MIN), before }))
 }
 
-/// The same, given the row of the first chunk that ends at or after the earliest of the locations.
+/// Like [`known_in_chunks`], given the row of the first chunk that ends at or after the earliest of the locations.
 pub(crate) async fn known_from_chunk(
     tx: &Tx,
     account: AccountId,
@@ -78,21 +78,21 @@ struct Search<'a> {
     /// The end of the chunk examined last.
     after: (Timestamp, i64),
     known: Vec<bool>,
-    /// The packed times next to the newest location, the one before it only if its chunk has one; `None` if there is one
-    /// at its own time, or a chunk that cannot be read.
+    /// The packed times before and after the newest location; the one before is `None` if it is in an earlier chunk.
+    /// `None` as a whole if a location is packed at its own time, or if a chunk cannot be read.
     around: Option<(Option<Timestamp>, Timestamp)>,
 }
 
 impl<'a> Search<'a> {
     fn new(locations: &'a [&'a PendingLocation]) -> Self {
         let mut order: Vec<usize> = (0..locations.len()).collect();
-        order.sort_unstable_by_key(|place| locations[*place].fix.time);
+        order.sort_unstable_by_key(|index| locations[*index].fix.time);
         let known = vec![false; locations.len()];
         let around = Some((None, Timestamp::MAX));
         Self { locations, order, done: 0, after: (Timestamp::MIN, i64::MIN), known, around }
     }
 
-    /// Examines the chunks that follow, until all locations are done. Says which are known, and gives the gap around the
+    /// Examines the chunks that follow, until all locations are done. Returns which are known, and the gap around the
     /// newest.
     async fn finish(
         mut self,
@@ -108,11 +108,11 @@ impl<'a> Search<'a> {
         Ok((self.known, gap))
     }
 
-    fn time(&self, place: usize) -> Timestamp {
-        self.locations[place].fix.time
+    fn time(&self, index: usize) -> Timestamp {
+        self.locations[index].fix.time
     }
 
-    /// The key after which the next chunk to examine ends; `None` when all locations are done.
+    /// The key after which the next chunk to examine ends; `None` if all locations are done.
     fn next_after(&self) -> Option<(Timestamp, i64)> {
         let earliest = self.order.get(self.done)?;
         Some(self.after.max((self.time(*earliest), i64::MIN)))
@@ -120,16 +120,16 @@ impl<'a> Search<'a> {
 
     /// The time of the newest location.
     fn latest(&self) -> Option<Timestamp> {
-        self.order.last().map(|place| self.time(*place))
+        self.order.last().map(|index| self.time(*index))
     }
 
-    /// Looks for the locations of a chunk's time. A damaged chunk is recorded.
+    /// Looks in a chunk for the locations within its time range. A damaged chunk is recorded.
     fn examine(&mut self, tx: &Tx, account: AccountId, device: DeviceId, chunk: &ChunkRow) -> Result<()> {
         let rest = &self.order[self.done..];
         // Locations at the very time the chunk ends may also be in the next one.
-        let passed = rest.partition_point(|place| self.time(*place) < chunk.last.0);
-        let within = rest.partition_point(|place| self.time(*place) <= chunk.last.0);
-        let begin = rest.partition_point(|place| self.time(*place) < chunk.first.0);
+        let passed = rest.partition_point(|index| self.time(*index) < chunk.last.0);
+        let within = rest.partition_point(|index| self.time(*index) <= chunk.last.0);
+        let begin = rest.partition_point(|index| self.time(*index) < chunk.first.0);
         let candidates = rest.get(begin..within).unwrap_or_default().to_vec();
         if !candidates.is_empty()
             // The content of a damaged chunk is unknown: storing a location twice is better than refusing it.
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Marks those of the candidates, which are in the order of time, that the chunk contains.
+    /// Marks the candidates that the chunk contains as known. The candidates are in time order.
     fn compare(&mut self, candidates: &[usize], bytes: &[u8]) -> std::result::Result<(), CodecError> {
         let chunk = ChunkReader::open(bytes)?;
         let mut rest = candidates.iter().copied().peekable();
@@ -159,9 +159,9 @@ impl<'a> Search<'a> {
                 Some(Ordering::Less) => self.around = self.around.map(|_| (before, time)),
                 Some(Ordering::Equal) | None => self.around = None,
             }
-            while let Some(place) = rest.next_if(|place| self.time(*place) <= time) {
-                if self.time(place) == time {
-                    same_time.push(place);
+            while let Some(index) = rest.next_if(|index| self.time(*index) <= time) {
+                if self.time(index) == time {
+                    same_time.push(index);
                 }
             }
             if rest.peek().is_none() {
@@ -172,10 +172,10 @@ impl<'a> Search<'a> {
         let mut rows = chunk.rows(TimeRange { from: self.time(*first), to: self.time(*last) })?;
         while let Some(stored) = rows.next()? {
             let time = stored.location.time;
-            let begin = same_time.partition_point(|place| self.time(*place) < time);
-            let end = same_time.partition_point(|place| self.time(*place) <= time);
-            for place in &same_time[begin..end] {
-                self.known[*place] |= self.locations[*place].is_same(stored);
+            let begin = same_time.partition_point(|index| self.time(*index) < time);
+            let end = same_time.partition_point(|index| self.time(*index) <= time);
+            for index in &same_time[begin..end] {
+                self.known[*index] |= self.locations[*index].is_same(stored);
             }
         }
         Ok(())

@@ -1,7 +1,5 @@
 //! Geofences: named areas, circles and corridors that rules refer to.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Reach, Scope};
 use perigee_core::access::audit::changed;
 use perigee_core::error::{Kind, StoreError};
@@ -12,10 +10,11 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
 use perigee_core::store::{Geofences, Result};
 
+use crate::forward::forward;
 use crate::sql::query::Query;
 use crate::sql::rules::{bump_revision, keep_rules, start_generation};
 use crate::sql::{access::audit, accounts, column, idempotency, ids, search};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "f.id, f.revision, f.name, f.description, f.shape, f.creation, f.last_modified";
 
@@ -84,7 +83,13 @@ fn shape_text(settings: &GeofenceSettings) -> Result<String> {
     serde_json::to_string(&settings.shape).map_err(|cause| StoreError::Internal(cause.into()))
 }
 
-async fn tell(tx: &Tx, actor: &Actor, action: &str, id: GeofenceId, detail: Option<String>) -> Result<()> {
+async fn record_audit(
+    tx: &Tx,
+    actor: &Actor,
+    action: &str,
+    id: GeofenceId,
+    detail: Option<String>,
+) -> Result<()> {
     audit::record_with(tx, actor.scope.account, &actor.origin, action, Some(id.to_string()), detail).await
 }
 
@@ -92,7 +97,7 @@ fn positions(settings: &GeofenceSettings) -> i64 {
     i64::try_from(settings.shape.positions()).unwrap_or(i64::MAX)
 }
 
-/// Refuses a change by which the account would have too many positions. One that adds none is never refused.
+/// Refuses a change that would give the account too many positions. A change that adds none is never refused.
 async fn check_positions(tx: &Tx, account: AccountId, added: i64) -> Result<()> {
     let most = GeofenceSettings::POSITIONS_PER_ACCOUNT_MAX;
     let sql =
@@ -138,7 +143,7 @@ async fn create(
     let values = params![account, id, name, description, shape, search, group, device, tx.now(), positions];
     tx.execute(sql, values).await?;
     let fence = reread(tx, &actor, id).await?;
-    tell(tx, &actor, "geofence.create", id, None).await?;
+    record_audit(tx, &actor, "geofence.create", id, None).await?;
     idempotency::keep(tx, account, once.as_ref(), &fence).await?;
     Ok(Created::Now(fence))
 }
@@ -188,7 +193,7 @@ async fn replace(
         bump_revision(tx, account).await?;
     }
     let detail = changed(&settings.changes_since(&before.settings));
-    tell(tx, &actor, "geofence.update", id, detail).await?;
+    record_audit(tx, &actor, "geofence.update", id, detail).await?;
     reread(tx, &actor, id).await
 }
 
@@ -203,48 +208,19 @@ async fn delete(tx: &Tx, actor: Actor, id: GeofenceId, seen: Option<Revision>) -
         return Err(StoreError::InUse(Kind::Geofence));
     }
     tx.execute("DELETE FROM geofence WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
-    tell(tx, &actor, "geofence.delete", id, None).await
+    record_audit(tx, &actor, "geofence.delete", id, None).await
 }
 
-#[async_trait]
-impl Geofences for Database {
-    async fn create_geofence(
-        &self,
-        actor: &Actor,
-        settings: GeofenceSettings,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Geofence>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, settings, once).boxed()).await
-    }
-
-    async fn find_geofence(&self, scope: Scope, id: GeofenceId) -> Result<Option<Geofence>> {
-        self.read(move |tx| find(tx, scope, id).boxed()).await
-    }
-
-    async fn list_geofences(
-        &self,
-        scope: Scope,
-        text: Option<&str>,
-        page: PageRequest,
-    ) -> Result<Page<Geofence>> {
-        let text = text.map(str::to_owned);
-        self.read(move |tx| list(tx, scope, text, page).boxed()).await
-    }
-
-    async fn replace_geofence(
-        &self,
-        actor: &Actor,
-        id: GeofenceId,
-        seen: Revision,
-        settings: GeofenceSettings,
-    ) -> Result<Geofence> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
-    }
-
-    async fn delete_geofence(&self, actor: &Actor, id: GeofenceId, seen: Option<Revision>) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+forward! {
+    impl Geofences for Database {
+        write create_geofence(&self, &actor: Actor, settings: GeofenceSettings, once: Option<IdempotencyKey>)
+            -> Created<Geofence> = create;
+        read find_geofence(&self, scope: Scope, id: GeofenceId) -> Option<Geofence> = find;
+        read list_geofences(&self, scope: Scope, text: Option<&str>, page: PageRequest)
+            -> Page<Geofence> = list with text = text.map(str::to_owned);
+        write replace_geofence(
+            &self, &actor: Actor, id: GeofenceId, seen: Revision, settings: GeofenceSettings
+        ) -> Geofence = replace;
+        write delete_geofence(&self, &actor: Actor, id: GeofenceId, seen: Option<Revision>) -> () = delete;
     }
 }

@@ -1,26 +1,27 @@
 //! Group commit of locations and messages: submissions that arrive while a commit runs share the next one.
 //!
-//! Callers put their submission into a queue and wait. A committer task takes what is queued, stores it in one
-//! transaction and answers each caller; a lone caller is committed at once. An error of one submission is the answer to
-//! that one. If the whole transaction fails although the database is available, each submission is tried alone. After
-//! a commit for many callers, the committer waits up to a millisecond for most of them to submit again.
+//! Callers put their submission into a queue and wait. A committer task takes the queued submissions, stores them in one
+//! transaction and answers each caller; a lone caller is committed at once. The error of one submission is returned
+//! to its caller only. If the whole transaction fails although the database is available, each submission is tried
+//! alone. After a commit for many callers, the committer waits up to a millisecond for most of them to submit again.
 
 mod held;
+mod renamed;
 
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use perigee_core::error::StoreError;
-use perigee_core::gateways::gateway::{MessageResult, NewMessage};
-use perigee_core::gateways::message_contents::StoredContents;
+use perigee_core::gateways::message_contents::{RequestMessage, StoredContents};
 use perigee_core::id::AccountId;
 use perigee_core::store::Result;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
+use super::memory::admit_arrivals;
 use super::submission_queue::{Answer, Caller, Kind, OVERDUE, Submission, Waiting};
-use crate::error::Locked;
+use crate::error::{Locked, Renamed};
 use crate::sql::{gateways::attachments, gateways::messages};
 use crate::{Database, Engine, Tx};
 
@@ -32,19 +33,19 @@ pub(in crate::sql) async fn submit(database: &Database, submission: Submission) 
     if queue.push(submission, Caller { runtime: Handle::current(), reply })? {
         start_committer(database, kind);
     }
-    let gone = || Err(StoreError::Unavailable("the store has stopped".into()));
+    let stopped = || Err(StoreError::Unavailable("the store has stopped".into()));
     if database.engine() == Engine::Sqlite {
-        return answered.await.unwrap_or_else(|_gone| gone());
+        return answered.await.unwrap_or_else(|_dropped| stopped());
     }
     // The submission may be queued behind a commit that is held up, or hangs.
     let deadline = Instant::now() + database.answer_within();
     loop {
-        let patience = (Instant::now() + OVERDUE).min(deadline);
-        if let Ok(answer) = timeout_at(patience, &mut answered).await {
-            return answer.unwrap_or_else(|_gone| gone());
+        let overdue_at = (Instant::now() + OVERDUE).min(deadline);
+        if let Ok(answer) = timeout_at(overdue_at, &mut answered).await {
+            return answer.unwrap_or_else(|_dropped| stopped());
         }
-        if patience == deadline {
-            return Err(StoreError::Unknown("the database did not confirm it in time".into()));
+        if overdue_at == deadline {
+            return Err(StoreError::Unknown("the database did not confirm the commit in time".into()));
         }
         if queue.admit_overdue(kind) {
             start_committer(database, kind);
@@ -52,13 +53,13 @@ pub(in crate::sql) async fn submit(database: &Database, submission: Submission) 
     }
 }
 
-/// Stores submissions of several devices of an account, each once, and the message they came in, in one transaction. If others
-/// have locked something of it, it is tried again.
+/// Stores submissions of several devices of an account, one of each device, and the message that contained them, in
+/// one transaction. Retries while another transaction has locked one of the devices or the account.
 pub(in crate::sql) async fn submit_together(
     database: &Database,
     account: AccountId,
     submissions: Vec<Submission>,
-    message: Option<(NewMessage, MessageResult)>,
+    message: Option<RequestMessage>,
 ) -> Result<Vec<Result<StoredContents>>> {
     let (batch, mut attempts) = (Arc::new(submissions), held::Attempts::begin(database));
     loop {
@@ -74,19 +75,17 @@ async fn store_together(
     database: &Database,
     account: AccountId,
     batch: Arc<Vec<Submission>>,
-    message: Option<(NewMessage, MessageResult)>,
+    message: Option<RequestMessage>,
 ) -> Result<Vec<Result<StoredContents>>> {
     let opening = match batch.as_slice() {
         [] => None,
         _ => database.log().opening(&batch, 0..batch.len()),
     };
-    let _arriving = database.log().admit_arrivals(database).await;
+    let _arriving = admit_arrivals(database).await;
     let job = database.write_after(opening, move |tx| {
         async move {
-            if let Some((message, result)) = &message {
-                // A message of a single device is found by it.
-                let device = if let [only] = batch.as_slice() { Some(only.device) } else { None };
-                messages::add(tx, account, device, message, *result).await?;
+            if let Some(message) = &message {
+                messages::add(tx, account, message).await?;
             }
             let results = if batch.is_empty() { Vec::new() } else { ingest(tx, &batch).await? };
             // All or nothing: what others have locked is not left out.
@@ -112,7 +111,7 @@ async fn run_committer(database: Database, kind: Kind) {
     let mut expected_callers = 0;
     let (queue, accounts) = (database.submission_queue(), database.log().accounts_per_commit());
     while let Some(batch) = queue.take(kind, accounts) {
-        let arriving = database.log().admit_arrivals(&database).await;
+        let arriving = admit_arrivals(&database).await;
         let together = batch.len();
         let locked = store_and_answer(&database, kind, batch).await;
         drop(arriving);
@@ -122,29 +121,36 @@ async fn run_committer(database: Database, kind: Kind) {
     }
 }
 
-/// Stores a batch, answers its callers, and gives what others had locked, which is not answered yet.
+/// Stores a batch and answers its callers. Returns the submissions whose device or account others had locked; their
+/// callers still wait.
 async fn store_and_answer(database: &Database, kind: Kind, batch: Waiting) -> Waiting {
     let (submissions, callers): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
     let submissions = Arc::new(submissions);
     let results = store(database, Arc::clone(&submissions)).await;
     let Ok(submissions) = Arc::try_unwrap(submissions) else {
-        // Never so after a transaction that has ended.
+        // This cannot happen: the transaction has ended and holds no reference.
         answer(callers.into_iter().zip(results));
         return Waiting::new();
     };
-    let (mut locked, mut stored, mut answers) = (Waiting::new(), Vec::new(), Vec::new());
+    let (mut locked, mut renamed) = (Waiting::new(), Waiting::new());
+    let (mut stored, mut answers) = (Vec::new(), Vec::new());
     for ((submission, caller), result) in submissions.into_iter().zip(callers).zip(results) {
         if result.as_ref().err().is_some_and(Locked::is_cause_of) {
             locked.push((submission, caller));
+        } else if result.as_ref().err().is_some_and(Renamed::is_cause_of) {
+            renamed.push((submission, caller));
         } else {
             stored.push(submission);
             answers.push((caller, result));
         }
     }
-    for other in database.submission_queue().ended(kind, &stored) {
+    // What is submitted again ends here: its device may be another one.
+    let ended = stored.iter().chain(renamed.iter().map(|(submission, _)| submission));
+    for other in database.submission_queue().ended(kind, ended) {
         start_committer(database, other);
     }
     answer(answers.into_iter());
+    renamed::submit_again(database, renamed);
     locked
 }
 
@@ -156,7 +162,7 @@ fn answer(answers: impl Iterator<Item = (Caller, Answer)>) {
     let mut elsewhere: Vec<(Handle, Answers)> = Vec::new();
     for (Caller { runtime, reply }, result) in answers {
         if runtime.id() == here {
-            // The caller may have been cancelled; what is stored stays stored.
+            // The caller may have been cancelled; its submission stays stored.
             let _ = reply.send(result);
         } else if let Some((_, answers)) = elsewhere.iter_mut().find(|(other, _)| other.id() == runtime.id())
         {
@@ -207,7 +213,7 @@ async fn store_alerts_late(database: &Database, batch: Arc<Vec<Submission>>) {
     }
 }
 
-/// Stores a batch in one transaction and gives each submission's result.
+/// Stores a batch in one transaction and returns the result of each submission.
 async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<StoredContents>> {
     #[cfg(feature = "unsafe-early-ack")]
     if crate::early_ack::is_on() {
@@ -216,9 +222,10 @@ async fn store(database: &Database, batch: Arc<Vec<Submission>>) -> Vec<Result<S
             ..StoredContents::default()
         };
         let answers = batch.iter().map(|each| Ok(accepted(each))).collect();
-        let database = database.clone();
+        // A copy: the submissions must have ended when the callers are answered, or their devices stay busy.
+        let (database, copy) = (database.clone(), batch.to_vec());
         let job =
-            async move { database.write(move |tx| async move { ingest(tx, &batch).await }.boxed()).await };
+            async move { database.write(move |tx| async move { ingest(tx, &copy).await }.boxed()).await };
         tokio::spawn(job);
         return answers;
     }

@@ -1,4 +1,4 @@
-//! The last location of a device that can be trusted.
+//! The last location of a device: the newest that is not suspect.
 
 use perigee_core::access::actor::Scope;
 use perigee_core::id::{AccountId, DeviceId};
@@ -7,12 +7,12 @@ use perigee_core::store::Result;
 
 use super::super::query::for_ids;
 use super::super::scope;
-use super::log::LastInMemory;
+use super::memory::LastInMemory;
 use super::row::{LAST_COLUMNS, last_point, unreadable_readings};
 use crate::codec::Point;
 use crate::{Row, Tx, Value, params};
 
-/// The last trusted location of a device.
+/// The last location of a device.
 pub(crate) async fn find_last(
     tx: &Tx,
     account: AccountId,
@@ -27,13 +27,13 @@ pub(crate) async fn find_last(
     last.map(|point| point.unpack().map_err(unreadable_readings)).transpose()
 }
 
-/// What memory knows of a device's last location, which is never behind the table.
+/// A device's last location in memory, which is never older than that in the table.
 fn in_memory(tx: &Tx, account: AccountId, device: DeviceId) -> LastInMemory {
-    let found = tx.log().last_in_memory(account, &[device]).and_then(|mut last| last.pop());
+    let found = tx.memory().and_then(|memory| memory.last(account, &[device]).pop());
     found.unwrap_or(LastInMemory::Unknown)
 }
 
-/// The last trusted location of a visible device, as the tables have it.
+/// The last location of a visible device, from the tables.
 pub(crate) async fn find_last_visible(
     tx: &Tx,
     scope: Scope,

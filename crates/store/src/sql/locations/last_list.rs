@@ -11,12 +11,12 @@ use perigee_core::store::Result;
 use super::super::query::Query;
 use super::super::scope;
 use super::last::{DEVICES, last_in_row, last_points};
-use super::log::LastInMemory;
+use super::memory::LastInMemory;
 use super::row::unreadable_readings;
 use crate::codec::Point;
 use crate::{Row, Tx, params};
 
-/// Devices that one statement reads: a full page, and one more to see whether there is another.
+/// Maximum number of devices that one statement reads: a full page, and one more to see whether there is another.
 const DEVICES_MAX: usize = 1_001;
 /// The least number it reads: some of the devices may have no location.
 const DEVICES_MIN: usize = 100;
@@ -37,7 +37,7 @@ pub(super) async fn list_last(
     let narrows = filter.area.is_some() || filter.since.is_some();
     while items.len() < wanted {
         let few = (wanted - items.len()).clamp(DEVICES_MIN, DEVICES_MAX);
-        // With a filter that drops most devices, large reads are fewer reads.
+        // A filter may drop most devices: large reads then need fewer statements.
         let at_once = if narrows { DEVICES_MAX } else { few };
         let found = next_devices(tx, scope, &filter, (after, at_once)).await?;
         let is_last = found.len() < at_once;
@@ -57,18 +57,19 @@ pub(super) async fn list_last(
     Ok(Page::cut(items, page.limit, |(device, _)| device.as_i64()))
 }
 
-/// The next visible devices: from memory, which is never behind the tables, and from those what it lacks.
+/// The next visible devices with their last locations: from memory, which is never older than the tables, or else from
+/// the tables.
 async fn next_devices(tx: &Tx, scope: Scope, filter: &LastFilter, part: (i64, usize)) -> Result<Vec<Found>> {
     // An engine that keeps nothing in memory reads devices and locations by one statement.
-    if tx.log().last_in_memory(scope.account, &[]).is_none() {
+    let Some(memory) = tx.memory() else {
         return in_tables(tx, scope, filter, part).await;
-    }
+    };
     let rows = select("SELECT d.id AS device_id FROM device d", scope, filter, part).rows(tx).await?;
     let mut devices = Vec::with_capacity(rows.len());
     for row in &rows {
         devices.push(DeviceId::from_i64(row.i64("device_id")?));
     }
-    let in_memory = tx.log().last_in_memory(scope.account, &devices).unwrap_or_default();
+    let in_memory = memory.last(scope.account, &devices);
     let mut found: Vec<Found> = Vec::with_capacity(rows.len());
     let mut unknown = Vec::new();
     for (device, last) in devices.into_iter().zip(in_memory) {

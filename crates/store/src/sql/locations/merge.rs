@@ -15,7 +15,7 @@ pub(super) struct Merge<'s> {
     /// The unpacked locations, in the requested order.
     recent: IntoIter<Point>,
     sink: &'s mut dyn LocationSink,
-    appetite: Next,
+    next: Next,
     left: usize,
     last: Option<LocationKey>,
     more: bool,
@@ -27,27 +27,28 @@ impl<'s> Merge<'s> {
             window,
             recent: recent.into_iter(),
             sink,
-            appetite: Next::More,
+            next: Next::More,
             left: window.limit,
             last: None,
             more: false,
         }
     }
 
-    pub(super) fn is_hungry(&self) -> bool {
-        self.appetite == Next::More
+    /// Whether the sink takes locations of further chunks.
+    pub(super) fn takes_more(&self) -> bool {
+        self.next == Next::More
     }
 
     /// Passes on the requested part of the next chunk, and what comes before it. Fails if the chunk is damaged.
-    pub(super) fn give_chunk(&mut self, bytes: &[u8]) -> std::result::Result<(), CodecError> {
+    pub(super) fn pass_chunk(&mut self, bytes: &[u8]) -> std::result::Result<(), CodecError> {
         let chunk = ChunkReader::open(bytes)?;
         let mut rows = chunk.rows(self.window.times())?;
         match self.window.order {
             Order::Ascending => {
-                while !self.is_full()
+                while !self.is_done()
                     && let Some(stored) = rows.next()?
                 {
-                    self.offer(stored);
+                    self.pass_packed(stored);
                 }
             }
             Order::Descending => {
@@ -56,49 +57,49 @@ impl<'s> Merge<'s> {
                     points.push(stored.clone());
                 }
                 for stored in points.iter().rev() {
-                    if self.is_full() {
+                    if self.is_done() {
                         break;
                     }
-                    self.offer(stored);
+                    self.pass_packed(stored);
                 }
             }
         }
         Ok(())
     }
 
-    /// Passes on the rest when no chunk is left; gives the cursor to continue from if there may be more.
+    /// Passes on the rest when no chunk is left; returns the cursor to continue from if there may be more.
     pub(super) fn finish(mut self, chunks_are_left: bool) -> Option<HistoryCursor> {
         self.more |= chunks_are_left;
         while !self.more
             && let Some(point) = self.recent.next()
         {
-            self.give_point(&point);
+            self.pass_point(&point);
         }
         let cursor = |(time, number)| HistoryCursor { time, number };
         self.last.filter(|_| self.more).map(cursor)
     }
 
-    fn is_full(&self) -> bool {
-        self.appetite == Next::Stop
+    fn is_done(&self) -> bool {
+        self.next == Next::Stop
     }
 
     /// Passes on a location of a chunk, after the unpacked ones that come before it.
-    fn offer(&mut self, stored: &StoredLocation) {
-        let place = key_of(stored);
-        if !self.window.contains(place) {
+    fn pass_packed(&mut self, stored: &StoredLocation) {
+        let key = key_of(stored);
+        if !self.window.contains(key) {
             return;
         }
         while let Some(recent) = self.next_recent()
-            && !self.window.precedes(place, recent)
+            && !self.window.precedes(key, recent)
         {
             // A location that was packed meanwhile is in both.
-            let Some(point) = self.recent.next().filter(|_| recent != place) else { continue };
-            self.give_point(&point);
-            if self.is_full() {
+            let Some(point) = self.recent.next().filter(|_| recent != key) else { continue };
+            self.pass_point(&point);
+            if self.is_done() {
                 return;
             }
         }
-        self.give(stored);
+        self.pass(stored);
     }
 
     fn next_recent(&self) -> Option<LocationKey> {
@@ -106,20 +107,20 @@ impl<'s> Merge<'s> {
     }
 
     /// Passes on an unpacked location. Its readings were checked when it was read from the log.
-    fn give_point(&mut self, point: &Point) {
+    fn pass_point(&mut self, point: &Point) {
         if let Ok(stored) = point.unpack() {
-            self.give(&stored);
+            self.pass(&stored);
         }
     }
 
-    fn give(&mut self, stored: &StoredLocation) {
+    fn pass(&mut self, stored: &StoredLocation) {
         if self.left == 0 {
-            self.appetite = Next::Stop;
+            self.next = Next::Stop;
         } else {
             self.left -= 1;
             self.last = Some(key_of(stored));
-            self.appetite = self.sink.take(stored);
+            self.next = self.sink.take(stored);
         }
-        self.more |= self.is_full();
+        self.more |= self.is_done();
     }
 }

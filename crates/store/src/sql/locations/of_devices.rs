@@ -10,7 +10,7 @@ use super::super::query::for_ids;
 use super::last::{DEVICES, last_of_row};
 use crate::{Tx, params};
 
-/// The newest location that can be trusted of each of these devices that has one.
+/// The last location of each of these devices that has one.
 pub(crate) async fn last_of_devices(
     tx: &Tx,
     account: AccountId,

@@ -1,4 +1,4 @@
-//! Locations that wait for their commit, kept small: time and place as they are, the readings packed.
+//! Locations that wait for their commit, kept small: time and position as they are, the readings packed.
 
 use bytes::Bytes;
 use perigee_core::locations::location::{DuplicateRule, Fix, Location, StoredLocation};
@@ -7,12 +7,13 @@ use crate::codec::{pack_all_readings, pack_readings};
 
 /// A submitted location that is not stored yet.
 #[derive(Debug)]
+#[cfg_attr(feature = "unsafe-early-ack", derive(Clone))]
 pub(crate) struct PendingLocation {
-    /// Time and place; its number is 0 until the location is stored.
+    /// Time and position; its number is 0 until the location is stored.
     pub(crate) fix: Fix,
     /// Everything else, packed. Locations of one submission share one allocation.
     pub(crate) readings: Bytes,
-    /// When it counts as stored.
+    /// Decides which stored locations count as the same location.
     pub(crate) duplicate_rule: DuplicateRule,
 }
 
@@ -24,8 +25,8 @@ impl PendingLocation {
         locations.iter().zip(readings).map(pending).collect()
     }
 
-    /// Whether a stored location is the same: in every submitted field, or in time and place. Equal readings give equal
-    /// bytes.
+    /// Whether a stored location is the same: in every submitted field, or in time and position. Equal readings give
+    /// equal bytes.
     pub(super) fn is_same(&self, stored: &StoredLocation) -> bool {
         let Location { time, latitude, longitude, readings } = &stored.location;
         if self.duplicate_rule == DuplicateRule::Fix {

@@ -12,7 +12,7 @@ use super::window::Window;
 use crate::Tx;
 use crate::codec::Point;
 
-/// Passes a part of the history of a visible device to a sink; gives the sink back, and the cursor to continue from.
+/// Passes a part of the history of a visible device to a sink; returns the sink, and the cursor to continue from.
 pub(super) async fn read(
     tx: &Tx,
     scope: Scope,
@@ -22,7 +22,7 @@ pub(super) async fn read(
     mut sink: Box<dyn LocationSink>,
 ) -> Result<(Box<dyn LocationSink>, Option<HistoryCursor>)> {
     scope::require_device(tx, scope, device).await?;
-    let next = walk(tx, scope.account, device, &request, recent, &mut *sink).await?;
+    let next = walk(tx, scope.account, device, &request, recent, Chunks::Read, &mut *sink).await?;
     Ok((sink, next))
 }
 
@@ -35,28 +35,38 @@ pub(super) async fn list(
     recent: Option<Vec<Point>>,
 ) -> Result<History<StoredLocation>> {
     scope::require_device(tx, scope, device).await?;
-    collect(tx, scope.account, device, &request, recent).await
+    collect(tx, scope.account, device, &request, recent, Chunks::Read).await
 }
 
 /// A part of a device's history, within a write job.
-pub(super) async fn cut_out(
+pub(super) async fn read_part(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     request: &HistoryRequest,
 ) -> Result<History<StoredLocation>> {
-    collect(tx, account, device, request, None).await
+    collect(tx, account, device, request, None, Chunks::Read).await
 }
 
-async fn collect(
+/// Whether the chunks of a device are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Chunks {
+    Read,
+    /// The caller knows that they contain no requested location.
+    Skip,
+}
+
+/// A part of a device's history; `recent` are its unpacked locations, if they are in memory.
+pub(super) async fn collect(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     request: &HistoryRequest,
     recent: Option<Vec<Point>>,
+    chunks: Chunks,
 ) -> Result<History<StoredLocation>> {
     let mut items = Collected(Vec::new());
-    let next = walk(tx, account, device, request, recent, &mut items).await?;
+    let next = walk(tx, account, device, request, recent, chunks, &mut items).await?;
     Ok(History { items: items.0, next })
 }
 
@@ -71,14 +81,15 @@ impl LocationSink for Collected {
 
 /// Walks the requested part of a device's history; `recent` are its unpacked locations, if they are in memory.
 ///
-/// Memory must have been read before the snapshot began: what was packed in between is then in both, never in neither,
-/// and is recognised by its log number.
+/// Memory must have been read before the snapshot began. A location that was packed in between is then found in both,
+/// never in neither, and is recognised by its log number.
 async fn walk(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
     request: &HistoryRequest,
     recent: Option<Vec<Point>>,
+    chunks: Chunks,
     sink: &mut dyn LocationSink,
 ) -> Result<Option<HistoryCursor>> {
     let window = Window::of(request);
@@ -87,20 +98,20 @@ async fn walk(
         None => tx.log().unpacked(tx, account, device, &window).await?,
     };
     let mut merge = Merge::new(window, recent, sink);
-    let (mut place, mut chunks_are_left) = (window.begin(), !window.is_empty());
-    while chunks_are_left && merge.is_hungry() {
+    let (mut key, mut chunks_are_left) = (window.begin(), chunks == Chunks::Read && !window.is_empty());
+    while chunks_are_left && merge.takes_more() {
         let chunk = match window.order {
-            Order::Ascending => chunk_row::next(tx, account, device, place).await?,
-            Order::Descending => chunk_row::previous(tx, account, device, place).await?,
+            Order::Ascending => chunk_row::next(tx, account, device, key).await?,
+            Order::Descending => chunk_row::previous(tx, account, device, key).await?,
         };
         let Some(chunk) = chunk else {
             chunks_are_left = false;
             break;
         };
-        if let Err(cause) = merge.give_chunk(chunk.bytes()?) {
+        if let Err(cause) = merge.pass_chunk(chunk.bytes()?) {
             chunk.note_damaged(tx, account, device, cause)?;
         }
-        place = window.end_of(&chunk);
+        key = window.end_of(&chunk);
         chunks_are_left = !window.ends_within(&chunk);
     }
     Ok(merge.finish(chunks_are_left))

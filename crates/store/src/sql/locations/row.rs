@@ -68,7 +68,7 @@ pub(crate) fn last_checksum(account: AccountId, device: DeviceId, point: &Point)
     ])
 }
 
-/// A last location, unpacked if it matches the checksum that was kept of it, or what is known of it if it is damaged.
+/// A last location, unpacked if it matches its stored checksum, or what is known of it if it is damaged.
 pub(crate) fn check_last(
     point: &Point,
     kept: Option<i64>,

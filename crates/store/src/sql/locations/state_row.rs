@@ -1,7 +1,7 @@
 //! The state of a device: its row in `device_live`, under a checksum.
 //!
-//! All of it follows from the log, the chunks and the device, or is learned again, so that a damaged row is rebuilt when it is
-//! met.
+//! Everything in it can be derived from the log, the chunks and the device, or is learned again. So a damaged row is
+//! rebuilt when it is read under a lock.
 
 mod rebuild;
 
@@ -25,21 +25,22 @@ pub(crate) struct StateRow {
     pub(crate) account: AccountId,
     pub(crate) device: DeviceId,
     pub(crate) last_seen: Option<Timestamp>,
-    /// What the device told of itself.
+    /// The protocol that the device reports by.
     pub(crate) protocol: Option<String>,
+    /// The model and firmware that the device reported.
     pub(crate) reported_model: Option<String>,
     pub(crate) proposed_zone_minutes: Option<i64>,
     /// The learned reporting interval.
-    pub(crate) rhythm: Vec<u8>,
-    /// The jump that was not believed.
-    pub(crate) doubt: Vec<u8>,
+    pub(crate) interval: Vec<u8>,
+    /// A suspect location far away, serialised; the next location near it confirms it. Empty for none.
+    pub(crate) unconfirmed_jump: Vec<u8>,
     /// The log number up to which its locations are in chunks.
     pub(crate) packed_to: i64,
     /// SQLite: the highest log number that is included in this state.
     pub(crate) observed_to: i64,
     /// PostgreSQL: no stored location is later than this.
     pub(crate) newest_time: Option<Timestamp>,
-    /// PostgreSQL: the licence of the device, repeated. `None` while the row was made without it.
+    /// PostgreSQL: a copy of the device's licence. `None` if the row was written without it.
     pub(crate) licensed: Option<bool>,
     pub(crate) expires: Option<Timestamp>,
 }
@@ -61,7 +62,7 @@ pub(crate) const fn columns(engine: Engine) -> &'static str {
     }
 }
 
-/// The same of a joined row `l`, under names of their own.
+/// The columns of a joined row `l`, with the prefix `live_`.
 pub(crate) const fn joined_columns(engine: Engine) -> &'static str {
     match engine {
         Engine::Sqlite => {
@@ -85,8 +86,8 @@ struct Names {
     protocol: &'static str,
     reported_model: &'static str,
     proposed_zone_minutes: &'static str,
-    rhythm: &'static str,
-    doubt: &'static str,
+    interval: &'static str,
+    unconfirmed_jump: &'static str,
     packed_to: &'static str,
     observed_to: &'static str,
     newest_time: &'static str,
@@ -102,8 +103,8 @@ macro_rules! names {
             protocol: concat!($prefix, "protocol"),
             reported_model: concat!($prefix, "reported_model"),
             proposed_zone_minutes: concat!($prefix, "proposed_zone_minutes"),
-            rhythm: concat!($prefix, "rhythm"),
-            doubt: concat!($prefix, "doubt"),
+            interval: concat!($prefix, "rhythm"),
+            unconfirmed_jump: concat!($prefix, "doubt"),
             packed_to: concat!($prefix, "packed_to"),
             observed_to: concat!($prefix, "observed_to"),
             newest_time: concat!($prefix, "newest_time"),
@@ -127,8 +128,8 @@ impl StateRow {
             protocol: None,
             reported_model: None,
             proposed_zone_minutes: None,
-            rhythm: Vec::new(),
-            doubt: Vec::new(),
+            interval: Vec::new(),
+            unconfirmed_jump: Vec::new(),
             packed_to: 0,
             observed_to: 0,
             newest_time: None,
@@ -146,8 +147,8 @@ impl StateRow {
             self.protocol.as_deref(),
             self.reported_model.as_deref(),
             self.proposed_zone_minutes,
-            self.rhythm.as_slice(),
-            self.doubt.as_slice(),
+            self.interval.as_slice(),
+            self.unconfirmed_jump.as_slice(),
             self.observed_to,
             self.newest_time,
             self.licensed,
@@ -156,7 +157,7 @@ impl StateRow {
         rest.wrapping_add(self.packed_to)
     }
 
-    /// The row, if it matches the checksum that was kept of it, or was written before there were any.
+    /// The row, if it matches its stored checksum or has none.
     pub(crate) fn checked(self, kept: Option<i64>) -> Checked {
         if kept.is_some_and(|kept| kept != self.checksum()) {
             return Err(Box::new(damaged(self.account, self.device, "it does not match its checksum")));
@@ -186,8 +187,8 @@ impl StateRow {
                 protocol: row.opt_text(names.protocol)?,
                 reported_model: row.opt_text(names.reported_model)?,
                 proposed_zone_minutes: row.opt_i64(names.proposed_zone_minutes)?,
-                rhythm: row.bytes(names.rhythm)?,
-                doubt: row.bytes(names.doubt)?,
+                interval: row.bytes(names.interval)?,
+                unconfirmed_jump: row.bytes(names.unconfirmed_jump)?,
                 packed_to: row.i64(names.packed_to)?,
                 observed_to: row.i64(names.observed_to)?,
                 newest_time: row.opt_timestamp(names.newest_time)?,
@@ -202,7 +203,6 @@ impl StateRow {
         }
     }
 
-    /// Writes the row.
     pub(crate) async fn save(&self, tx: &Tx) -> Result<()> {
         save_all(tx, std::slice::from_ref(self)).await
     }
@@ -215,15 +215,15 @@ impl StateRow {
             self.protocol.as_deref(),
             self.reported_model.as_deref(),
             self.proposed_zone_minutes,
-            self.rhythm.as_slice(),
-            self.doubt.as_slice(),
+            self.interval.as_slice(),
+            self.unconfirmed_jump.as_slice(),
             self.packed_to,
             self.checksum(),
         ]
         .to_vec();
         match engine {
             Engine::Sqlite => values.push(Value::from(self.observed_to)),
-            // A row cannot be without it there.
+            // `last_seen` is not nullable there.
             Engine::Postgres => {
                 values[2] = Value::from(self.last_seen.unwrap_or(Timestamp::from_millis(0)));
                 values.extend_from_slice(params![self.newest_time, self.licensed, self.expires]);
@@ -262,7 +262,7 @@ pub(crate) async fn save_all(tx: &Tx, rows: &[StateRow]) -> Result<()> {
     Ok(())
 }
 
-/// The rows of these devices, as far as they have one.
+/// The rows of these devices, where they exist.
 pub(crate) async fn read_all(
     tx: &Tx,
     account: AccountId,
@@ -271,7 +271,7 @@ pub(crate) async fn read_all(
     select(tx, account, devices, "").await
 }
 
-/// The same, locked and with damaged ones rebuilt.
+/// Locks and reads the rows of these devices, where they exist. Damaged rows are rebuilt.
 pub(crate) async fn lock_all(
     tx: &Tx,
     account: AccountId,
@@ -310,7 +310,7 @@ async fn select(
     Ok(found)
 }
 
-/// The state of a device; if it is damaged, what it must have been, as far as that can be known.
+/// The state of a device. If its row is damaged, the state is derived from the device's locations.
 pub(crate) async fn read(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<StateRow>> {
     match read_all(tx, account, &[device.as_i64()]).await?.remove(&device) {
         None => Ok(None),
@@ -325,7 +325,7 @@ pub(crate) async fn read(tx: &Tx, account: AccountId, device: DeviceId) -> Resul
 /// Locks the state of a device and reads it; a damaged one is rebuilt. `None` if the device does not exist.
 pub(crate) async fn lock(tx: &Tx, account: AccountId, device: DeviceId) -> Result<Option<StateRow>> {
     let lock = tx.row_lock(RowLock::NoKeyUpdate);
-    // The lock of the device too, because there may be no state yet.
+    // Locks the device too, because there may be no state yet.
     let sql = format!("SELECT id FROM device WHERE account_id = ?1 AND id = ?2 {lock}");
     if tx.query_opt(&sql, params![account, device]).await?.is_none() {
         return Ok(None);

@@ -1,10 +1,11 @@
 //! The queue of submissions that wait for their group commit.
 //!
-//! Where the engine stores several groups at once, reports and batches are committed apart, so that a report waits for no
-//! batch of another device. A commit takes nothing of a device that another one is storing or that has an older submission
-//! waiting, so that what a device sends is stored in that order. One more commit of reports begins beside others only for
-//! many of them: several small commits cost more than they gain, above all where nodes share a database. Submissions with
-//! alerts are committed apart too: they lock their account, and nobody who sends locations only waits for that.
+//! Where the engine runs several commits at once, reports and batches are committed separately, so that a report
+//! never waits for a batch of another device. A commit takes no submission of a device that another commit is storing
+//! or that has an older submission waiting, so that the submissions of a device are stored in order. A further commit
+//! of reports starts beside others only when many reports wait: several small commits cost more than they gain, above
+//! all where nodes share a database. Submissions with alerts are committed separately too: they lock their account,
+//! and submissions of locations alone must not wait for that.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,16 +30,17 @@ use super::pending_location::PendingLocation;
 
 /// Submissions that may be queued before more are refused.
 const SUBMISSIONS_MAX: usize = 10_000;
-/// Locations that may be queued; a single submission is always accepted.
+/// Maximum number of locations that may be queued; a single submission is always accepted.
 const LOCATIONS_MAX: usize = 200_000;
-/// Locations of one transaction; bounds the time that the first of them waits for the last, and that others wait for it.
+/// Locations of one transaction; bounds the time that the first of them waits for the last, and that others wait for
+/// it.
 const BATCH_MAX: usize = 4_000;
-/// Locations of a report: what devices send at once, not what they have buffered. A submission of more is a batch.
+/// The most locations in a report. A submission of more, such as locations that a device has buffered, is a batch.
 const REPORT_MAX: usize = 16;
 /// Locations that reports may add to a full transaction.
 const ROOM_FOR_REPORTS: usize = 1_000;
-/// Alerts, steps and files of one transaction; a single submission may have more. Each alert may create messages to fifty
-/// recipients, and others wait meanwhile.
+/// Alerts, steps and files of one transaction; a single submission may have more. Each alert may create messages to
+/// fifty recipients, and others wait meanwhile.
 const ATTACHED_MAX: usize = 50;
 /// Commits of submissions with alerts that run at the same time, each for another account.
 const COMMITS_WITH_ALERTS: usize = 2;
@@ -46,36 +48,41 @@ const COMMITS_WITH_ALERTS: usize = 2;
 const MIN_CALLERS_TO_WAIT: usize = 16;
 /// The longest wait before a commit. Timers have about this resolution.
 const GROUP_COMMIT_WAIT: Duration = Duration::from_millis(1);
-/// Reports for which another commit of reports begins beside one that runs.
+/// Waiting reports at which another commit of reports starts beside a running one.
 const ENOUGH_REPORTS: usize = 32;
-/// Locations for which another commit of batches does.
+/// Waiting locations at which another commit of batches starts beside a running one.
 const ENOUGH_LOCATIONS: usize = 1_000;
-/// Commits that may run at once for submissions that others had locked.
-const TRIED_AGAIN_MAX: usize = 2;
-/// After this time one more commit may begin: those that run may be held up by a lock that concerns others only.
+/// Retries of locked submissions that may run at once.
+const RETRIES_MAX: usize = 2;
+/// After this time one more commit may start: the running ones may wait for a lock that concerns only their
+/// submissions.
 pub(super) const OVERDUE: Duration = Duration::from_millis(50);
 
 /// Locations that a caller submitted for a device.
 #[derive(Debug)]
+#[cfg_attr(feature = "unsafe-early-ack", derive(Clone))]
 pub(crate) struct Submission {
     pub(crate) scope: Scope,
     pub(crate) device: DeviceId,
+    /// The identifier that the device must still have, if the device was remembered by it.
+    pub(crate) identifier: Option<Box<str>>,
     pub(crate) locations: Vec<PendingLocation>,
     /// The message that the locations were read from, to be stored with them.
     pub(crate) message: Option<NewMessage>,
-    /// What else the message says. Most messages have nothing.
+    /// The other content of the message. Most messages have none.
     pub(crate) attached: Option<Box<Attached>>,
 }
 
-/// What a message says beside locations; never empty.
+/// The content of a message besides locations; never empty.
 #[derive(Debug)]
+#[cfg_attr(feature = "unsafe-early-ack", derive(Clone))]
 pub(crate) struct Attached {
     pub(crate) alerts: Vec<Alert>,
     pub(crate) steps: Vec<EmergencyStep>,
     pub(crate) files: Vec<NewDeviceFile>,
     /// Whether alerts are stored as ended and nobody is notified.
     pub(crate) is_past: bool,
-    /// Of what people are notified if the device is expired.
+    /// The SOS of which people are notified if the device is expired.
     pub(crate) sos: Option<SosNotice>,
 }
 
@@ -84,7 +91,7 @@ impl Submission {
         Self::by(scope, device, locations, DuplicateRule::Content)
     }
 
-    /// The same, where locations count as stored by these means.
+    /// Like [`Self::new`], with the rule that decides which locations are duplicates.
     pub(crate) fn by(
         scope: Scope,
         device: DeviceId,
@@ -92,10 +99,10 @@ impl Submission {
         duplicate_rule: DuplicateRule,
     ) -> Self {
         let locations = PendingLocation::pack_all(locations, duplicate_rule);
-        Self { scope, device, locations, message: None, attached: None }
+        Self { scope, device, identifier: None, locations, message: None, attached: None }
     }
 
-    /// Everything that a message says of a device.
+    /// The content of a message about one device.
     pub(crate) fn of(reporter: &Reporter, contents: MessageContents, duplicate_rule: DuplicateRule) -> Self {
         let has_attachments = contents.attachments() > 0 || contents.sos.is_some();
         let MessageContents { locations, alerts, steps, files, sos } = contents;
@@ -104,7 +111,7 @@ impl Submission {
         Self { attached, ..Self::by(reporter.scope, reporter.device, &locations, duplicate_rule) }
     }
 
-    /// The same, with alerts of the past or of the present.
+    /// Sets whether its alerts are of the past.
     pub(crate) fn marked_past(mut self, is_past: bool) -> Self {
         if let Some(attached) = &mut self.attached {
             attached.is_past = is_past;
@@ -118,7 +125,7 @@ impl Submission {
         self.attached.as_deref().map_or(0, count)
     }
 
-    /// The same, stored together with the message it came in.
+    /// Adds the message that the submission came in, to be stored with it.
     pub(crate) fn with_message(self, message: NewMessage) -> Self {
         Self { message: Some(message), ..self }
     }
@@ -134,8 +141,8 @@ pub(super) struct Caller {
     pub(super) reply: oneshot::Sender<Answer>,
 }
 
-/// What a committer takes from the queue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The work that a committer takes from the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// Reports, and batches too where the engine commits one group at a time.
     Reports,
@@ -154,8 +161,11 @@ pub(crate) struct SubmissionQueue {
     state: Mutex<State>,
     /// How many groups the engine stores at the same time.
     concurrent_commits: usize,
-    /// Permits to try again what others had locked.
-    again: Semaphore,
+    /// Whether a commit has submissions of one account only, as on a cluster. Commits of an account then follow each
+    /// other, and those of several accounts run at the same time, however few submissions they have.
+    by_account: bool,
+    /// Permits to retry locked submissions.
+    retries: Semaphore,
     /// The runtime of the committers. Not one that serves connections: there a committer would be scheduled behind
     /// request bodies, and the writer would idle meanwhile.
     runtime: Handle,
@@ -166,8 +176,9 @@ struct State {
     waiting: Waiting,
     /// Devices whose submissions are being stored.
     busy: HashSet<DeviceId>,
-    /// Accounts whose alerts are being stored: another commit for one of them would only wait for its lock.
-    alerted: HashSet<AccountId>,
+    /// Accounts whose alerts are being stored: another commit for one of them would only wait for its lock. On a cluster
+    /// also those of other commits.
+    storing: HashSet<(Kind, AccountId)>,
     reports: Commits,
     batches: Commits,
     with_alerts: Commits,
@@ -188,19 +199,20 @@ struct Commits {
 }
 
 impl SubmissionQueue {
-    /// An empty queue whose committers run on this runtime, for an engine that stores so many groups at the same time.
-    pub(crate) fn new(runtime: Handle, concurrent_commits: usize) -> Self {
-        let again = Semaphore::new(TRIED_AGAIN_MAX);
-        Self { state: Mutex::default(), concurrent_commits, again, runtime }
+    /// An empty queue whose committers run on this runtime, for an engine that stores this many groups at the same
+    /// time, each of one account if `by_account`.
+    pub(crate) fn new(runtime: Handle, concurrent_commits: usize, by_account: bool) -> Self {
+        let retries = Semaphore::new(RETRIES_MAX);
+        Self { state: Mutex::default(), concurrent_commits, by_account, retries, runtime }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A permit to try again what others had locked, once there is one.
-    pub(super) async fn permit_to_try_again(&self) -> Option<SemaphorePermit<'_>> {
-        self.again.acquire().await.ok()
+    /// A permit to retry locked submissions, once one is free.
+    pub(super) async fn retry_permit(&self) -> Option<SemaphorePermit<'_>> {
+        self.retries.acquire().await.ok()
     }
 
     /// How many locations wait for their group commit.
@@ -209,7 +221,7 @@ impl SubmissionQueue {
         state.locations() as u64
     }
 
-    /// Who takes a submission.
+    /// The kind of commit that takes a submission.
     pub(super) fn kind_of(&self, submission: &Submission) -> Kind {
         if self.concurrent_commits == 1 {
             Kind::Reports
@@ -227,7 +239,7 @@ impl SubmissionQueue {
         self.runtime.spawn(committer);
     }
 
-    /// Queues a submission, and says whether a committer of its kind must be started.
+    /// Queues a submission, and returns whether a committer of its kind must be started.
     pub(super) fn push(&self, submission: Submission, caller: Caller) -> Result<bool> {
         let kind = self.kind_of(&submission);
         let mut state = self.state();
@@ -245,11 +257,11 @@ impl SubmissionQueue {
             commits.wanted = 0;
             commits.arrived.notify_one();
         }
-        // The end of the commit that stores the device already leads to the next one.
+        // If the device is being stored already, the end of that commit leads to the next one.
         Ok(!is_busy && self.admit_committer(commits, kind))
     }
 
-    /// Says whether a committer must be started, for somebody who has waited for [`OVERDUE`] once more.
+    /// Whether a committer must be started. Called each time that a submission has waited for another [`OVERDUE`].
     pub(super) fn admit_overdue(&self, kind: Kind) -> bool {
         self.admit_committer(self.state().of(kind), kind)
     }
@@ -261,7 +273,7 @@ impl SubmissionQueue {
         is_needed
     }
 
-    /// Whether a commit may run beside so many others of its kind.
+    /// Whether a commit may run beside this many others of its kind.
     fn is_allowed(&self, commits: &Commits, kind: Kind, others: usize) -> bool {
         if others == 0 || self.concurrent_commits == 1 {
             return others == 0;
@@ -272,14 +284,15 @@ impl SubmissionQueue {
             Kind::Batches => (of_batches, commits.locations >= ENOUGH_LOCATIONS),
             Kind::WithAlerts => (COMMITS_WITH_ALERTS, true),
         };
+        let is_enough = is_enough || self.by_account;
         let is_overdue = || commits.begun.is_some_and(|begun| begun.elapsed() >= OVERDUE);
         (others < most && is_enough) || (others <= most && is_overdue())
     }
 
-    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of so many callers are queued, unless another committer waits.
-    /// Without it, commits follow each other as fast as they can, each for a few callers, and the processor is busy with
-    /// committing. Half of the callers would not do: they could split into two halves that always wait for each other's
-    /// commit.
+    /// Waits up to [`GROUP_COMMIT_WAIT`] until three quarters of this many callers are queued, unless another
+    /// committer waits. Without the wait, commits follow each other as fast as they can, each for a few callers, and
+    /// the processor is busy with committing. Waiting for half of the callers would not help: they could split into
+    /// two halves that always wait for each other's commit.
     pub(super) async fn wait_for_callers(&self, kind: Kind, callers: usize) {
         let most = callers * 3 / 4;
         let arrived = {
@@ -300,8 +313,8 @@ impl SubmissionQueue {
         self.state().of(kind).submissions
     }
 
-    /// The next batch, of at most so many accounts. `None` if there is none, or too little for one more commit: the committer
-    /// must then end.
+    /// The next batch, of at most this many accounts. `None` if there is none, or too little for one more commit: the
+    /// committer must then end.
     pub(super) fn take(&self, kind: Kind, accounts_max: usize) -> Option<Waiting> {
         let mut guard = self.state();
         let state = &mut *guard;
@@ -309,10 +322,8 @@ impl SubmissionQueue {
         let mut batch = Vec::new();
         if self.is_allowed(state.of(kind), kind, others) {
             let waiting = std::mem::take(&mut state.waiting);
-            let is_alerted =
-                |account: &AccountId| kind == Kind::WithAlerts && state.alerted.contains(account);
             let is_taken = |submission: &Submission| {
-                self.kind_of(submission) == kind && !is_alerted(&submission.scope.account)
+                self.kind_of(submission) == kind && !state.storing.contains(&(kind, submission.scope.account))
             };
             let accounts_max = if kind == Kind::WithAlerts { 1 } else { accounts_max };
             (batch, state.waiting) = split(waiting, accounts_max, is_taken, &state.busy);
@@ -326,23 +337,27 @@ impl SubmissionQueue {
         commits.locations -= batch.iter().map(|(submission, _)| submission.locations.len()).sum::<usize>();
         commits.begun = Some(Instant::now());
         state.busy.extend(batch.iter().map(|(submission, _)| submission.device));
-        if kind == Kind::WithAlerts {
-            state.alerted.extend(batch.iter().map(|(submission, _)| submission.scope.account));
+        if self.is_exclusive(kind) {
+            state.storing.extend(batch.iter().map(|(submission, _)| (kind, submission.scope.account)));
         }
         Some(batch)
     }
 
-    /// Says that the commit of these submissions has ended. Others of their devices may have waited for it: gives the other
-    /// kinds for which a committer must be started.
-    pub(super) fn ended(&self, kind: Kind, batch: &[Submission]) -> Vec<Kind> {
+    /// Whether an account has one commit of this kind at a time.
+    fn is_exclusive(&self, kind: Kind) -> bool {
+        kind == Kind::WithAlerts || self.by_account
+    }
+
+    /// Records that the commit of these submissions has ended. Other submissions of their devices may have waited for
+    /// it: returns the other kinds for which a committer must be started.
+    pub(super) fn ended<'s>(&self, kind: Kind, batch: impl IntoIterator<Item = &'s Submission>) -> Vec<Kind> {
         let mut state = self.state();
         for submission in batch {
             state.busy.remove(&submission.device);
-            if kind == Kind::WithAlerts {
-                state.alerted.remove(&submission.scope.account);
-            }
+            state.storing.remove(&(kind, submission.scope.account));
         }
-        let others = Kind::ALL.into_iter().filter(|other| *other != kind);
+        // A retry of locked submissions has no committer that goes on with the same kind.
+        let others = Kind::ALL.into_iter().filter(|other| *other != kind || self.by_account);
         others.filter(|other| self.admit_committer(state.of(*other), *other)).collect()
     }
 }
@@ -356,7 +371,7 @@ impl State {
         }
     }
 
-    /// Locations that wait.
+    /// Number of locations in the queue.
     fn locations(&self) -> usize {
         self.reports.locations + self.batches.locations + self.with_alerts.locations
     }
@@ -371,9 +386,9 @@ impl Commits {
 
 pub(super) type Waiting = Vec<(Submission, Caller)>;
 
-/// The next batch of what may be taken, and what is left. Busy devices wait. The oldest submission of the others is always in
-/// it, and batches go in their order. Reports go first if none of their device is left, so that they wait for one transaction
-/// and not for all that is queued.
+/// Splits the queue into the next batch and the rest. Submissions of busy devices stay. The oldest of the others is
+/// always in the batch, and batches keep their order. Reports may overtake batches, unless an older submission of
+/// their device stays, so that they wait for one transaction and not for everything that is queued.
 fn split(
     waiting: Waiting,
     accounts_max: usize,

@@ -1,9 +1,9 @@
 //! Size-tiered merging of small chunks.
 //!
-//! With many devices the tail must be packed before each device has enough locations to fill a chunk, and a small chunk
-//! can only grow by being packed again. Small chunks are merged when together they are large, or when there are many of
-//! about the same size. A location is thus packed once if its batch has half as many locations as a full chunk, twice if it
-//! has a hundred, and at most four times if it is alone in its batch.
+//! With many devices, locations must be packed before each device has enough of them to fill a chunk, and a small
+//! chunk can only grow by being packed again. Small chunks are merged when together they are large, or when there are
+//! many of about the same size. A location is thus packed once if its batch has half as many locations as a full
+//! chunk, twice if the batch has a hundred, and at most four times if it is alone in its batch.
 
 /// How many small chunks of one tier are merged into one; also the ratio of sizes between tiers.
 const FANOUT: usize = 8;
@@ -12,8 +12,8 @@ const FANOUT: usize = 8;
 pub(super) const EXAMINED_MAX: usize = 32;
 
 /// How many existing chunks are merged with a new one of `new` locations. `sizes` are those of the newest chunks,
-/// newest first; merging ends at the first large one, of half a full one or more. All small chunks are merged if together
-/// they are large, otherwise those of a tier as soon as it is full.
+/// newest first; merging ends at the first large one, of half a full one or more. All small chunks are merged if
+/// together they are large, otherwise those of a tier as soon as it is full.
 pub(super) fn absorbed(sizes: &[usize], new: usize, full: usize) -> usize {
     let large = full / 2;
     let small_count = sizes.iter().take_while(|size| **size < large).count();

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::access::audit::changed;
 use perigee_core::access::user::UserStatus;
@@ -17,9 +15,10 @@ use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
 use perigee_core::store::{ContactGroups, Result};
 
+use crate::forward::forward;
 use crate::sql::query::for_ids;
 use crate::sql::{access::audit, access::user_rows, accounts, column, idempotency, ids};
-use crate::{Database, Row, Tx, params};
+use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, revision, settings, creation, last_modified";
 
@@ -173,8 +172,8 @@ pub(in crate::sql) async fn directory<'r>(
     Ok(directory)
 }
 
-/// A user as a contact, in the language, units and zone of their console; `None` unless they are active. The row has the
-/// columns of a user.
+/// A user as a contact, in the language, units and zone of their console; `None` unless they are active. The row has
+/// the columns of a user.
 pub(in crate::sql) fn contact_of(tx: &Tx, row: &Row) -> Result<Option<Contact>> {
     let profile = user_rows::from_row(row)?.profile;
     if profile.status(tx.now()) != UserStatus::Active {
@@ -193,44 +192,17 @@ pub(in crate::sql) fn contact_of(tx: &Tx, row: &Row) -> Result<Option<Contact>> 
     }))
 }
 
-#[async_trait]
-impl ContactGroups for Database {
-    async fn create_contact_group(
-        &self,
-        actor: &Actor,
-        settings: ContactGroupSettings,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<ContactGroup>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, settings, once).boxed()).await
-    }
-
-    async fn find_contact_group(&self, scope: Scope, id: ContactGroupId) -> Result<Option<ContactGroup>> {
-        self.read(move |tx| find(tx, scope, id).boxed()).await
-    }
-
-    async fn list_contact_groups(&self, scope: Scope, page: PageRequest) -> Result<Page<ContactGroup>> {
-        self.read(move |tx| list(tx, scope, page).boxed()).await
-    }
-
-    async fn replace_contact_group(
-        &self,
-        actor: &Actor,
-        id: ContactGroupId,
-        seen: Revision,
-        settings: ContactGroupSettings,
-    ) -> Result<ContactGroup> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
-    }
-
-    async fn delete_contact_group(
-        &self,
-        actor: &Actor,
-        id: ContactGroupId,
-        seen: Option<Revision>,
-    ) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
+forward! {
+    impl ContactGroups for Database {
+        write create_contact_group(
+            &self, &actor: Actor, settings: ContactGroupSettings, once: Option<IdempotencyKey>
+        ) -> Created<ContactGroup> = create;
+        read find_contact_group(&self, scope: Scope, id: ContactGroupId) -> Option<ContactGroup> = find;
+        read list_contact_groups(&self, scope: Scope, page: PageRequest) -> Page<ContactGroup> = list;
+        write replace_contact_group(
+            &self, &actor: Actor, id: ContactGroupId, seen: Revision, settings: ContactGroupSettings
+        ) -> ContactGroup = replace;
+        write delete_contact_group(&self, &actor: Actor, id: ContactGroupId, seen: Option<Revision>)
+            -> () = delete;
     }
 }

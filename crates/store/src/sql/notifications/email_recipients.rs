@@ -1,7 +1,5 @@
-//! Consent of e-mail recipients, given by links in their mail, and asking for it.
+//! Consent of e-mail recipients, which they give by links in their mail, and requests for consent.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::Scope;
 use perigee_core::id::AccountId;
 use perigee_core::notifications::notification::{ConsentChange, EmailConsent, MailedAccount};
@@ -9,8 +7,9 @@ use perigee_core::notifications::routing::Preferences;
 use perigee_core::store::{EmailRecipients, Result};
 use perigee_core::text::Email;
 
+use crate::forward::forward;
 use crate::sql::{accounts, column, notifications::outbox};
-use crate::{Database, Tx, params};
+use crate::{Tx, params};
 
 /// The name of the key that signs the links in mails.
 const LINK_KEY: &str = "mail-links";
@@ -37,7 +36,6 @@ pub(in crate::sql) async fn admitted(tx: &Tx, account: AccountId) -> Result<u32>
 }
 
 async fn change(tx: &Tx, account: AccountId, address: Email, change: ConsentChange) -> Result<EmailConsent> {
-    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     let folded = address.folded();
     let (unsubscribed, confirmed) = match change {
@@ -82,8 +80,8 @@ pub(in crate::sql) async fn ask(
                    ON CONFLICT (account_id, address) DO UPDATE SET asked_at = excluded.asked_at \
                    WHERE email_recipient.asked_at IS NULL OR email_recipient.asked_at <= ?4 \
                        OR email_recipient.asked_at > ?3";
-        let long_ago = tx.now().plus_seconds(-EmailConsent::ASK_AGAIN_S);
-        if tx.execute(sql, params![account, &folded, tx.now(), long_ago]).await? > 0 {
+        let asked_before = tx.now().plus_seconds(-EmailConsent::ASK_AGAIN_S);
+        if tx.execute(sql, params![account, &folded, tx.now(), asked_before]).await? > 0 {
             asked += 1;
             to_ask.push((address, preferences));
         }
@@ -94,7 +92,6 @@ pub(in crate::sql) async fn ask(
 }
 
 async fn ask_locked(tx: &Tx, account: AccountId, recipients: Vec<(String, Preferences)>) -> Result<usize> {
-    tx.keep_device_cache_valid();
     accounts::lock(tx, account).await?;
     ask(tx, account, recipients).await
 }
@@ -121,44 +118,16 @@ async fn list(tx: &Tx, account: AccountId, addresses: Vec<String>) -> Result<(Ve
     Ok((consents, admitted(tx, account).await?))
 }
 
-#[async_trait]
-impl EmailRecipients for Database {
-    async fn mail_link_key(&self, fresh: [u8; 32]) -> Result<[u8; 32]> {
-        self.write(move |tx| link_key(tx, fresh).boxed()).await
-    }
-
-    async fn find_mailed_account(
-        &self,
-        account: AccountId,
-        address: &Email,
-    ) -> Result<Option<MailedAccount>> {
-        let address = address.clone();
-        self.read(move |tx| mailed_account(tx, account, address).boxed()).await
-    }
-
-    async fn change_email_consent(
-        &self,
-        account: AccountId,
-        address: &Email,
-        said: ConsentChange,
-    ) -> Result<EmailConsent> {
-        let address = address.clone();
-        self.write(move |tx| change(tx, account, address, said).boxed()).await
-    }
-
-    async fn list_email_consents(
-        &self,
-        scope: Scope,
-        addresses: Vec<String>,
-    ) -> Result<(Vec<EmailConsent>, u32)> {
-        self.read(move |tx| list(tx, scope.account, addresses).boxed()).await
-    }
-
-    async fn ask_to_confirm(
-        &self,
-        account: AccountId,
-        recipients: Vec<(String, Preferences)>,
-    ) -> Result<usize> {
-        self.write(move |tx| ask_locked(tx, account, recipients).boxed()).await
+forward! {
+    impl EmailRecipients for Database {
+        write mail_link_key(&self, fresh: [u8; 32]) -> [u8; 32] = link_key;
+        read find_mailed_account(&self, account: AccountId, &address: Email)
+            -> Option<MailedAccount> = mailed_account;
+        write change_email_consent(&self, account: AccountId, &address: Email, said: ConsentChange)
+            -> EmailConsent = change;
+        read list_email_consents(&self, scope: Scope, addresses: Vec<String>)
+            -> (Vec<EmailConsent>, u32) = list(scope.account, addresses);
+        write ask_to_confirm(&self, account: AccountId, recipients: Vec<(String, Preferences)>)
+            -> usize = ask_locked;
     }
 }

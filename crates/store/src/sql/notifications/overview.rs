@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::accounts::account::Account;
@@ -15,6 +14,7 @@ use perigee_core::notifications::overview::{
 use perigee_core::revision::Revision;
 use perigee_core::store::{Overviews, Result};
 
+use crate::forward::forward;
 use crate::sql::query::for_ids;
 use crate::sql::{access::audit, accounts, column, notifications::outbox, scope};
 use crate::{Database, Row, Tx, params};
@@ -25,11 +25,11 @@ const UNCLAIMED: &str =
     "is_on = TRUE AND (claimed_until IS NULL OR claimed_until <= ?1 OR claimed_until > ?2)";
 
 fn from_row(row: &Row) -> Result<StoredOverview> {
-    let told = (column::opt_parsed(row, "told_to")?, row.opt_timestamp("told_until")?);
+    let reported = (column::opt_parsed(row, "told_to")?, row.opt_timestamp("told_until")?);
     Ok(StoredOverview {
         revision: Revision(row.i64("revision")?),
         settings: column::json(row, "settings")?,
-        mark: if let (Some(last), Some(ends)) = told { Some(ReportedUntil { last, ends }) } else { None },
+        mark: if let (Some(last), Some(ends)) = reported { Some(ReportedUntil { last, ends }) } else { None },
         last_modified: Some(row.timestamp("last_modified")?),
     })
 }
@@ -46,7 +46,6 @@ async fn replace(
     seen: Revision,
     settings: OverviewSettings,
 ) -> Result<StoredOverview> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?;
     let before = find(tx, account.id).await?;
     if before.revision != seen {
@@ -55,8 +54,8 @@ async fn replace(
     if before.settings == settings {
         return Ok(before);
     }
-    let anew: Vec<GroupId> = settings.groups.difference(&before.settings.groups).copied().collect();
-    scope::require_groups(tx, actor.scope, &anew).await?;
+    let added: Vec<GroupId> = settings.groups.difference(&before.settings.groups).copied().collect();
+    scope::require_groups(tx, actor.scope, &added).await?;
     let mark = mark_after_change(&account, &before, &settings, tx);
     let text = serde_json::to_string(&settings).map_err(|cause| StoreError::Internal(cause.into()))?;
     let revision = before.revision.next();
@@ -66,15 +65,16 @@ async fn replace(
                    is_on = excluded.is_on, told_to = excluded.told_to, told_until = excluded.told_until, \
                    last_modified = excluded.last_modified";
     let is_on = settings.frequency != Frequency::Off;
-    let (told_to, told_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
-    let values = params![account.id, revision.0, text, is_on, told_to, told_until, tx.now()];
+    let (reported_to, reported_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
+    let values = params![account.id, revision.0, text, is_on, reported_to, reported_until, tx.now()];
     tx.execute(sql, values).await?;
     let target = Some(account.id.to_string());
     audit::record(tx, account.id, &actor.origin, "overviewReport.update", target).await?;
     Ok(StoredOverview { revision, settings, mark, last_modified: Some(tx.now()) })
 }
 
-/// Switching reports on, or moving their time, does not report past periods; a report that is already due stays due.
+/// The mark after a change of the settings. Switching reports on, or moving their time, does not report past periods;
+/// a report that is already due stays due.
 fn mark_after_change(
     account: &Account,
     before: &StoredOverview,
@@ -85,9 +85,9 @@ fn mark_after_change(
     if before.mark.is_some_and(is_due) {
         return before.mark;
     }
-    let told = before.mark.filter(|mark| !mark.is_ahead(tx.now()));
-    let over = Period::latest(settings, account, tx.now()).map(|period| period.mark());
-    told.into_iter().chain(over).max_by_key(|mark| mark.last)
+    let reported = before.mark.filter(|mark| !mark.is_ahead(tx.now()));
+    let latest = Period::latest(settings, account, tx.now()).map(|period| period.mark());
+    reported.into_iter().chain(latest).max_by_key(|mark| mark.last)
 }
 
 /// The accounts with a report that is due, or with a mark from a wrong clock.
@@ -116,7 +116,6 @@ async fn candidates(tx: &Tx, lease_ms: i64) -> Result<Vec<AccountId>> {
 
 /// Claims an account's report, if it is still due and not claimed.
 async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<OverviewTask>> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, account).await?;
     let until = tx.now().plus_millis(lease_ms);
     let sql = format!("UPDATE overview SET claimed_until = ?2 WHERE account_id = ?3 AND {UNCLAIMED}");
@@ -134,11 +133,11 @@ async fn claim(tx: &Tx, account: AccountId, lease_ms: i64) -> Result<Option<Over
     Ok(period.map(|period| OverviewTask { account, settings, revision, period }))
 }
 
-/// Stores up to where was reported, and releases the claim.
+/// Stores the end of the last reported period, and releases the claim.
 async fn set_mark(tx: &Tx, account: AccountId, mark: Option<ReportedUntil>) -> Result<()> {
     let sql = "UPDATE overview SET told_to = ?2, told_until = ?3, claimed_until = NULL WHERE account_id = ?1";
-    let (told_to, told_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
-    tx.execute(sql, params![account, told_to, told_until]).await?;
+    let (reported_to, reported_until) = (mark.map(|mark| mark.last.to_string()), mark.map(|mark| mark.ends));
+    tx.execute(sql, params![account, reported_to, reported_until]).await?;
     Ok(())
 }
 
@@ -176,8 +175,7 @@ async fn group_names(tx: &Tx, account: AccountId, groups: Vec<GroupId>) -> Resul
     rows.iter().map(|row| Ok((GroupId::from_i64(row.i64("id")?), row.text("name")?))).collect()
 }
 
-async fn file(tx: &Tx, task: OverviewTask, overview: Overview) -> Result<bool> {
-    tx.keep_device_cache_valid();
+async fn finish(tx: &Tx, task: OverviewTask, overview: Overview) -> Result<bool> {
     let account = accounts::lock(tx, task.account.id).await?.id;
     let present = find(tx, account).await?;
     let is_reported = present.mark.is_none_or(|mark| mark.last >= task.period.last);
@@ -190,50 +188,26 @@ async fn file(tx: &Tx, task: OverviewTask, overview: Overview) -> Result<bool> {
     Ok(true)
 }
 
-#[async_trait]
-impl Overviews for Database {
-    async fn find_overview(&self, scope: Scope) -> Result<StoredOverview> {
-        self.read(move |tx| find(tx, scope.account).boxed()).await
-    }
-
-    async fn replace_overview(
-        &self,
-        actor: &Actor,
-        seen: Revision,
-        settings: OverviewSettings,
-    ) -> Result<StoredOverview> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, seen, settings).boxed()).await
-    }
-
-    async fn claim_overview(&self, lease_ms: i64) -> Result<Option<OverviewTask>> {
-        for account in self.read(move |tx| candidates(tx, lease_ms).boxed()).await? {
-            let task = self.write(move |tx| claim(tx, account, lease_ms).boxed()).await?;
-            if task.is_some() {
-                return Ok(task);
-            }
+async fn claim_overview(database: &Database, lease_ms: i64) -> Result<Option<OverviewTask>> {
+    for account in database.read(move |tx| candidates(tx, lease_ms).boxed()).await? {
+        let task = database.write(move |tx| claim(tx, account, lease_ms).boxed()).await?;
+        if task.is_some() {
+            return Ok(task);
         }
-        Ok(None)
     }
+    Ok(None)
+}
 
-    async fn overview_counts(
-        &self,
-        account: AccountId,
-        period: Period,
-        devices: Vec<DeviceId>,
-    ) -> Result<HashMap<DeviceId, DeviceCounts>> {
-        self.read(move |tx| counts(tx, account, period, devices).boxed()).await
-    }
-
-    async fn group_names(
-        &self,
-        account: AccountId,
-        groups: Vec<GroupId>,
-    ) -> Result<HashMap<GroupId, String>> {
-        self.read(move |tx| group_names(tx, account, groups).boxed()).await
-    }
-
-    async fn finish_overview(&self, task: OverviewTask, overview: Overview) -> Result<bool> {
-        self.write(move |tx| file(tx, task, overview).boxed()).await
+forward! {
+    impl Overviews for Database {
+        read get_overview(&self, scope: Scope) -> StoredOverview = find(scope.account);
+        write replace_overview(&self, &actor: Actor, seen: Revision, settings: OverviewSettings)
+            -> StoredOverview = replace;
+        run claim_overview(&self, lease_ms: i64) -> Option<OverviewTask> = claim_overview;
+        read overview_counts(&self, account: AccountId, period: Period, devices: Vec<DeviceId>)
+            -> HashMap<DeviceId, DeviceCounts> = counts;
+        read group_names(&self, account: AccountId, groups: Vec<GroupId>)
+            -> HashMap<GroupId, String> = group_names;
+        write finish_overview(&self, task: OverviewTask, overview: Overview) -> bool = finish;
     }
 }

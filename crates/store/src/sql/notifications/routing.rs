@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
@@ -12,6 +11,7 @@ use perigee_core::notifications::routing::{AlertRouting, RoutingHolder, StoredRo
 use perigee_core::revision::Revision;
 use perigee_core::store::{Result, Routing};
 
+use crate::forward::forward;
 use crate::sql::notifications::outbox::{self, DeviceAudience};
 use crate::sql::{
     access::audit, access::user_rows, accounts, column, notifications::contact_groups, rules, scope,
@@ -100,8 +100,9 @@ async fn replace(
     Ok(StoredRouting { revision, routing, last_modified: Some(tx.now()) })
 }
 
-/// Every named webhook, user and contact group must belong to the account. An actor who does not manage webhooks, or who
-/// sees only a part of the account, may only name those that the routing names already; any other is treated as missing.
+/// Every named webhook, user and contact group must belong to the account. An actor who does not manage webhooks, or
+/// who sees only a part of the account, may only name those that the routing names already; any other is treated as
+/// missing.
 pub(in crate::sql) async fn require_named(
     tx: &Tx,
     actor: &Actor,
@@ -142,16 +143,16 @@ async fn require_people(
         before.iter().flat_map(|routing| routing.named_contact_groups()).collect();
     let groups: BTreeSet<ContactGroupId> =
         wanted.iter().flat_map(|routing| routing.named_contact_groups()).collect();
-    let there = contact_groups::existing(tx, account, &groups).await?;
+    let existing = contact_groups::existing(tx, account, &groups).await?;
     for group in groups {
-        if !may_name(known.contains(&group)) || !there.contains(&group) {
+        if !may_name(known.contains(&group)) || !existing.contains(&group) {
             return Err(StoreError::UnknownReference { kind: Kind::ContactGroup, id: group.to_string() });
         }
     }
     Ok(())
 }
 
-/// Everybody who may be told of an alert of this device, and of this rule if given.
+/// Everybody who may be notified of an alert of this device, and of this rule if given.
 async fn audience(
     tx: &Tx,
     scope: Scope,
@@ -172,7 +173,6 @@ async fn audience(
 }
 
 async fn send_tests(tx: &Tx, actor: Actor, device: DeviceId, rule: Option<RuleId>) -> Result<Option<usize>> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let Some((of_device, audience)) = audience(tx, actor.scope, device, rule).await? else {
         return Ok(Some(0));
@@ -254,7 +254,7 @@ pub(in crate::sql) async fn layers(
     Ok(None)
 }
 
-/// What the account allows to be sent.
+/// The notification settings of the account.
 pub(in crate::sql) async fn messaging(tx: &Tx, account: AccountId) -> Result<StoredMessaging> {
     let sql = "SELECT revision, settings, last_modified FROM account_messaging WHERE account_id = ?1";
     match tx.query_opt(sql, params![account]).await? {
@@ -297,64 +297,39 @@ async fn replace_messaging(
     Ok(StoredMessaging { revision, settings, last_modified: Some(tx.now()) })
 }
 
-#[async_trait]
-impl Routing for Database {
-    async fn find_routing(&self, scope: Scope, holder: RoutingHolder) -> Result<StoredRouting> {
-        self.read(move |tx| find(tx, scope, holder).boxed()).await
-    }
+async fn routing_in_force(
+    tx: &Tx,
+    scope: Scope,
+    device: DeviceId,
+) -> Result<Option<(RoutingHolder, AlertRouting)>> {
+    scope::require_device(tx, scope, device).await?;
+    in_force(tx, scope.account, device).await
+}
 
-    async fn replace_routing(
-        &self,
-        actor: &Actor,
-        holder: RoutingHolder,
-        seen: Revision,
-        routing: Option<AlertRouting>,
-    ) -> Result<StoredRouting> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, holder, seen, routing).boxed()).await
-    }
+async fn find_audience(
+    database: &Database,
+    scope: Scope,
+    device: DeviceId,
+    rule: Option<RuleId>,
+) -> Result<Audience> {
+    let found = database.read(move |tx| audience(tx, scope, device, rule).boxed()).await?;
+    Ok(found.map(|(_, audience)| audience).unwrap_or_default())
+}
 
-    async fn routing_in_force(
-        &self,
-        scope: Scope,
-        device: DeviceId,
-    ) -> Result<Option<(RoutingHolder, AlertRouting)>> {
-        self.read(move |tx| {
-            async move {
-                scope::require_device(tx, scope, device).await?;
-                in_force(tx, scope.account, device).await
-            }
-            .boxed()
-        })
-        .await
-    }
-
-    async fn find_audience(&self, scope: Scope, device: DeviceId, rule: Option<RuleId>) -> Result<Audience> {
-        let found = self.read(move |tx| audience(tx, scope, device, rule).boxed()).await?;
-        Ok(found.map(|(_, audience)| audience).unwrap_or_default())
-    }
-
-    async fn send_test_messages(
-        &self,
-        actor: &Actor,
-        device: DeviceId,
-        rule: Option<RuleId>,
-    ) -> Result<Option<usize>> {
-        let actor = actor.clone();
-        self.write(move |tx| send_tests(tx, actor, device, rule).boxed()).await
-    }
-
-    async fn find_messaging(&self, scope: Scope) -> Result<StoredMessaging> {
-        self.read(move |tx| messaging(tx, scope.account).boxed()).await
-    }
-
-    async fn replace_messaging(
-        &self,
-        actor: &Actor,
-        seen: Revision,
-        settings: MessagingSettings,
-    ) -> Result<StoredMessaging> {
-        let actor = actor.clone();
-        self.write(move |tx| replace_messaging(tx, actor, seen, settings).boxed()).await
+forward! {
+    impl Routing for Database {
+        read get_routing(&self, scope: Scope, holder: RoutingHolder) -> StoredRouting = find;
+        write replace_routing(
+            &self, &actor: Actor, holder: RoutingHolder, seen: Revision, routing: Option<AlertRouting>
+        ) -> StoredRouting = replace;
+        read routing_in_force(&self, scope: Scope, device: DeviceId)
+            -> Option<(RoutingHolder, AlertRouting)> = routing_in_force;
+        run find_audience(&self, scope: Scope, device: DeviceId, rule: Option<RuleId>)
+            -> Audience = find_audience;
+        write send_test_messages(&self, &actor: Actor, device: DeviceId, rule: Option<RuleId>)
+            -> Option<usize> = send_tests;
+        read get_notification_settings(&self, scope: Scope) -> StoredMessaging = messaging(scope.account);
+        write replace_messaging(&self, &actor: Actor, seen: Revision, settings: MessagingSettings)
+            -> StoredMessaging = replace_messaging;
     }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
@@ -11,8 +9,9 @@ use perigee_core::notifications::notification::StoredTemplate;
 use perigee_core::revision::Revision;
 use perigee_core::store::{Result, Templates};
 
+use crate::forward::forward;
 use crate::sql::{access::audit, accounts};
-use crate::{Database, Tx, params};
+use crate::{Tx, params};
 
 async fn all(tx: &Tx, account: AccountId) -> Result<BTreeMap<String, StoredTemplate>> {
     let sql = "SELECT kind, revision, source, last_modified FROM template WHERE account_id = ?1";
@@ -54,20 +53,10 @@ async fn replace(
     Ok(StoredTemplate { revision, source, last_modified: Some(tx.now()) })
 }
 
-#[async_trait]
-impl Templates for Database {
-    async fn templates(&self, scope: Scope) -> Result<BTreeMap<String, StoredTemplate>> {
-        self.read(move |tx| all(tx, scope.account).boxed()).await
-    }
-
-    async fn replace_template(
-        &self,
-        actor: &Actor,
-        kind: &str,
-        seen: Revision,
-        source: Option<String>,
-    ) -> Result<StoredTemplate> {
-        let (actor, kind) = (actor.clone(), kind.to_owned());
-        self.write(move |tx| replace(tx, actor, kind, seen, source).boxed()).await
+forward! {
+    impl Templates for Database {
+        read templates(&self, scope: Scope) -> BTreeMap<String, StoredTemplate> = all(scope.account);
+        write replace_template(&self, &actor: Actor, &kind: str, seen: Revision, source: Option<String>)
+            -> StoredTemplate = replace;
     }
 }

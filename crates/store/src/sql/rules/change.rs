@@ -25,7 +25,7 @@ pub(in crate::sql) async fn bump_revision(tx: &Tx, account: AccountId) -> Result
     Ok(())
 }
 
-/// Starts a new generation of these rules, which judge from now on; open occurrences end.
+/// Starts a new generation of these rules. They evaluate locations from now on, and open occurrences end.
 pub(in crate::sql) async fn start_generation(tx: &Tx, account: AccountId, rules: Vec<Row>) -> Result<()> {
     let ids = rules.iter().map(|row| Ok(row.i64("id")?)).collect::<Result<Vec<i64>>>()?;
     let rules: Vec<RuleId> = ids.iter().copied().map(RuleId::from_i64).collect();
@@ -93,7 +93,13 @@ async fn write_links(tx: &Tx, account: AccountId, id: RuleId, settings: &RuleSet
     Ok(())
 }
 
-async fn tell(tx: &Tx, actor: &Actor, action: &str, id: RuleId, detail: Option<String>) -> Result<()> {
+async fn record_audit(
+    tx: &Tx,
+    actor: &Actor,
+    action: &str,
+    id: RuleId,
+    detail: Option<String>,
+) -> Result<()> {
     audit::record_with(tx, actor.scope.account, &actor.origin, action, Some(id.to_string()), detail).await
 }
 
@@ -126,12 +132,13 @@ pub(super) async fn create(
     write_links(tx, account, id, &settings).await?;
     bump_revision(tx, account).await?;
     let rule = reread(tx, &actor, id).await?;
-    tell(tx, &actor, "rule.create", id, None).await?;
+    record_audit(tx, &actor, "rule.create", id, None).await?;
     idempotency::keep(tx, account, once.as_ref(), &rule).await?;
     Ok(Created::Now(rule))
 }
 
-/// A rule that the actor may change: with a partial scope, those that judge nothing outside it.
+/// A rule that the actor may change. If the scope is a part of the account, the rule must apply to no device outside
+/// it.
 async fn changeable(tx: &Tx, actor: &Actor, id: RuleId) -> Result<Rule> {
     let scope = actor.scope;
     let whole = read::find_whole(tx, scope, id).await?.ok_or(StoreError::NotFound(Kind::Rule))?;
@@ -166,7 +173,7 @@ pub(super) async fn replace(
     }
     bump_revision(tx, account).await?;
     let detail = changed(&settings.changes_since(&before.settings));
-    tell(tx, &actor, "rule.update", id, detail).await?;
+    record_audit(tx, &actor, "rule.update", id, detail).await?;
     reread(tx, &actor, id).await
 }
 
@@ -179,5 +186,5 @@ pub(super) async fn delete(tx: &Tx, actor: Actor, id: RuleId, seen: Option<Revis
     end_occurrences(tx, account, &[id]).await?;
     tx.execute("DELETE FROM rule WHERE account_id = ?1 AND id = ?2", params![account, id]).await?;
     bump_revision(tx, account).await?;
-    tell(tx, &actor, "rule.delete", id, None).await
+    record_audit(tx, &actor, "rule.delete", id, None).await
 }

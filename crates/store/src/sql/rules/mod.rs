@@ -1,4 +1,4 @@
-//! Rules: their conditions, and the devices they judge.
+//! Rules: their conditions, and the devices they apply to.
 
 mod api;
 mod change;

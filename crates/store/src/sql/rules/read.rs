@@ -15,12 +15,12 @@ use crate::{Row, Tx, params};
 const SELECT: &str = "\
     SELECT r.id, r.revision, r.generation, r.since, r.all_devices, r.settings, r.creation, r.last_modified, \
         (SELECT string_agg(CAST(t.device_id AS TEXT), ',' ORDER BY t.device_id) FROM rule_device t \
-         WHERE t.account_id = r.account_id AND t.rule_id = r.id) AS device_ids, \
+         WHERE t.account_id = ?1 AND t.rule_id = r.id) AS device_ids, \
         (SELECT string_agg(CAST(t.group_id AS TEXT), ',' ORDER BY t.group_id) FROM rule_group t \
-         WHERE t.account_id = r.account_id AND t.rule_id = r.id) AS group_ids \
+         WHERE t.account_id = ?1 AND t.rule_id = r.id) AS group_ids \
     FROM rule r WHERE r.account_id = ?1";
 
-/// Restricts a query over rules `r` to those that judge a visible device.
+/// Restricts a query over rules `r` to those that apply to a visible device.
 pub(in crate::sql) fn keep_rules(query: &mut Query, scope: Scope) {
     let (own, groups) = match scope.reach {
         Reach::Account => return,
@@ -71,11 +71,11 @@ async fn narrow(tx: &Tx, scope: Scope, rule: &mut Rule) -> Result<()> {
         return Ok(());
     }
     let target = &mut rule.settings.target;
-    let in_sight = scope::visible_devices(tx, scope, target.devices.iter().copied().collect()).await?;
+    let visible = scope::visible_devices(tx, scope, target.devices.iter().copied().collect()).await?;
     let named = target.devices.len() + target.groups.len();
-    target.devices.retain(|device| in_sight.contains(device));
+    target.devices.retain(|device| visible.contains(device));
     target.groups.retain(|group| scope::sees_group(scope, *group));
-    // Who is told of other devices' alerts is not for those who cannot see these devices.
+    // A reader who cannot see all these devices must not see who is notified of their alerts.
     if target.all || target.devices.len() + target.groups.len() < named {
         rule.settings.routing = AlertRouting::default();
     }

@@ -82,7 +82,6 @@ pub(in crate::sql) async fn add_test(
     webhook: WebhookId,
     new: NewDelivery,
 ) -> Result<WebhookDelivery> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, webhook).await?;
     let rows = insert(tx, account, webhook, vec![new]).await?;
@@ -98,7 +97,6 @@ pub(in crate::sql) async fn retry(
     webhook: WebhookId,
     id: DeliveryId,
 ) -> Result<WebhookDelivery> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, webhook).await?;
     // The new fence ends a lease in progress: its outcome is not recorded, and the message is sent once more.
@@ -113,7 +111,7 @@ pub(in crate::sql) async fn retry(
     Ok(retried)
 }
 
-/// Settles attempts and leases what is due.
+/// Settles attempts and leases due deliveries.
 pub(in crate::sql) async fn work(
     tx: &Tx,
     account: AccountId,
@@ -122,9 +120,8 @@ pub(in crate::sql) async fn work(
     wanted: u32,
     lease_ms: i64,
 ) -> Result<Option<DeliveryLease>> {
-    tx.keep_device_cache_valid();
-    let is_gone = settled.iter().any(|settled| settled.outcome == AttemptOutcome::Gone);
-    if is_gone {
+    let answered_gone = settled.iter().any(|settled| settled.outcome == AttemptOutcome::Gone);
+    if answered_gone {
         // Events are appended under the account's lock, which is taken before every other lock.
         tx.lock_account(account).await?;
     }
@@ -132,7 +129,7 @@ pub(in crate::sql) async fn work(
     for settlement in &settled {
         settle(tx, &webhook, settlement).await?;
     }
-    if is_gone && webhook.settings.enabled {
+    if answered_gone && webhook.settings.enabled {
         disable(tx, &webhook).await?;
         webhook.settings.enabled = false;
     }
@@ -153,7 +150,7 @@ pub(in crate::sql) async fn work(
     Ok(Some(DeliveryLease { webhook, deliveries }))
 }
 
-/// Leases what is due, the longest waiting first. Rows that another worker is leasing are skipped.
+/// Leases due deliveries, the longest waiting first. Rows that another worker is leasing are skipped.
 async fn lease(tx: &Tx, webhook: &Webhook, wanted: u32, lease_ms: i64) -> Result<Vec<LeasedDelivery>> {
     let lock = tx.row_lock(RowLock::SkipLocked);
     // A CTE: PostgreSQL may run a subquery more than once, and each time would choose other rows.

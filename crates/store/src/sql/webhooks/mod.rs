@@ -4,8 +4,6 @@ pub(crate) mod deliveries;
 pub(crate) mod webhook_rows;
 pub(crate) mod webhook_work;
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::access::audit::changed;
 use perigee_core::error::{Kind, StoreError};
@@ -19,9 +17,10 @@ use perigee_core::webhooks::webhook::{
     DeliveryState, NewDelivery, Webhook, WebhookDelivery, WebhookSecret, WebhookSettings,
 };
 
+use crate::forward::forward;
 use crate::sql::webhooks::webhook_rows::{COLUMNS, find, from_row, require};
 use crate::sql::{access::audit, accounts, events, idempotency, ids, notifications::routing, scope};
-use crate::{Database, Tx, params};
+use crate::{Tx, params};
 
 async fn create(
     tx: &Tx,
@@ -30,7 +29,6 @@ async fn create(
     secret: WebhookSecret,
     once: Option<IdempotencyKey>,
 ) -> Result<Created<Webhook>> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Created::Before(made));
@@ -90,7 +88,6 @@ async fn replace(
     seen: Revision,
     settings: WebhookSettings,
 ) -> Result<Webhook> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let present = require(tx, actor.scope, id).await?;
     if present.revision != seen {
@@ -144,7 +141,6 @@ async fn rotate(
     secret: WebhookSecret,
     until: Timestamp,
 ) -> Result<Webhook> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     require(tx, actor.scope, id).await?;
     let sql = format!(
@@ -157,7 +153,6 @@ async fn rotate(
 }
 
 async fn delete(tx: &Tx, actor: Actor, id: WebhookId, seen: Option<Revision>) -> Result<()> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     let present = require(tx, actor.scope, id).await?;
     if seen.is_some_and(|seen| seen != present.revision) {
@@ -170,81 +165,26 @@ async fn delete(tx: &Tx, actor: Actor, id: WebhookId, seen: Option<Revision>) ->
     audit::record(tx, account, &actor.origin, "webhook.delete", Some(id.to_string())).await
 }
 
-#[async_trait]
-impl Webhooks for Database {
-    async fn create_webhook(
-        &self,
-        actor: &Actor,
-        settings: WebhookSettings,
-        secret: WebhookSecret,
-        once: Option<IdempotencyKey>,
-    ) -> Result<Created<Webhook>> {
-        let actor = actor.clone();
-        self.write(move |tx| create(tx, actor, settings, secret, once).boxed()).await
-    }
-
-    async fn find_webhook(&self, scope: Scope, id: WebhookId) -> Result<Option<Webhook>> {
-        self.read(move |tx| find(tx, scope.account, id).boxed()).await
-    }
-
-    async fn list_webhooks(&self, scope: Scope, page: PageRequest) -> Result<Page<Webhook>> {
-        self.read(move |tx| list(tx, scope, page).boxed()).await
-    }
-
-    async fn replace_webhook(
-        &self,
-        actor: &Actor,
-        id: WebhookId,
-        seen: Revision,
-        settings: WebhookSettings,
-    ) -> Result<Webhook> {
-        let actor = actor.clone();
-        self.write(move |tx| replace(tx, actor, id, seen, settings).boxed()).await
-    }
-
-    async fn rotate_webhook_secret(
-        &self,
-        actor: &Actor,
-        id: WebhookId,
-        secret: WebhookSecret,
-        until: Timestamp,
-    ) -> Result<Webhook> {
-        let actor = actor.clone();
-        self.write(move |tx| rotate(tx, actor, id, secret, until).boxed()).await
-    }
-
-    async fn delete_webhook(&self, actor: &Actor, id: WebhookId, seen: Option<Revision>) -> Result<()> {
-        let actor = actor.clone();
-        self.write(move |tx| delete(tx, actor, id, seen).boxed()).await
-    }
-
-    async fn list_deliveries(
-        &self,
-        scope: Scope,
-        webhook: WebhookId,
-        state: Option<DeliveryState>,
-        page: PageRequest,
-    ) -> Result<Page<WebhookDelivery>> {
-        self.read(move |tx| deliveries::list(tx, scope, webhook, state, page).boxed()).await
-    }
-
-    async fn add_delivery(
-        &self,
-        actor: &Actor,
-        webhook: WebhookId,
-        new: NewDelivery,
-    ) -> Result<WebhookDelivery> {
-        let actor = actor.clone();
-        self.write(move |tx| deliveries::add_test(tx, actor, webhook, new).boxed()).await
-    }
-
-    async fn retry_delivery(
-        &self,
-        actor: &Actor,
-        webhook: WebhookId,
-        delivery: DeliveryId,
-    ) -> Result<WebhookDelivery> {
-        let actor = actor.clone();
-        self.write(move |tx| deliveries::retry(tx, actor, webhook, delivery).boxed()).await
+forward! {
+    impl Webhooks for Database {
+        write create_webhook(
+            &self, &actor: Actor, settings: WebhookSettings, secret: WebhookSecret,
+            once: Option<IdempotencyKey>
+        ) -> Created<Webhook> = create;
+        read find_webhook(&self, scope: Scope, id: WebhookId) -> Option<Webhook> = find(scope.account, id);
+        read list_webhooks(&self, scope: Scope, page: PageRequest) -> Page<Webhook> = list;
+        write replace_webhook(&self, &actor: Actor, id: WebhookId, seen: Revision, settings: WebhookSettings)
+            -> Webhook = replace;
+        write rotate_webhook_secret(
+            &self, &actor: Actor, id: WebhookId, secret: WebhookSecret, until: Timestamp
+        ) -> Webhook = rotate;
+        write delete_webhook(&self, &actor: Actor, id: WebhookId, seen: Option<Revision>) -> () = delete;
+        read list_deliveries(
+            &self, scope: Scope, webhook: WebhookId, state: Option<DeliveryState>, page: PageRequest
+        ) -> Page<WebhookDelivery> = deliveries::list;
+        write add_delivery(&self, &actor: Actor, webhook: WebhookId, new: NewDelivery)
+            -> WebhookDelivery = deliveries::add_test;
+        write retry_delivery(&self, &actor: Actor, webhook: WebhookId, delivery: DeliveryId)
+            -> WebhookDelivery = deliveries::retry;
     }
 }

@@ -24,7 +24,7 @@ pub(super) async fn admissions(
 ) -> Result<Vec<Admission>> {
     let keys: HashSet<Key> = submissions.iter().map(|one| (one.scope, one.device)).collect();
     let devices = cached_or_read(tx, memory, keys).await?;
-    let mut over: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
+    let mut expired: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
     let mut admissions = Vec::with_capacity(submissions.len());
     for Submission { scope, device, .. } in submissions {
         let Some(known) = devices.get(&(*scope, *device)) else {
@@ -33,23 +33,20 @@ pub(super) async fn admissions(
         };
         let is_active = known.license.state(tx.now().max(known.decided_at)) == DeviceState::Active;
         if known.license.licensed && !is_active {
-            over.entry(scope.account).or_default().push(device.as_i64());
+            expired.entry(scope.account).or_default().push(device.as_i64());
         }
         admissions.push(if is_active { Admission::Active } else { Admission::Expired });
     }
     // A licence that was once seen to be expired stays so, even if the clock is set back.
-    let sql = "UPDATE device SET licensed = FALSE, checksum = checksum - 1 \
+    let sql = "UPDATE device SET licensed = FALSE, lapsed = TRUE, checksum = checksum - 1 \
                WHERE account_id = ?1 AND licensed = TRUE AND id IN ({ids})";
-    for (account, devices) in &over {
+    for (account, devices) in &expired {
         for_ids(tx, sql, params![*account], devices).await?;
-    }
-    if !over.is_empty() {
-        memory.device_cache_mut().invalidate();
     }
     Ok(admissions)
 }
 
-/// The visible devices among these, from the cache, and from the tables what it lacks.
+/// The visible devices among these: from the cache, or else from the tables.
 async fn cached_or_read(
     tx: &Tx,
     memory: &LocationMemory,
@@ -75,7 +72,7 @@ async fn cached_or_read(
 }
 
 /// Reads the visible devices among these from the tables.
-pub(super) async fn read_visible(tx: &Tx, keys: &HashSet<Key>) -> Result<HashMap<Key, CachedDevice>> {
+pub(crate) async fn read_visible(tx: &Tx, keys: &HashSet<Key>) -> Result<HashMap<Key, CachedDevice>> {
     let mut devices: BTreeMap<AccountId, Vec<i64>> = BTreeMap::new();
     let mut members: BTreeMap<(AccountId, GroupId), Vec<i64>> = BTreeMap::new();
     for (scope, device) in keys {

@@ -1,4 +1,5 @@
-//! Compaction: unpacked locations move into chunks. A low-priority thread packs them; the writer only inserts the result.
+//! Compaction: unpacked locations move into chunks. A low-priority thread packs them; the writer only inserts the
+//! result.
 
 use std::sync::Arc;
 
@@ -39,8 +40,8 @@ pub(crate) async fn compact(
     budget: CompactionBudget,
 ) -> Result<Compacted> {
     let now = memory.now();
-    let long_ago = now.plus_millis(-PACK_AFTER_MS);
-    let mut due = memory.unpacked().due(Due { everything: budget.everything, long_ago, now });
+    let received_by = now.plus_millis(-PACK_AFTER_MS);
+    let mut due = memory.unpacked().due(Due { everything: budget.everything, received_by, now });
     let mut done = Compacted { more: due.len() > budget.devices, ..Compacted::default() };
     due.truncate(budget.devices);
     if !due.is_empty() {
@@ -81,7 +82,7 @@ async fn pack_due(
     Ok(())
 }
 
-/// Copies the locations of the first devices, up to one job, and gives how many devices that are.
+/// Copies the locations of the first devices, as many as one job packs. Also returns the number of these devices.
 fn take_part(
     memory: &LocationMemory,
     owners: &[Owner],
@@ -120,7 +121,6 @@ pub(super) async fn pack(tx: &Tx, some: Vec<(Owner, Vec<Point>)>) -> Result<Vec<
 }
 
 pub(super) async fn write(tx: &Tx, memory: &Arc<LocationMemory>, packed: Vec<PackedDevice>) -> Result<()> {
-    tx.keep_device_cache_valid();
     let owners: Vec<Owner> = packed.iter().map(|one| one.owner).collect();
     let existing = existing_devices(tx, &owners).await?;
     let mut states = lock_states(tx, existing.iter().copied()).await?;

@@ -1,8 +1,8 @@
 //! A cache of the devices that submit: whether they are visible to the submitter, and their licence.
 //!
-//! An entry is valid until a job changes accounts, devices or groups. The writer thread alone commits such changes, so
-//! it invalidates the cache after every job that has not called `Tx::keep_device_cache_valid`, and when another process
-//! has written to the file.
+//! An entry is valid until a job changes the columns that it was read from. The writer thread alone commits such
+//! changes. It invalidates the cache after every job that ran such a statement (see `device_writes`), and when another
+//! process has written to the file.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use perigee_core::devices::device::DeviceRef;
 use perigee_core::id::DeviceId;
 use perigee_core::time::Timestamp;
 
-/// Entries at which the whole cache is cleared.
+/// Number of devices, or of identifiers, at which all of them are removed from the cache.
 const ENTRIES_MAX: usize = 100_000;
 
-/// What the cache holds of a device that a scope can see.
+/// A cached device that a scope can see.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CachedDevice {
     pub(crate) license: License,

@@ -1,4 +1,4 @@
-//! The state of devices, kept write-behind: when each was last heard and its last location, ahead of their tables.
+//! The state of devices in memory: the time of the last contact and the last location. It is newer than the tables.
 //!
 //! A commit of locations writes the log alone. The state that follows from them is written to its tables later, once
 //! for many locations of a device, or when some of them are deleted; until then it can be replayed from the log.
@@ -28,11 +28,11 @@ const SAVE_LAG_MAX: i64 = 500_000;
 /// The state of one device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DeviceEntry {
-    /// The last location that can be trusted.
+    /// The newest location that is not suspect.
     pub(crate) last: Option<Point>,
     pub(crate) last_seen: Option<Timestamp>,
     /// The learned reporting interval.
-    pub(crate) rhythm: ReportingInterval,
+    pub(crate) interval: ReportingInterval,
     /// Decides whether the next location is plausible.
     pub(super) jump_detector: JumpDetector,
     packed: PackedTimes,
@@ -43,13 +43,14 @@ pub(crate) struct DeviceEntry {
     changes: u64,
 }
 
-/// What is known of the times of a device's packed locations. A commit that packs locations drops them from memory and
-/// changes this together, after it, so that what one job finds in neither is in no chunk.
+/// What is known about the times of a device's packed locations. After a commit that packs locations, this is updated
+/// and the locations are dropped from memory before the next job runs. So a location that is neither in memory nor at
+/// a time that [`Self::may_contain`] covers is in no chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PackedTimes {
     /// No chunk holds a location after this instant.
     until: Option<Timestamp>,
-    /// No chunk holds a location in this stretch of time, which was found when one of its locations arrived.
+    /// No chunk holds a location in this time range. It was found when a location in it arrived.
     gap: Option<Gap>,
 }
 
@@ -80,7 +81,7 @@ pub(super) struct Contact {
     pub(super) at: Timestamp,
     /// The first and last log number of its new locations.
     pub(super) numbers: Option<(i64, i64)>,
-    /// The new last location, if it changed, and the state that judges the next one.
+    /// The new last location, if it changed, and the state with which the next one is evaluated.
     pub(super) moved: Option<(Option<Point>, JumpDetector)>,
 }
 
@@ -123,14 +124,15 @@ impl DeviceStates {
     pub(crate) fn evict_saved(&mut self) {
         let mut excess = self.entries.len().saturating_sub(ENTRIES_MAX / 2);
         self.entries.retain(|_, entry| {
-            let goes = excess > 0 && entry.unsaved.is_none();
-            excess -= usize::from(goes);
-            !goes
+            let is_evicted = excess > 0 && entry.unsaved.is_none();
+            excess -= usize::from(is_evicted);
+            !is_evicted
         });
         self.evictions += 1;
     }
 
-    /// Moves contacts after `now` back, as in the table. Those that are not saved are saved so.
+    /// Moves times of contact after `now` back by `by_ms`, as in the table. Unsaved entries are later saved with the
+    /// new time.
     pub(crate) fn clock_set_back(&mut self, now: Timestamp, by_ms: i64) {
         for entry in self.entries.values_mut() {
             if let Some(ahead) = entry.last_seen.filter(|last_seen| *last_seen > now) {
@@ -140,24 +142,24 @@ impl DeviceStates {
         }
     }
 
-    /// Notes when a device was heard, with a location or without.
-    pub(super) fn record_contact(&mut self, owner: Owner, heard: Contact) {
+    /// Records a contact, with locations or without.
+    pub(super) fn record_contact(&mut self, owner: Owner, contact: Contact) {
         let entry = self.entries.entry(owner).or_default();
         entry.changes += 1;
-        entry.last_seen = entry.last_seen.max(Some(heard.at));
-        entry.rhythm.hear(heard.at);
-        let from = match heard.numbers {
+        entry.last_seen = entry.last_seen.max(Some(contact.at));
+        entry.interval.hear(contact.at);
+        let from = match contact.numbers {
             Some((first, last)) => {
                 entry.observed_to = entry.observed_to.max(last);
                 first
             }
             None => i64::MAX,
         };
-        if let Some((last, jump_detector)) = heard.moved {
+        if let Some((last, jump_detector)) = contact.moved {
             entry.last = last.or(entry.last.take());
             entry.jump_detector = jump_detector;
         }
-        let unsaved = entry.unsaved.get_or_insert(Unsaved { from, since: heard.at });
+        let unsaved = entry.unsaved.get_or_insert(Unsaved { from, since: contact.at });
         unsaved.from = unsaved.from.min(from);
     }
 
@@ -199,10 +201,10 @@ impl DeviceStates {
 
     /// The devices to save: all, or those unsaved for long or far behind the head.
     pub(super) fn to_save(&self, everything: bool, now: Timestamp, head: i64) -> Vec<Owner> {
-        let long_ago = now.plus_millis(-SAVE_AFTER_MS);
+        let changed_by = now.plus_millis(-SAVE_AFTER_MS);
         let is_due = |unsaved: Unsaved| {
             everything
-                || unsaved.since <= long_ago
+                || unsaved.since <= changed_by
                 || unsaved.since > now
                 || unsaved.from.saturating_add(SAVE_LAG_MAX) < head
         };
@@ -279,8 +281,8 @@ pub(super) async fn read_missing(
             let entry = entries.entry(device).or_default();
             entry.last_seen = state.last_seen;
             entry.observed_to = state.observed_to;
-            entry.rhythm = ReportingInterval::from_bytes(&state.rhythm);
-            entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(&state.doubt);
+            entry.interval = ReportingInterval::from_bytes(&state.interval);
+            entry.jump_detector.unconfirmed = UnconfirmedJump::from_bytes(&state.unconfirmed_jump);
         }
         read.extend(entries.into_iter().map(|(device, entry)| ((account, device), entry)));
     }

@@ -12,8 +12,9 @@ use super::memory::LocationMemory;
 use super::save::save_some;
 use crate::{Tx, params};
 
-/// Erases a time range from the log and from memory. `packed` is how many locations were erased from chunks; returns how
-/// many more were only in the log. The caller holds the locks [`LocationMemory::arriving`] and [`LocationMemory::chunks`].
+/// Erases a time range from the log and from memory. `packed` is how many locations were erased from chunks; returns
+/// how many more were only in the log. The caller holds the locks [`LocationMemory::arriving`] and
+/// [`LocationMemory::chunks`].
 pub(crate) async fn erase(
     tx: &Tx,
     memory: &Arc<LocationMemory>,
@@ -39,8 +40,8 @@ pub(crate) async fn erase(
     Ok(count)
 }
 
-/// The erased ranges of a part of the log, by device. Each applies to log numbers up to the one beside it: a location that
-/// is stored later is not erased, even if its time is within the range.
+/// The erased ranges of a part of the log, by device. Each applies to log numbers up to the one stored with it: a
+/// location that is stored later is not erased, even if its time is within the range.
 #[derive(Debug, Default)]
 pub(super) struct Erased(HashMap<DeviceId, Vec<(i64, TimeRange)>>);
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perigee_core::id::AccountId;
-use perigee_core::store::Result;
+use perigee_core::store::{Additions, Result};
 use perigee_core::time::Timestamp;
 
 use super::admission::admissions;
@@ -18,13 +18,12 @@ use crate::sql::locations::{
 };
 use crate::{Tx, params};
 
-/// Stores new locations; says of each whether it was accepted or a duplicate, or why its submission is refused.
+/// Stores new locations; returns for each whether it was accepted or a duplicate, or why its submission is refused.
 pub(crate) async fn ingest(
     tx: &Tx,
     memory: &Arc<LocationMemory>,
     submissions: &[Submission],
 ) -> Result<Ingested> {
-    tx.keep_device_cache_valid();
     let admissions = admissions(tx, memory, submissions).await?;
     let mut results = first_results(submissions, &admissions);
     let mut arrivals = arrivals(submissions, &admissions);
@@ -37,7 +36,7 @@ pub(crate) async fn ingest(
     assign_numbers(tx, &mut arrivals).await?;
     for (owner, arrival) in &mut arrivals {
         let before = memory.device_states().get(*owner).map(|entry| entry.jump_detector);
-        arrival.judge_jumps(before.unwrap_or_default(), submissions);
+        arrival.detect_jumps(before.unwrap_or_default(), submissions);
     }
     append(tx, &arrivals).await?;
     for arrival in arrivals.values() {
@@ -49,8 +48,8 @@ pub(crate) async fn ingest(
     Ok(Ingested { results, last })
 }
 
-/// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch. Gives the gap
-/// between packed locations in which the newest one lies, if chunks had to be searched.
+/// Finds the locations of a device that are neither in memory nor in a chunk nor earlier in the batch. Returns the
+/// gap between packed locations that contains the newest one, if chunks had to be searched.
 async fn find_new(
     tx: &Tx,
     memory: &LocationMemory,
@@ -73,7 +72,7 @@ async fn find_new(
     Ok(gap)
 }
 
-/// Assigns log numbers, drawn from the event counter, which is the one behind AUTOINCREMENT.
+/// Assigns log numbers from the counter that SQLite keeps for the AUTOINCREMENT ids of events.
 async fn assign_numbers(tx: &Tx, arrivals: &mut Arrivals) -> Result<()> {
     let count = arrivals.values().map(|arrival| arrival.points.len()).sum::<usize>();
     if count == 0 {
@@ -105,6 +104,7 @@ async fn append(tx: &Tx, arrivals: &Arrivals) -> Result<()> {
         let checksum = checksum(row.last, row.first.unwrap_or_default(), account, tx.now());
         let values = params![row.last, row.first, account, tx.now(), checksum, row.batch.finish()];
         tx.execute(sql, values).await?;
+        tx.mark(Additions::to_account(account));
     }
     Ok(())
 }
@@ -118,7 +118,7 @@ struct NewLogRow {
 
 /// Applies a commit to memory.
 fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, gaps: Vec<(Owner, Gap)>, at: Timestamp) {
-    let mut heard = Vec::with_capacity(arrivals.len());
+    let mut contacts = Vec::with_capacity(arrivals.len());
     {
         let mut unpacked = memory.unpacked_mut();
         for (owner, arrival) in arrivals {
@@ -127,15 +127,15 @@ fn apply_to_memory(memory: &LocationMemory, arrivals: Arrivals, gaps: Vec<(Owner
             let numbers = number(arrival.points.first()).zip(number(arrival.points.last()));
             let moved = numbers.map(|_| (last, arrival.jump_detector));
             unpacked.add(owner, arrival.points);
-            heard.push((owner, Contact { at, numbers, moved }));
+            contacts.push((owner, Contact { at, numbers, moved }));
         }
         if unpacked.is_pressed() {
             memory.pressed.notify_one();
         }
     }
     let mut states = memory.device_states_mut();
-    for (owner, heard) in heard {
-        states.record_contact(owner, heard);
+    for (owner, contact) in contacts {
+        states.record_contact(owner, contact);
     }
     for (owner, gap) in gaps {
         states.set_gap(owner, gap);

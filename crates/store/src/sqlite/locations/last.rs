@@ -18,7 +18,7 @@ use crate::sql::locations::{last_checksum, unreadable_readings};
 use crate::sql::query::insert_many;
 use crate::{Database, Tx, params};
 
-/// The last trusted location of a visible device.
+/// The last location of a visible device.
 pub(crate) async fn find_last(
     database: &Database,
     memory: &Arc<LocationMemory>,

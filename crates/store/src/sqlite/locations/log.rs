@@ -1,13 +1,15 @@
 //! The log of locations on SQLite, as the portable SQL uses it.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::FutureExt as _;
 use perigee_core::access::actor::Scope;
 use perigee_core::devices::device::DeviceRef;
-use perigee_core::events::event::Event;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::locations::location::{Compacted, CompactionBudget, Feed, StoredLocation, TimeRange};
+use perigee_core::locations::location::{Compacted, CompactionBudget, StoredLocation, TimeRange};
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
@@ -16,9 +18,12 @@ use super::memory::LocationMemory;
 use super::unpacked::FULL_CHUNK;
 use super::{compact, device_state, erase, feed, ingest, last, save, skim, trim};
 use crate::codec::Point;
+use crate::job::Opening;
+use crate::sql::accounts;
 use crate::sql::events::event_filter::Wanted;
 use crate::sql::locations::{
-    ChangeGuard, DeviceMemory, Ingested, LastInMemory, LocationLog, Submission, Window,
+    ChangeGuard, DeviceMemory, Ingested, LastInMemory, LocationLog, Memory, Submission, TrimBounds, Trimmed,
+    Window, feed::FeedPart,
 };
 use crate::{Database, Tx};
 
@@ -45,27 +50,31 @@ impl LocationLog for SqliteLog {
         FULL_CHUNK
     }
 
+    fn accounts_per_commit(&self) -> usize {
+        usize::MAX
+    }
+
+    fn opening(&self, _: &Arc<Vec<Submission>>, _: Range<usize>) -> Option<Box<dyn Opening>> {
+        None
+    }
+
+    async fn horizon(&self, _: &Database, _: AccountId) -> Result<i64> {
+        Ok(i64::MAX)
+    }
+
     async fn ingest(&self, tx: &Tx, batch: &[Submission]) -> Result<Ingested> {
         ingest::ingest(tx, &self.0, batch).await
     }
 
-    async fn feed(&self, tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
-        feed::list(tx, scope, after, limit).await
-    }
-
-    async fn events(
+    async fn feed(
         &self,
         tx: &Tx,
         scope: Scope,
-        wanted: &Wanted<'_>,
+        wanted: Option<&Wanted<'_>>,
         after: i64,
-        limit: u32,
-    ) -> Result<(Vec<Event>, Option<i64>)> {
-        feed::events(tx, scope, wanted, after, limit).await
-    }
-
-    async fn end(&self, tx: &Tx, scope: Scope) -> Result<i64> {
-        feed::end(tx, scope).await
+        limit: usize,
+    ) -> Result<FeedPart> {
+        feed::read(tx, scope, wanted, after, limit).await
     }
 
     async fn skim(&self, tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
@@ -89,7 +98,18 @@ impl LocationLog for SqliteLog {
         device: DeviceId,
         window: &Window,
     ) -> Result<Vec<Point>> {
-        Ok(self.unpacked_in_memory(account, device, window).unwrap_or_default())
+        Ok(Memory::unpacked(self, account, device, window))
+    }
+
+    async fn unpacked_of_devices(
+        &self,
+        _: &Tx,
+        account: AccountId,
+        devices: &HashSet<DeviceId>,
+        window: &Window,
+    ) -> Result<HashMap<DeviceId, Vec<Point>>> {
+        let unpacked = |device: &DeviceId| (*device, Memory::unpacked(self, account, *device, window));
+        Ok(devices.iter().map(unpacked).collect())
     }
 
     async fn has_unpacked_before(
@@ -122,14 +142,12 @@ impl LocationLog for SqliteLog {
         compact::compact(database, &self.0, budget).await
     }
 
-    async fn trim(
-        &self,
-        database: &Database,
-        account: AccountId,
-        keep_ms: i64,
-        now: Timestamp,
-    ) -> Result<u64> {
-        trim::trim(database, &self.0, account, (keep_ms, now)).await
+    async fn trim(&self, tx: &Tx, account: AccountId, bounds: TrimBounds) -> Result<Trimmed> {
+        trim::trim(tx, &self.0, account, bounds).await
+    }
+
+    async fn accounts_to_trim(&self, database: &Database, _: Timestamp) -> Result<Vec<AccountId>> {
+        database.read(|tx| accounts::ids(tx).boxed()).await
     }
 
     async fn find_last(
@@ -151,43 +169,54 @@ impl LocationLog for SqliteLog {
         last::replace(tx, &self.0, (account, device), last).await
     }
 
-    fn unpacked_in_memory(
-        &self,
-        account: AccountId,
-        device: DeviceId,
-        window: &Window,
-    ) -> Option<Vec<Point>> {
+    /// Does nothing: rows hold many devices and are left.
+    async fn delete_device(&self, _: &Tx, _: AccountId, _: DeviceId) -> Result<()> {
+        Ok(())
+    }
+
+    async fn licenses_changed(&self, _: &Tx, _: AccountId, _: &[i64]) -> Result<()> {
+        Ok(())
+    }
+
+    /// Does nothing: every write job has the whole database to itself.
+    async fn lock_chunks(&self, _: &Tx, _: AccountId) -> Result<()> {
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Memory for SqliteLog {
+    fn unpacked(&self, account: AccountId, device: DeviceId, window: &Window) -> Vec<Point> {
         let keys = (window.after, window.before);
-        Some(self.0.unpacked().between((account, device), keys, window.order, window.wanted()))
+        self.0.unpacked().between((account, device), keys, window.order, window.wanted())
+    }
+
+    fn device(&self, account: AccountId, device: DeviceId) -> Option<DeviceMemory> {
+        let states = self.0.device_states();
+        let entry = states.get((account, device))?;
+        Some(DeviceMemory { last_seen: entry.last_seen, interval: entry.interval.clone() })
+    }
+
+    fn last(&self, account: AccountId, devices: &[DeviceId]) -> Vec<LastInMemory> {
+        let states = self.0.device_states();
+        let last = |device: &DeviceId| match states.get((account, *device)) {
+            Some(entry) => LastInMemory::Known(entry.last.clone()),
+            None => LastInMemory::Unknown,
+        };
+        devices.iter().map(last).collect()
     }
 
     fn clock_set_back(&self, now: Timestamp, by_ms: i64) {
         self.0.device_states_mut().clock_set_back(now, by_ms);
     }
 
-    fn device_in_memory(&self, account: AccountId, device: DeviceId) -> Option<DeviceMemory> {
-        let states = self.0.device_states();
-        let entry = states.get((account, device))?;
-        Some(DeviceMemory { last_seen: entry.last_seen, rhythm: entry.rhythm.clone() })
+    fn remove_device(&self, account: AccountId, device: DeviceId) {
+        self.0.remove_device(account, device);
     }
 
-    fn last_in_memory(&self, account: AccountId, devices: &[DeviceId]) -> Option<Vec<LastInMemory>> {
-        let states = self.0.device_states();
-        let last = |device: &DeviceId| match states.get((account, *device)) {
-            Some(entry) => LastInMemory::Known(entry.last.clone()),
-            None => LastInMemory::Unknown,
-        };
-        Some(devices.iter().map(last).collect())
-    }
-
-    fn remove_device_from_memory(&self, tx: &Tx, account: AccountId, device: DeviceId) {
-        let memory = Arc::clone(&self.0);
-        tx.after_commit(move || memory.remove_device(account, device));
-    }
-
-    fn find_cached_id(&self, scope: Scope, device: &DeviceRef) -> Option<(u64, Option<DeviceId>)> {
+    fn find_cached_id(&self, scope: Scope, device: &DeviceRef) -> (u64, Option<DeviceId>) {
         let cache = self.0.device_cache();
-        Some((cache.epoch(), cache.find_id(scope, device)))
+        (cache.epoch(), cache.find_id(scope, device))
     }
 
     fn cache_id(&self, epoch: u64, scope: Scope, device: &DeviceRef, id: DeviceId) {
@@ -202,13 +231,13 @@ impl LocationLog for SqliteLog {
         self.0.wait_for_compaction_pressure().await;
     }
 
-    async fn exclude_changes(&self) -> Option<ChangeGuard<'_>> {
-        // In the same order wherever both are held.
+    async fn exclude_changes(&self) -> ChangeGuard<'_> {
+        // Locked in the same order wherever both are held, which prevents deadlocks.
         let chunks = self.0.chunks.lock().await;
-        Some((chunks, self.0.arriving.lock().await))
+        (chunks, self.0.arriving.lock().await)
     }
 
-    async fn admit_arrivals(&self, database: &Database) -> Option<MutexGuard<'_, ()>> {
+    async fn admit_arrivals(&self, database: &Database) -> MutexGuard<'_, ()> {
         while self.0.is_full() {
             if self.0.wait_for_room().await {
                 continue;
@@ -217,11 +246,11 @@ impl LocationLog for SqliteLog {
             if let Err(error) = compact::compact(database, &self.0, budget).await {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "could not pack locations to make room"
+                    "could not compact locations to free memory"
                 );
                 break;
             }
         }
-        Some(self.0.arriving.lock().await)
+        self.0.arriving.lock().await
     }
 }

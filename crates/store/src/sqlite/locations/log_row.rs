@@ -13,7 +13,7 @@ use crate::{Row, Tx, params};
 /// The columns [`LogRow::of`] reads.
 pub(crate) const COLUMNS: &str = "last_number, first_number, account_id, received_at, checksum, points";
 
-/// The checksum of the columns beside the packed locations.
+/// The checksum of the columns besides the packed locations.
 pub(super) fn checksum(last: i64, first: i64, account: AccountId, received_at: Timestamp) -> i64 {
     crc(params![last, first, account, received_at])
 }
@@ -46,7 +46,8 @@ impl<'r> LogRow<'r> {
         })
     }
 
-    /// Visits the locations until the visitor returns false. Of a damaged row none is visited, or the rest is not.
+    /// Visits the locations until the visitor returns false. In a damaged row, no location after the damage is
+    /// visited.
     pub(crate) fn visit(
         &self,
         visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
@@ -54,7 +55,7 @@ impl<'r> LogRow<'r> {
         self.try_visit(visitor).map_err(|reason| Box::new(self.damaged(reason)))
     }
 
-    /// Visits the locations, or says what is wrong with the row.
+    /// Visits the locations, or returns what is wrong with the row.
     fn try_visit(
         &self,
         mut visitor: impl FnMut(PointRef<'r>) -> std::result::Result<bool, CodecError>,
@@ -82,12 +83,12 @@ impl<'r> LogRow<'r> {
             return Err(error.to_string());
         }
         if !ended_early && count != self.last - self.first + 1 {
-            return Err(format!("it holds {count} locations"));
+            return Err(format!("it holds {count} locations, not as many as its numbers give"));
         }
         Ok(())
     }
 
-    /// The same; a damaged row is recorded and skipped.
+    /// Like [`Self::visit`]; a damaged row is recorded and skipped.
     pub(super) fn visit_or_note(
         &self,
         tx: &Tx,
@@ -98,7 +99,7 @@ impl<'r> LogRow<'r> {
         }
     }
 
-    /// What is known of the row when it cannot be read.
+    /// The identity of a row that cannot be read.
     fn damaged(&self, reason: String) -> Damaged {
         Damaged::new(Table::LocationLog, reason)
             .of(self.account, None)

@@ -5,6 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use perigee_core::id::{AccountId, DeviceId, IdSource};
+use perigee_core::store::CommitSignals;
 use perigee_core::time::{Clock, Timestamp};
 use tokio::sync::{Mutex, Notify};
 
@@ -13,7 +14,6 @@ use super::device_state::DeviceStates;
 use super::log::SqliteLog;
 use super::unpacked::UnpackedLocations;
 use crate::damage::Damage;
-use crate::outbox_signal::OutboxSignals;
 use crate::tx::TxContext;
 
 /// The location memory of an open store, shared by its writer and its readers.
@@ -31,8 +31,8 @@ pub(crate) struct LocationMemory {
     pub(super) pressed: Notify,
     /// Signalled when locations were moved into chunks.
     room: Notify,
-    /// Signalled when the outbox has something to send.
-    outbox_signals: Arc<OutboxSignals>,
+    /// Wakes the tasks that wait for a commit.
+    commit_signals: Arc<CommitSignals>,
     /// Makes the ids of rows.
     ids: Arc<IdSource>,
     /// Rows that could not be read.
@@ -60,19 +60,21 @@ impl LocationMemory {
             chunks: Mutex::default(),
             pressed: Notify::default(),
             room: Notify::default(),
-            outbox_signals: Arc::default(),
+            commit_signals: Arc::default(),
             ids: Arc::default(),
             damage: Arc::default(),
             replay_from: AtomicI64::default(),
         }
     }
 
-    /// What the transactions of this store share.
+    /// State that the transactions of this store share.
     pub(crate) fn context(self: &Arc<Self>) -> TxContext {
+        let log = Arc::new(SqliteLog::new(Arc::clone(self)));
         TxContext {
-            log: Arc::new(SqliteLog::new(Arc::clone(self))),
+            memory: Some(Arc::<SqliteLog>::clone(&log)),
+            log,
             damage: Arc::clone(&self.damage),
-            outbox_signals: Arc::clone(&self.outbox_signals),
+            commit_signals: Arc::clone(&self.commit_signals),
             log_watches: Arc::default(),
             ids: Arc::clone(&self.ids),
         }
@@ -117,9 +119,9 @@ impl LocationMemory {
         self.unpacked().is_full()
     }
 
-    /// Waits up to 10 ms for a running compaction; says whether one was running.
+    /// Waits up to 10 ms for a running compaction, if memory is full. False if memory is full and no compaction runs.
     pub(crate) async fn wait_for_room(&self) -> bool {
-        /// Chunks are also changed by jobs that do not signal `room`.
+        /// Short, because chunks are also changed by jobs that do not signal `room`.
         const ROOM_WAIT: Duration = Duration::from_millis(10);
         let room = self.room.notified();
         if !self.is_full() {

@@ -1,9 +1,10 @@
-//! Locations on SQLite: an append-only log with one row per commit and account, and in memory what is in no chunk yet.
+//! Locations on SQLite: an append-only log with one row per commit and account. Locations in no chunk yet are also in
+//! memory.
 //!
 //! The log is the source of truth. What is kept in memory beside it, the
 //! [`UnpackedLocations`](unpacked::UnpackedLocations) and the write-behind
-//! [`DeviceStates`](device_state::DeviceStates), changes only after a commit and is replayed from the log when the store
-//! is opened.
+//! [`DeviceStates`](device_state::DeviceStates), changes only after a commit and is replayed from the log when the
+//! store is opened.
 
 mod admission;
 mod compact;
@@ -25,6 +26,8 @@ mod tests;
 mod trim;
 mod unpacked;
 
+#[cfg(all(test, feature = "testing"))]
+pub(super) use admission::read_visible;
 pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, LogRow};
 pub(crate) use memory::LocationMemory;
 pub(crate) use replay::{quarantine_rows, replay};

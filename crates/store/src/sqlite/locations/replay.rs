@@ -24,12 +24,12 @@ use crate::{Engine, Tx, params};
 /// Rows that one statement reads.
 const STRIDE: i64 = 64;
 
-/// Replays the log from the saved number on. Gives the rows that are damaged, which are skipped.
+/// Replays the log from the saved number on. Returns the damaged rows, which are skipped.
 pub(crate) async fn replay(tx: &Tx, memory: &LocationMemory) -> Result<Vec<Damaged>> {
     let mut damaged = Vec::new();
     let from = replay_from(tx).await?;
     memory.set_replay_from(from);
-    // Assigned numbers are never assigned again, also when their rows are gone.
+    // Assigned numbers are never assigned again, also when their rows were deleted.
     let head = "SELECT seq FROM sqlite_sequence WHERE name = 'event'";
     let head = tx.query_one(head, &[]).await?.i64("seq")?;
     memory.unpacked_mut().raise_head(head);
@@ -44,8 +44,8 @@ pub(crate) async fn replay(tx: &Tx, memory: &LocationMemory) -> Result<Vec<Damag
             let row = LogRow::of(row)?;
             let (account, received_at) = (row.account, row.received_at);
             next = row.last + 1;
-            if let Vacant(place) = erased.entry(account) {
-                place.insert(Erased::after(tx, account, from - 1).await?);
+            if let Vacant(vacant) = erased.entry(account) {
+                vacant.insert(Erased::after(tx, account, from - 1).await?);
             }
             let mut by_device: HashMap<Owner, Vec<Point>> = HashMap::new();
             // A row may begin before the saved number: that part of it is in chunks and saved.
@@ -133,15 +133,15 @@ fn apply(memory: &LocationMemory, owner: Owner, points: Vec<Point>, at: Timestam
     let observed: Vec<&Point> = points.iter().filter(|point| point.number > observed_to).collect();
     if let (Some(first), Some(last)) = (observed.first(), observed.last()) {
         let numbers = Some((first.number, last.number));
-        let moved = Some(recall_jump_detector(memory, owner, observed));
+        let moved = Some(replay_jump_detector(memory, owner, observed));
         memory.device_states_mut().record_contact(owner, Contact { at, numbers, moved });
     }
     let unpacked = points.into_iter().filter(|point| point.number > packed_to).collect();
     memory.unpacked_mut().add(owner, unpacked);
 }
 
-/// The last location after these, if it changed, and the state that judges the next one.
-fn recall_jump_detector(
+/// The last location after these, if it changed, and the state with which the next one is evaluated.
+fn replay_jump_detector(
     memory: &LocationMemory,
     owner: Owner,
     mut observed: Vec<&Point>,
@@ -151,7 +151,7 @@ fn recall_jump_detector(
     let mut last = None;
     observed.sort_by_key(|point| point.key());
     for point in observed {
-        // The checksum of the row was right, so this cannot fail by damage; if it does, the location is skipped.
+        // The checksum of the row matched, so this should not fail. If it does, the location is skipped.
         let Ok(stored) = point.unpack() else { continue };
         let fix = Fix::from(&stored);
         let by_itself = judge(&fix, point.received_at).suspect;

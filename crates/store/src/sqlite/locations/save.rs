@@ -35,13 +35,10 @@ async fn save(database: &Database, memory: &Arc<LocationMemory>, everything: boo
     let (now, head) = (memory.now(), memory.unpacked().head());
     let owners = memory.device_states().to_save(everything, now, head);
     for some in owners.chunks(DEVICES_PER_JOB) {
-        // Not while locations are erased: in the same commit, this would save what memory still holds of them.
+        // No locations may be erased meanwhile: in the same commit, this would save the state from before the erasure.
         let _chunks = memory.chunks.lock().await;
         let (some, memory) = (some.to_vec(), Arc::clone(memory));
-        let job = database.write(move |tx| {
-            tx.keep_device_cache_valid();
-            async move { save_some(tx, &memory, &some).await }.boxed()
-        });
+        let job = database.write(move |tx| async move { save_some(tx, &memory, &some).await }.boxed());
         job.await?;
     }
     let moved = memory.needed_from() - memory.replay_from.load(Ordering::Relaxed);
@@ -52,7 +49,7 @@ async fn save(database: &Database, memory: &Arc<LocationMemory>, everything: boo
     Ok(())
 }
 
-/// The rows of these devices, as far as they have one. Damaged ones are rebuilt.
+/// The state rows of these devices, where they exist. Damaged rows are rebuilt.
 pub(super) async fn lock_states(
     tx: &Tx,
     owners: impl Iterator<Item = Owner>,
@@ -72,11 +69,11 @@ pub(super) async fn lock_states(
 /// Saves the states of these devices. The caller holds [`LocationMemory::chunks`].
 pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[Owner]) -> Result<()> {
     let existing = existing_devices(tx, owners).await?;
-    let (mut heard, mut last, mut saved, mut gone) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut last, mut saved, mut deleted) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut states = lock_states(tx, existing.iter().copied()).await?;
     for owner in owners {
         if !existing.contains(owner) {
-            gone.push(*owner);
+            deleted.push(*owner);
             continue;
         }
         let Some((entry, changes)) = memory.device_states().snapshot(*owner) else { continue };
@@ -84,18 +81,18 @@ pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[O
             let mut state = states.remove(owner).unwrap_or_else(|| StateRow::empty(owner.0, owner.1));
             state.last_seen = state.last_seen.max(Some(last_seen));
             state.observed_to = entry.observed_to;
-            state.rhythm = entry.rhythm.to_bytes();
-            state.doubt = entry.jump_detector.unconfirmed.to_bytes();
-            heard.push(state);
+            state.interval = entry.interval.to_bytes();
+            state.unconfirmed_jump = entry.jump_detector.unconfirmed.to_bytes();
+            rows.push(state);
         }
         last.extend(entry.last.map(|point| (*owner, point)));
         saved.push((*owner, entry.observed_to, changes));
     }
-    state_row::save_all(tx, &heard).await?;
+    state_row::save_all(tx, &rows).await?;
     put_last_points(tx, &last).await?;
     let memory = Arc::clone(memory);
     tx.after_commit(move || {
-        for (account, device) in gone {
+        for (account, device) in deleted {
             memory.remove_device(account, device);
         }
         let mut states = memory.device_states_mut();
@@ -106,9 +103,9 @@ pub(super) async fn save_some(tx: &Tx, memory: &Arc<LocationMemory>, owners: &[O
     Ok(())
 }
 
-/// Saves the number from which the log is replayed. Runs on the writer's thread, where nothing arrives meanwhile.
+/// Saves the number from which the log is replayed. Runs on the writer's thread, so that no location arrives
+/// meanwhile.
 async fn save_replay_from(tx: &Tx, memory: &Arc<LocationMemory>) -> Result<()> {
-    tx.keep_device_cache_valid();
     let number = memory.needed_from();
     let sql = "INSERT INTO location_replay (id, number, checksum) VALUES (1, ?1, ?2) \
                ON CONFLICT (id) DO UPDATE SET number = excluded.number, checksum = excluded.checksum";

@@ -1,30 +1,27 @@
-//! The log as the rule engine reads it: which devices it names, locations that carry alerts, all locations of some devices.
+//! The log as the rule engine reads it: which devices it names, locations that carry alerts, all locations of some
+//! devices.
 
 use std::collections::{BTreeSet, HashSet};
 
 use perigee_core::access::actor::Scope;
-use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::{LogScan, LogScanLimits, Result};
 
 use super::erase::Erased;
-use super::feed::end;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{PointRef, may_carry_alerts};
-use crate::sql::locations::trimmed_to;
+use crate::sql::locations::feed::{end, require_kept};
 use crate::{Row, Tx, params};
 
 /// Rows that one statement reads while rows are small.
 const STRIDE: usize = 64;
-/// Locations read so far from which rows are taken to be large and read one at a time.
+/// Once this many locations were read, rows are assumed to be large and are read one at a time.
 const LARGE_ROWS_AT: usize = 1_000;
 
 /// Summarises the log after this number. Readings are unpacked only where they carry an alert.
 pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogScanLimits) -> Result<LogScan> {
-    if after > 0 && after < trimmed_to(tx, account).await? {
-        return Err(StoreError::CursorExpired);
-    }
+    require_kept(tx, account, after).await?;
     let erased = Erased::after(tx, account, after).await?;
     let mut skimmer = Skimmer { after, next: after, limits, erased, ..Skimmer::default() };
     let mut stride = 1;
@@ -36,7 +33,7 @@ pub(crate) async fn skim(tx: &Tx, account: AccountId, after: i64, limits: LogSca
             }
         }
         if rows.len() < stride {
-            // The cursor also passes rows that are trimmed at the end.
+            // The cursor also moves past rows that were trimmed at the end of the log.
             skimmer.next = skimmer.next.max(end(tx, Scope::for_store_check(account)).await?);
             return Ok(skimmer.finish(false));
         }
@@ -57,14 +54,14 @@ pub(crate) async fn read(
     loop {
         let rows = rows(tx, account, (passed, up_to), stride).await?;
         for row in &rows {
-            let mut is_one = None;
+            let mut last_answer = None;
             LogRow::of(row)?.visit_or_note(tx, |point| {
                 // Locations of one device are adjacent, so the last answer is mostly still right.
-                let is_wanted = match is_one {
+                let is_wanted = match last_answer {
                     Some((device, is_wanted)) if device == point.device => is_wanted,
                     _ => devices.contains(&point.device),
                 };
-                is_one = Some((point.device, is_wanted));
+                last_answer = Some((point.device, is_wanted));
                 if is_wanted && point.number > after && point.number <= up_to && !is_erased(&erased, point) {
                     found.push((point.device, point.to_point().unpack()?));
                 }
@@ -93,7 +90,7 @@ fn is_erased(erased: &Erased, PointRef { device, number, time, .. }: PointRef<'_
     erased.contains(device, number, time)
 }
 
-/// What was found so far.
+/// The result so far.
 #[derive(Default)]
 struct Skimmer {
     after: i64,
@@ -107,7 +104,7 @@ struct Skimmer {
 }
 
 impl Skimmer {
-    /// Reads a row; says whether the limits allow another.
+    /// Reads a row; returns whether the limits allow another.
     fn pass(&mut self, tx: &Tx, row: &Row) -> Result<bool> {
         let (mut last_device, mut is_enough) = (None, false);
         let row = LogRow::of(row)?;
@@ -137,7 +134,7 @@ impl Skimmer {
             self.oldest = Some(row.received_at);
         }
         if !is_enough {
-            // The cursor also passes a row that cannot be read.
+            // The cursor also moves past a row that cannot be read.
             self.next = self.next.max(row.last);
         }
         Ok(!is_enough)

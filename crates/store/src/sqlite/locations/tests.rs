@@ -18,7 +18,7 @@ use super::feed::EXAMINED_MAX;
 use super::ingest::ingest;
 use super::save::save_all;
 use super::unpacked::{FULL_CHUNK, Owner};
-use crate::sql::locations::Submission;
+use crate::sql::locations::{Submission, exclude_changes};
 use crate::testing::{START, Scratch, new_account};
 use crate::{Database, Engine};
 
@@ -49,7 +49,7 @@ impl Two {
 
     /// Stores what both devices sent in one commit.
     async fn store(&self, tracks: [Vec<Location>; 2]) -> [Vec<Outcome>; 2] {
-        let memory = self.store.memory().unwrap().clone();
+        let memory = self.store.sqlite_memory().unwrap().clone();
         let both = self.devices.iter().zip(tracks);
         let both: Vec<_> =
             both.map(|(device, track)| Submission::new(self.actor.scope, *device, &track)).collect();
@@ -66,7 +66,7 @@ impl Two {
 
     /// Whether a location of the first device and of this second would be looked for in chunks.
     fn may_be_packed(&self, second: i64) -> bool {
-        let states = self.store.memory().unwrap().device_states();
+        let states = self.store.sqlite_memory().unwrap().device_states();
         let entry = states.get((self.actor.scope.account, self.devices[0])).unwrap();
         entry.packed().may_contain(START.plus_seconds(second))
     }
@@ -105,7 +105,7 @@ async fn a_row_that_is_needed_in_part_is_read_in_part() {
     let ordinary = CompactionBudget { devices: 10, everything: false };
     assert_eq!(two.store.compact(ordinary).await.unwrap().devices, 1);
     two.reopen().await;
-    assert_eq!(two.store.memory().unwrap().unpacked().count(), 5, "the rest is in a chunk");
+    assert_eq!(two.store.sqlite_memory().unwrap().unpacked().count(), 5, "the rest is in a chunk");
     two.store.compact(ALL).await.unwrap();
     let sql = "SELECT CAST(SUM(count) AS BIGINT) AS count FROM location_chunk";
     let stored =
@@ -125,7 +125,7 @@ async fn eviction_spares_the_devices_of_the_commit() {
     let nobody =
         |id: usize| -> Owner { (AccountId::from_i64(-1), DeviceId::from_i64(i64::try_from(id).unwrap())) };
     {
-        let mut states = two.store.memory().unwrap().device_states_mut();
+        let mut states = two.store.sqlite_memory().unwrap().device_states_mut();
         let evictions = states.evictions();
         for id in 0..ENTRIES_MAX {
             states.put_read(evictions, nobody(id), DeviceEntry::default());
@@ -138,7 +138,10 @@ async fn eviction_spares_the_devices_of_the_commit() {
         let last = two.store.find_last_location(two.actor.scope, device).await.unwrap().unwrap();
         assert_eq!(last.location, track(20)[19], "what is older does not move it");
     }
-    assert!(!two.store.memory().unwrap().device_states().is_over_capacity(), "and the others are evicted");
+    assert!(
+        !two.store.sqlite_memory().unwrap().device_states().is_over_capacity(),
+        "and the others are evicted"
+    );
 }
 
 /// Erased locations must not be written again by a save at the same time.
@@ -146,8 +149,8 @@ async fn eviction_spares_the_devices_of_the_commit() {
 async fn nothing_is_saved_while_locations_are_erased() {
     let two = Two::new().await;
     two.store([track(1), track(1)]).await;
-    let memory = two.store.memory().unwrap().clone();
-    let erasing = two.store.log().exclude_changes().await;
+    let memory = two.store.sqlite_memory().unwrap().clone();
+    let erasing = exclude_changes(&two.store).await;
     let saving = tokio::spawn({
         let (store, memory) = (two.store.clone(), memory.clone());
         async move { save_all(&store, &memory).await }
@@ -161,7 +164,7 @@ async fn nothing_is_saved_while_locations_are_erased() {
     assert_eq!(memory.device_states().unsaved_from(), None);
 }
 
-/// Events are asked for in parts, whatever the rows of the log they are read from.
+/// Events are requested in parts, whatever the rows of the log they are read from.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_of_a_commit_come_in_parts() {
     let two = Two::new().await;
@@ -194,7 +197,7 @@ async fn events_behind_many_of_others_are_found() {
     assert_eq!(locations.count(), 5);
 }
 
-/// What a tracker sends after an outage is looked for in chunks once, until some of it is packed.
+/// Locations sent after an outage are looked up in chunks once, until some of them are packed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn late_locations_in_a_gap_are_looked_for_once() {
     let mut two = Two::new().await;
@@ -235,12 +238,13 @@ async fn a_gap_lies_between_chunks() {
 
 /// Locations that are packed and sent again in one commit are in memory until it ends, and in no gap afterwards.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_packed_in_the_same_commit_is_a_duplicate() {
+async fn a_location_packed_in_the_same_commit_is_a_duplicate() {
     let two = Two::new().await;
     two.send((0..100).chain(1_000..1_100).map(at).collect()).await;
     two.store.compact(ALL).await.unwrap();
     two.send(vec![at(200)]).await;
-    let (memory, scope, device) = (two.store.memory().unwrap().clone(), two.actor.scope, two.devices[0]);
+    let (memory, scope, device) =
+        (two.store.sqlite_memory().unwrap().clone(), two.actor.scope, two.devices[0]);
     let job = two.store.write(move |tx| {
         async move {
             let owner = (scope.account, device);

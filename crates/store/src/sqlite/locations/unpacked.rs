@@ -12,8 +12,8 @@ use crate::sql::locations::LocationKey;
 /// The account and device that locations belong to.
 pub(crate) type Owner = (AccountId, DeviceId);
 
-/// Bytes of readings that count as one location: many more than trackers send, so that ordinary locations weigh one. The
-/// thresholds below are weights, so that locations with long texts cannot fill the memory.
+/// Bytes of readings that count as one location: many more than trackers send, so that ordinary locations weigh one.
+/// The thresholds below are weights, so that locations with long texts cannot fill the memory.
 const WEIGHT_BYTES: usize = 256;
 /// Locations in a full chunk.
 pub(super) const FULL_CHUNK: usize = 1_024;
@@ -28,7 +28,7 @@ pub(super) const CHUNKABLE_FULL_AT: usize = 48_000;
 /// How many log numbers the oldest unpacked location may lie behind the newest; bounds the replay at open.
 const LAG_MAX: i64 = 2_000_000;
 
-/// Locations up to which each is inserted at its place. Sorting takes as long as a few insertions.
+/// Up to this many locations are inserted one by one; more are sorted, which takes as long as a few insertions.
 const INSERTED_SINGLY_MAX: usize = 4;
 
 /// The unpacked locations of all devices.
@@ -53,7 +53,7 @@ struct DeviceLocations {
     since: Timestamp,
 }
 
-/// How many ordinary locations this one takes the memory of.
+/// The memory that a location takes, as a number of ordinary locations.
 pub(super) fn weight(point: &Point) -> usize {
     1 + point.readings.len() / WEIGHT_BYTES
 }
@@ -64,7 +64,7 @@ impl DeviceLocations {
         if self.points.len() < FULL_CHUNK { 0 } else { self.weight }
     }
 
-    /// Adds locations at their places in the order.
+    /// Adds locations in order.
     fn merge(&mut self, points: Vec<Point>) {
         let last_old = self.points.last().map(Point::key);
         let fits = points.first().map(Point::key) > last_old && points.is_sorted_by_key(Point::key);
@@ -72,8 +72,8 @@ impl DeviceLocations {
             self.points.extend(points);
         } else if points.len() <= INSERTED_SINGLY_MAX {
             for point in points {
-                let place = self.points.partition_point(|other| other.key() < point.key());
-                self.points.insert(place, point);
+                let index = self.points.partition_point(|other| other.key() < point.key());
+                self.points.insert(index, point);
             }
         } else {
             self.points.extend(points);
@@ -95,7 +95,7 @@ pub(super) struct Due {
     /// Whether devices with few locations are included.
     pub(super) everything: bool,
     /// Devices whose oldest location was received by then are included.
-    pub(super) long_ago: Timestamp,
+    pub(super) received_by: Timestamp,
     /// Devices with a later receipt time are included: the clock was set back since.
     pub(super) now: Timestamp,
 }
@@ -140,7 +140,7 @@ impl UnpackedLocations {
         self.devices.get(&owner).map_or(most, |device| (most / average(device).max(1)).max(1))
     }
 
-    /// Locations of this device.
+    /// Number of unpacked locations of this device.
     pub(super) fn count_of(&self, owner: Owner) -> usize {
         self.devices.get(&owner).map_or(0, |device| device.points.len())
     }
@@ -174,7 +174,7 @@ impl UnpackedLocations {
         });
     }
 
-    /// Whether the same location is unpacked, by what counts for it.
+    /// Whether a location that is the same by `duplicate_rule` is unpacked.
     pub(super) fn holds(&self, owner: Owner, point: &Point, duplicate_rule: DuplicateRule) -> bool {
         let Some(device) = self.devices.get(&owner) else { return false };
         let points = &device.points;
@@ -259,7 +259,7 @@ impl UnpackedLocations {
         let is_due = |device: &DeviceLocations| {
             due.everything
                 || device.points.len() >= FULL_CHUNK
-                || device.since <= due.long_ago
+                || device.since <= due.received_by
                 || device.since > due.now
                 || device.oldest < lagging
         };

@@ -7,12 +7,12 @@ use crate::fixture::Fixture;
 
 pub(crate) async fn calls_add_up_by_hour(on: Fixture) {
     let (alfa, beta) = (on.tenant("alfa").await, on.tenant("beta").await);
-    let hour = |place: i64| on.now().plus_seconds(place * 3_600);
-    let one = |tenant: &crate::fixture::Tenant, by_key, place, calls| HourCalls {
+    let hour = |offset: i64| on.now().plus_seconds(offset * 3_600);
+    let one = |tenant: &crate::fixture::Tenant, by_key, offset, calls| HourCalls {
         account: tenant.account.id,
         user: tenant.owner.id,
         by_key,
-        hour: hour(place),
+        hour: hour(offset),
         calls,
     };
     let first = vec![one(&alfa, true, 1, 3), one(&alfa, true, 0, 2), one(&beta, true, 0, 50)];
@@ -28,7 +28,7 @@ pub(crate) async fn calls_add_up_by_hour(on: Fixture) {
     );
     assert_eq!(list(hour(0), hour(1)).await, [one(&alfa, true, 0, 2)], "the end is no part of it");
     on.clock().advance_seconds(CALL_RETENTION_DAYS * 86_400 + 1);
-    on.store.forget_expired().await.unwrap();
+    on.store.delete_expired().await.unwrap();
     let begin = on.now().plus_seconds(-CALL_RETENTION_DAYS * 86_400 - 1);
     let left = list(begin, on.now()).await;
     assert_eq!(left.iter().map(|one| one.calls).collect::<Vec<_>>(), [1, 7], "old hours are forgotten");

@@ -4,7 +4,7 @@ use std::slice;
 
 use perigee_core::access::actor::Origin;
 use perigee_core::access::credential::{
-    ApiKey, LinkPurpose, NewLink, NewSession, Session, SigningKey, Totp, VerifiedTotp,
+    ApiKey, LinkPurpose, NewLink, NewSession, Session, SignInAddress, SigningKey, Totp, VerifiedTotp,
 };
 use perigee_core::access::user::{NewUser, User};
 use perigee_core::error::{Kind, StoreError};
@@ -126,6 +126,33 @@ pub(crate) async fn sessions_last_until_they_end(on: Fixture) {
     assert_fails!(on.store.create_session(&ORIGIN, new).await, StoreError::NotFound(Kind::User));
 }
 
+pub(crate) async fn sessions_say_from_where_users_signed_in(on: Fixture) {
+    let (alfa, beta) = (on.tenant("alfa").await, on.tenant("beta").await);
+    let (ana, eva) = (on.user(&alfa, "ana").await, on.user(&beta, "eva").await);
+    let sign_in = async |user: &User, hash: u8, address: Option<&str>| {
+        on.clock().advance_seconds(1);
+        let origin = Origin { address: address.map(|address| address.parse().unwrap()), ..ORIGIN };
+        let new = NewSession { user: user.id, hash: [hash; 32], expires: on.now().plus_seconds(60) };
+        on.store.create_session(&origin, new).await.unwrap()
+    };
+    let listed = async |limit| {
+        let found = on.store.list_sign_in_addresses(limit).await.unwrap();
+        let text = |from: SignInAddress| (from.email, from.account, from.address.to_string());
+        found.into_iter().map(text).collect::<Vec<_>>()
+    };
+    sign_in(&ana, 1, Some("192.0.2.1")).await;
+    let second = sign_in(&eva, 2, Some("2001:db8::7")).await;
+    sign_in(&eva, 3, None).await;
+    let ana_from = ("ana@users.example".to_owned(), alfa.account.id, "192.0.2.1".to_owned());
+    let eva_from = ("eva@users.example".to_owned(), beta.account.id, "2001:db8::7".to_owned());
+    assert_eq!(listed(10).await, [eva_from.clone(), ana_from.clone()]);
+    assert_eq!(listed(1).await, [eva_from]);
+    on.store.delete_session(&ORIGIN, second.id).await.unwrap();
+    assert_eq!(listed(10).await, [ana_from]);
+    on.clock().advance_seconds(60);
+    assert_eq!(listed(10).await, [], "expired");
+}
+
 pub(crate) async fn second_factors_are_begun_confirmed_and_removed(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let user = on.user(&tenant, "ana").await.id;
@@ -219,12 +246,12 @@ pub(crate) async fn a_rotated_key_verifies_until_its_tokens_end(on: Fixture) {
     assert_eq!(kids().await, expect, "an end is never put off");
     on.clock().set(until);
     assert_eq!(kids().await.len(), 2);
-    assert_eq!(on.store.forget_expired().await.unwrap(), 1, "the first key is gone");
+    assert_eq!(on.store.delete_expired().await.unwrap(), 1, "the first key was deleted");
     on.store.rotate_signing_key(key("four"), on.now()).await.unwrap();
     assert_eq!(kids().await, [("four".to_owned(), None)], "the others were dropped at once");
 }
 
-pub(crate) async fn what_is_over_is_forgotten(on: Fixture) {
+pub(crate) async fn expired_credentials_are_deleted(on: Fixture) {
     let tenant = on.tenant("alfa").await;
     let user = on.user(&tenant, "ana").await;
     session(&on, &user, 1).await;
@@ -232,14 +259,14 @@ pub(crate) async fn what_is_over_is_forgotten(on: Fixture) {
     let once = tenant.once("POST /api/users", "k", 1);
     let new = NewUser { profile: profile("eva"), password_hash: None };
     on.store.create_user(&tenant.actor(), new, Some(once)).await.unwrap();
-    assert_eq!(on.store.forget_expired().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired().await.unwrap(), 0);
 
     on.clock().advance_seconds(3_600);
     let lasting = session(&on, &user, 3).await;
-    assert_eq!(on.store.forget_expired().await.unwrap(), 2);
+    assert_eq!(on.store.delete_expired().await.unwrap(), 2);
     assert_eq!(on.store.find_session(&[3; 32]).await.unwrap(), Some(lasting));
     on.clock().advance_seconds(23 * 3_600);
-    assert_eq!(on.store.forget_expired().await.unwrap(), 2);
-    assert_eq!(on.store.forget_expired().await.unwrap(), 0);
+    assert_eq!(on.store.delete_expired().await.unwrap(), 2);
+    assert_eq!(on.store.delete_expired().await.unwrap(), 0);
     on.store.ping().await.unwrap();
 }

@@ -133,8 +133,8 @@ pub(crate) async fn replacing_counts_revisions(on: Fixture) {
     assert_fails!(replace(&on, &tenant, &nobody, renamed).await, StoreError::NotFound(Kind::User));
 
     let updates = on.events(&tenant).await.into_iter().filter(|event| event.kind == EventKind::UserUpdated);
-    let told: Vec<_> = updates.map(|event| (event.subject, event.data["revision"].clone())).collect();
-    assert_eq!(told, [(user.id.to_string(), 2.into())]);
+    let announced: Vec<_> = updates.map(|event| (event.subject, event.data["revision"].clone())).collect();
+    assert_eq!(announced, [(user.id.to_string(), 2.into())]);
 }
 
 pub(crate) async fn replacing_an_address_moves_the_login(on: Fixture) {

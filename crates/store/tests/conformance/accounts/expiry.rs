@@ -63,11 +63,11 @@ pub(crate) async fn a_device_is_active_through_its_date(on: Fixture) {
 pub(crate) async fn a_change_of_zone_moves_no_expiry(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, until("one", "2026-02-01")).await;
-    let gone = on.add(&tenant, until("gone", "2025-12-31")).await;
+    let expired = on.add(&tenant, until("expired", "2025-12-31")).await;
     set_zone(&on, &tenant, "Pacific/Pago_Pago").await;
     on.clock().advance_seconds(86_400);
     assert_eq!(on.look(&tenant, device.id).await.expires, device.expires);
-    assert_eq!(state(&on, &tenant, gone.id).await, DeviceState::Expired);
+    assert_eq!(state(&on, &tenant, expired.id).await, DeviceState::Expired);
     let renamed = DeviceSettings { name: "renamed".into(), ..until("one", "2026-02-01") };
     let renamed = on.set(&tenant, device.id, renamed).await.unwrap();
     assert_eq!(renamed.expires, device.expires, "the date is the same");
@@ -127,9 +127,9 @@ pub(crate) async fn a_past_date_expires_at_once(on: Fixture) {
     assert_fails!(second, StoreError::LicenseExhausted(_));
     let story =
         [DeviceCreated, DeviceUpdated, DeviceExpired, DeviceUpdated, DeviceUpdated, DeviceReactivated];
-    assert_eq!(on.story(&tenant, device.id).await, story);
-    assert_eq!(on.store.announce_expiries().await.unwrap(), [], "all was told");
-    assert_eq!(on.story(&tenant, born_expired.id).await, [DeviceCreated]);
+    assert_eq!(on.event_kinds(&tenant, device.id).await, story);
+    assert_eq!(on.store.announce_expiries().await.unwrap(), [], "all was announced");
+    assert_eq!(on.event_kinds(&tenant, born_expired.id).await, [DeviceCreated]);
 }
 
 pub(crate) async fn each_expiry_is_announced_once(mut on: Fixture) {
@@ -202,12 +202,12 @@ pub(crate) async fn a_change_of_the_notice_holds_for_all_devices(on: Fixture) {
     }
 }
 
-pub(crate) async fn an_expiry_replaced_before_it_was_announced_is_told(on: Fixture) {
+pub(crate) async fn an_expiry_replaced_before_it_was_announced_is_announced(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, until("one", "2026-01-01")).await;
     on.clock().set(device.expires.unwrap());
     on.set(&tenant, device.id, named("one")).await.unwrap();
     let story = [DeviceCreated, DeviceExpired, DeviceUpdated, DeviceReactivated];
-    assert_eq!(on.story(&tenant, device.id).await, story);
+    assert_eq!(on.event_kinds(&tenant, device.id).await, story);
     assert_eq!(on.store.announce_expiries().await.unwrap(), []);
 }

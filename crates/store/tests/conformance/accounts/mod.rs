@@ -53,8 +53,8 @@ pub(crate) async fn only_the_first_start_makes_an_account(on: Fixture) {
     assert_eq!(owner.account, account.id);
     assert!(on.store.create_first_account(new_account("beta")).await.unwrap().is_none());
     let audits = on.audits(&Tenant { account, owner }).await;
-    let told: Vec<_> = audits.iter().rev().map(|entry| (&*entry.action, &*entry.via)).collect();
-    assert_eq!(told, [("account.create", "service"), ("user.create", "service")]);
+    let recorded: Vec<_> = audits.iter().rev().map(|entry| (&*entry.action, &*entry.via)).collect();
+    assert_eq!(recorded, [("account.create", "service"), ("user.create", "service")]);
 }
 
 pub(crate) async fn settings_are_replaced_by_revision(on: Fixture) {
@@ -64,6 +64,7 @@ pub(crate) async fn settings_are_replaced_by_revision(on: Fixture) {
         name: "Alfa & Co".into(),
         expiry_notice_days: 0,
         retention_days: Some(30),
+        emergency_procedure: Some("Coast guard\n+34 900 202 202".into()),
         ..tenant.account.settings.clone()
     };
     let replace = async |seen, settings: &AccountSettings| {
@@ -219,8 +220,8 @@ pub(crate) async fn a_clock_that_was_ahead_is_repaired_by_command(on: Fixture) {
     assert_eq!(reset().await.unwrap(), Some(ahead));
     assert_eq!(on.store.license_use(account).await.unwrap().used, 1);
     let entry = on.audits(&tenant).await.swap_remove(0);
-    let told = format!("licences decided at {ahead} -> {}", on.now());
-    assert_eq!((&*entry.action, entry.detail), ("account.clock", Some(told)));
+    let expected = format!("licences decided at {ahead} -> {}", on.now());
+    assert_eq!((&*entry.action, entry.detail), ("account.clock", Some(expected)));
     assert_eq!(reset().await.unwrap(), None);
     let nobody = on.store.reset_clock(&Origin::command(), AccountId::from_i64(1)).await;
     assert_fails!(nobody, StoreError::NotFound(Kind::Account));
@@ -233,8 +234,9 @@ pub(crate) async fn accounts_are_listed_oldest_first(on: Fixture) {
     on.device(&beta, None).await;
     on.user(&beta, "ana").await;
     let listed: Vec<_> = on.store.list_accounts().await.unwrap();
-    let told: Vec<_> = listed.iter().map(|one| (one.account.clone(), one.licenses.used, one.users)).collect();
-    assert_eq!(told, [(alfa.account, 0, 1), (beta.account, 1, 2)]);
+    let found: Vec<_> =
+        listed.iter().map(|one| (one.account.clone(), one.licenses.used, one.users)).collect();
+    assert_eq!(found, [(alfa.account, 0, 1), (beta.account, 1, 2)]);
 }
 
 pub(crate) async fn api_calls_are_summed_by_day(on: Fixture) {

@@ -51,7 +51,7 @@ pub(crate) async fn locations_are_kept_as_long_as_wanted(on: Fixture) {
     }
     send(&on, &other, elsewhere, &days).await;
     on.store.compact(ALL).await.unwrap();
-    // What is not packed yet is old too, and what lies ahead is not.
+    // Unpacked locations are old too, and future ones are not.
     let ahead = on.now().plus_seconds(400 * 86_400);
     send(&on, &tenant, plain, &[at("2020-01-01T00:00:00Z"), ahead]).await;
 
@@ -96,8 +96,8 @@ pub(crate) async fn a_long_history_goes_in_parts(on: Fixture) {
          WITH RECURSIVE earlier (ms) AS (
              SELECT CAST(86400000 AS BIGINT) UNION ALL SELECT ms + 86400000 FROM earlier WHERE ms < 51840000000)
          SELECT account_id, device_id, first_time - ms, first_number, last_time - ms, last_number, count, points
-         FROM location_chunk, earlier WHERE device_id = ?1",
-        params![device],
+         FROM location_chunk, earlier WHERE account_id = ?1 AND device_id = ?2",
+        params![tenant.account.id, device],
     )
     .await;
     assert_eq!(on.store.delete_expired_locations().await.unwrap(), 600);

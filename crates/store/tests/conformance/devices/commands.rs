@@ -12,7 +12,7 @@ use perigee_core::gateways::gateway::Reporter;
 use perigee_core::id::DeviceId;
 use perigee_core::idempotency::Created;
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Commands as _, Devices as _, Events as _, Gateways as _};
+use perigee_core::store::{Commands as _, Devices as _, Events as _, Reporters as _};
 use perigee_core::time::Clock as _;
 
 use crate::assert_fails;
@@ -98,7 +98,7 @@ pub(crate) async fn a_command_is_sent_once_and_in_order(on: Fixture) {
     assert_eq!(queued().await, [first.id, second.id]);
     on.store.mark_sent(&tracker, first.id, "gt06").await.unwrap();
     assert_eq!(queued().await, [second.id]);
-    // The connection broke: it goes back to its place.
+    // The connection broke: it goes back to its position in the queue.
     on.store.settle_command(&tracker, first.id, CommandEnd::Unsent).await.unwrap();
     assert_eq!(queued().await, [first.id, second.id]);
     on.clock().advance_seconds(10);
@@ -133,7 +133,7 @@ pub(crate) async fn a_queue_is_bounded_and_old_commands_are_forgotten(on: Fixtur
     give(&on, &tenant, tracker.device, 10).await;
     assert_eq!(list(1_000).await.items.len(), 101, "fewer than are kept");
     on.store.delete_device(&tenant.actor(), tracker.device, None).await.unwrap();
-    assert_eq!(list(1_000).await.items, [], "gone with their device");
+    assert_eq!(list(1_000).await.items, [], "deleted with their device");
 }
 
 pub(crate) async fn commands_are_seen_with_their_device(on: Fixture) {

@@ -13,7 +13,9 @@ use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::locations::location::Outcome;
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
-use perigee_core::store::{DeviceFiles as _, Devices as _, Gateways as _, Maintenance as _};
+use perigee_core::store::{
+    DeviceFiles as _, Devices as _, Maintenance as _, RawMessages as _, Reporters as _,
+};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
@@ -36,7 +38,7 @@ fn photo(name: &str, size: usize) -> NewDeviceFile {
 }
 
 impl Fixture {
-    /// Stores a message that completes a file; gives whether the file is new.
+    /// Stores a message that completes a file; returns whether the file is new.
     async fn store_file(&self, tracker: &Reporter, file: NewDeviceFile) -> perigee_core::store::Result<bool> {
         let contents = MessageContents { files: vec![file], ..MessageContents::default() };
         let stored = self.store.store_message(tracker, message(b"last part"), contents).await?;

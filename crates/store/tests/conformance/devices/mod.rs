@@ -2,6 +2,7 @@
 
 pub(crate) mod commands;
 pub(crate) mod device_files;
+pub(crate) mod new_devices;
 pub(crate) mod reporting_interval;
 
 use perigee_core::access::actor::{Actor, Reach};
@@ -17,6 +18,7 @@ use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::DeviceId;
 use perigee_core::idempotency::Created;
 use perigee_core::locations::location::CompactionBudget;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
 use perigee_core::shares::share::{NewShare, ShareTarget};
@@ -52,8 +54,7 @@ fn full() -> DeviceSettings {
         groups: Vec::new(),
         limits: Limits {
             expiration_date: Some("2026-06-30".parse().expect("a date")),
-            daily_emails: Some(0),
-            daily_sms: Some(Limits::DAILY_MAX),
+            daily: [(Channel::EMAIL, 0), (Channel::SMS, Limits::DAILY_MAX)].into(),
             critical_reserve: 3,
         },
         expected_interval_s: Some(DeviceSettings::EXPECTED_INTERVAL_MAX_S),
@@ -79,7 +80,7 @@ pub(crate) async fn a_device_is_kept_as_given(on: Fixture) {
     assert_eq!((made.last_seen, made.protocol.as_deref()), (None, None));
     assert_eq!(made.state(on.now()), DeviceState::Active);
     assert_eq!(on.look(&tenant, made.id).await, made);
-    assert_eq!(on.story(&tenant, made.id).await, [EventKind::DeviceCreated]);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, [EventKind::DeviceCreated]);
     assert_eq!(on.audits(&tenant).await[0].action, "device.create");
     let bare = on.add(&tenant, named("bare")).await;
     assert_eq!(on.look(&tenant, bare.id).await.settings, named("bare"));
@@ -192,11 +193,11 @@ pub(crate) async fn devices_are_listed_in_pages_and_filtered(on: Fixture) {
     assert_eq!(seen, expect);
 }
 
-pub(crate) async fn what_is_out_of_sight_is_not_found(on: Fixture) {
+pub(crate) async fn invisible_devices_are_not_found(on: Fixture) {
     let (tenant, stranger) = (on.tenant("acme").await, on.tenant("other").await);
     let inside = on.add(&tenant, named("inside")).await;
     let outside = on.add(&tenant, named("outside")).await;
-    let group = on.add_group(&tenant, group_of("in sight", &[inside.id])).await.id;
+    let group = on.add_group(&tenant, group_of("visible", &[inside.id])).await.id;
     let hidden = on.add_group(&tenant, group_of("hidden", &[inside.id, outside.id])).await.id;
     for actor in
         [tenant.within(Reach::Group(group)), tenant.within(Reach::Device(inside.id)), stranger.actor()]
@@ -213,7 +214,7 @@ pub(crate) async fn what_is_out_of_sight_is_not_found(on: Fixture) {
         let behind = DeviceFilter { group: Some(hidden), ..DeviceFilter::default() };
         assert_eq!(on.store.list_devices(actor.scope, &behind, all).await.unwrap().items, []);
         if let Some(seen) = find(inside.id).await {
-            assert!(!seen.settings.groups.contains(&hidden), "groups out of sight do not show");
+            assert!(!seen.settings.groups.contains(&hidden), "hidden groups do not show");
         }
     }
     let found = on.store.find_device(stranger.scope(), &DeviceRef::Id(inside.id)).await.unwrap();
@@ -258,7 +259,7 @@ pub(crate) async fn replacing_counts_revisions(on: Fixture) {
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::Device));
     let stale = on.store.delete_device(&tenant.actor(), made.id, Some(made.revision)).await;
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::Device));
-    assert_eq!(on.story(&tenant, made.id).await, [EventKind::DeviceCreated, EventKind::DeviceUpdated]);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, [EventKind::DeviceCreated, EventKind::DeviceUpdated]);
     assert_eq!(
         names(&on, &tenant, DeviceFilter { text: Some("changed".into()), ..DeviceFilter::default() })
             .await
@@ -272,27 +273,41 @@ pub(crate) async fn counters_are_of_the_accounts_day(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await;
     assert_eq!(device.counters.date.to_string(), "2026-01-01");
-    assert_eq!((device.counters.emails_sent, device.counters.sms_sent), (0, 0));
+    assert!(device.counters.sent.is_empty());
     assert_eq!(device.counters.resets_at.to_string(), "2026-01-01T23:00:00Z", "midnight in Madrid");
     on.sql(
-        "INSERT INTO device_counter (account_id, device_id, date, emails_sent, sms_sent, sms_segments)
-         VALUES (?1, ?2, '2026-01-01', 3, 2, 5)",
+        "INSERT INTO device_message_counter (account_id, device_id, date, channel, messages, segments)
+         VALUES (?1, ?2, '2026-01-01', 'email', 3, 0), (?1, ?2, '2026-01-01', 'sms', 2, 5)",
         params![tenant.account.id, device.id],
     )
     .await;
     let counters = on.look(&tenant, device.id).await.counters;
-    assert_eq!((counters.emails_sent, counters.sms_sent, counters.sms_segments), (3, 2, 5));
+    assert_eq!(
+        (
+            counters.by(Channel::EMAIL).messages,
+            counters.by(Channel::SMS).messages,
+            counters.by(Channel::SMS).segments
+        ),
+        (3, 2, 5)
+    );
     on.clock().set(counters.resets_at);
     let counters = on.look(&tenant, device.id).await.counters;
     assert_eq!(counters.date.to_string(), "2026-01-02");
-    assert_eq!((counters.emails_sent, counters.sms_sent, counters.sms_segments), (0, 0, 0));
+    assert_eq!(
+        (
+            counters.by(Channel::EMAIL).messages,
+            counters.by(Channel::SMS).messages,
+            counters.by(Channel::SMS).segments
+        ),
+        (0, 0, 0)
+    );
 }
 
 pub(crate) async fn a_deleted_device_leaves_nothing_behind(mut on: Fixture) {
     let tenant = on.tenant("acme").await;
-    let (gone, stays) = (on.add(&tenant, named("gone")).await, on.add(&tenant, named("stays")).await);
-    let group = on.add_group(&tenant, group_of("both", &[gone.id, stays.id])).await;
-    for device in [gone.id, stays.id] {
+    let (deleted, stays) = (on.add(&tenant, named("deleted")).await, on.add(&tenant, named("stays")).await);
+    let group = on.add_group(&tenant, group_of("both", &[deleted.id, stays.id])).await;
+    for device in [deleted.id, stays.id] {
         let actor = tenant.actor();
         on.store.store_locations(&actor, device, vec![fix(on.now(), 1.0)]).await.unwrap();
         on.store.store_alerts(&actor, device, vec![alert(on.now(), "SOSButton")]).await.unwrap();
@@ -308,24 +323,24 @@ pub(crate) async fn a_deleted_device_leaves_nothing_behind(mut on: Fixture) {
     }
     on.clock().advance_seconds(1);
     on.store.compact(CompactionBudget { devices: 2, everything: true }).await.unwrap();
-    on.store.delete_device(&tenant.actor(), gone.id, None).await.unwrap();
-    assert_eq!(on.store.find_device(tenant.scope(), &DeviceRef::Id(gone.id)).await.unwrap(), None);
-    let history = on.store.list_locations(tenant.scope(), gone.id, EVERYTHING).await;
+    on.store.delete_device(&tenant.actor(), deleted.id, None).await.unwrap();
+    assert_eq!(on.store.find_device(tenant.scope(), &DeviceRef::Id(deleted.id)).await.unwrap(), None);
+    let history = on.store.list_locations(tenant.scope(), deleted.id, EVERYTHING).await;
     assert_fails!(history, StoreError::NotFound(Kind::Device));
     let feed = on.store.list_location_feed(tenant.scope(), 0, 10).await.unwrap();
     assert_eq!(feed.items.iter().map(|(device, _)| *device).collect::<Vec<_>>(), [stays.id]);
-    // What memory is ahead by is in the tables once the store was closed.
+    // State that was newer in memory is in the tables after the store was closed.
     on.restart().await;
     for table in ["location_chunk", "last_location", "alert", "share", "device_live", "group_membership"] {
-        assert_eq!(rows_of(&on, table, gone.id).await, 0, "{table}");
+        assert_eq!(rows_of(&on, table, deleted.id).await, 0, "{table}");
         assert_eq!(rows_of(&on, table, stays.id).await, 1, "{table}");
     }
     let after = on.look_group(&tenant, group.id).await;
     assert_eq!(after.settings.devices, [stays.id]);
     assert_eq!((after.revision, after.last_modified), (group.revision.next(), on.now()));
-    assert_eq!(on.story(&tenant, gone.id).await.last(), Some(&EventKind::DeviceDeleted));
-    assert_eq!(on.story(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
-    let again = on.store.delete_device(&tenant.actor(), gone.id, None).await;
+    assert_eq!(on.event_kinds(&tenant, deleted.id).await.last(), Some(&EventKind::DeviceDeleted));
+    assert_eq!(on.event_kinds(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
+    let again = on.store.delete_device(&tenant.actor(), deleted.id, None).await;
     assert_fails!(again, StoreError::NotFound(Kind::Device));
 }
 

@@ -10,16 +10,16 @@ use crate::sample::{alert, fix, named, until};
 
 const HOURS_4: i64 = 4 * 3_600;
 
-pub(crate) async fn a_rhythm_is_learned_by_each_device(mut on: Fixture) {
+pub(crate) async fn an_interval_is_learned_by_each_device(mut on: Fixture) {
     let tenant = on.tenant("acme").await;
     let (one, two) = (on.add(&tenant, named("one")).await, on.add(&tenant, named("two")).await);
-    let (first, place) = (on.now(), fix(on.now(), 1.0));
+    let (first, location) = (on.now(), fix(on.now(), 1.0));
     for turn in 0..4 {
         on.clock().set(first.plus_seconds(turn * HOURS_4));
         // The same one again is a duplicate, and shows all the same that the device is there.
-        on.store.store_locations(&tenant.actor(), one.id, vec![place.clone()]).await.unwrap();
+        on.store.store_locations(&tenant.actor(), one.id, vec![location.clone()]).await.unwrap();
         if turn % 2 == 0 {
-            on.store.store_locations(&tenant.actor(), two.id, vec![place.clone()]).await.unwrap();
+            on.store.store_locations(&tenant.actor(), two.id, vec![location.clone()]).await.unwrap();
         }
         let early = on.look(&tenant, one.id).await.learned_interval_s;
         assert_eq!(early, (turn == 3).then_some(14_400), "after {turn} silences");
@@ -52,6 +52,6 @@ pub(crate) async fn alerts_and_what_is_refused_are_heard_too(on: Fixture) {
     on.clock().advance_seconds(HOURS_4);
     let refused = on.store.store_alerts(&tenant.actor(), device.id, vec![alert(on.now(), "SOSButton")]).await;
     assert_fails!(refused, StoreError::DeviceExpired(_));
-    assert!(so_far_s > 2 * HOURS_4, "the one long silence is not the rhythm");
+    assert!(so_far_s > 2 * HOURS_4, "the one long silence is not the interval");
     assert_eq!(on.look(&tenant, device.id).await.learned_interval_s, Some(14_400));
 }

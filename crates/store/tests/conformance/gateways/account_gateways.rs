@@ -5,12 +5,13 @@ use perigee_core::devices::device::DeviceSettings;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::gateways::account_gateway::NewGateway;
 use perigee_core::gateways::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage};
+use perigee_core::gateways::message_contents::{MessageDevices, RequestMessage};
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::id::{DeviceId, MessageId};
 use perigee_core::idempotency::Created;
 use perigee_core::locations::location::DuplicateRule;
 use perigee_core::page::PageRequest;
-use perigee_core::store::{AccountGateways as _, Devices as _, Gateways as _};
+use perigee_core::store::{AccountGateways as _, Devices as _, RawMessages as _, Reporters as _};
 
 use crate::assert_fails;
 use crate::fixture::Fixture;
@@ -105,7 +106,13 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
         duplicate_rule: DuplicateRule::Content,
         keep: Keep::Always,
     };
-    on.store.store_gateway_message(&open, None, message, MessageResult::UnknownDevice).await.unwrap();
+    let message = RequestMessage {
+        message,
+        result: MessageResult::UnknownDevice,
+        devices: MessageDevices::Unknown,
+        sos: Vec::new(),
+    };
+    on.store.store_gateway_message(&open, message).await.unwrap();
     let stored =
         on.store.list_messages(tenant.scope(), &MessageFilter::default(), PageRequest::first(10)).await;
     let stored = stored.unwrap().items;
@@ -129,5 +136,5 @@ pub(crate) async fn a_gateway_reaches_devices_of_its_account(on: Fixture) {
     assert!(!on.store.set_message_result(&missing).await.unwrap());
 
     on.store.delete_device(&tenant.actor(), phone.id, None).await.unwrap();
-    assert_eq!(on.store.find_gateway([2; 32]).await.unwrap(), None, "gone with its device");
+    assert_eq!(on.store.find_gateway([2; 32]).await.unwrap(), None, "deleted with its device");
 }

@@ -6,8 +6,9 @@ use perigee_core::devices::device::DeviceSettings;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::claim::{Claim, ClaimState, CountedClaims};
 use perigee_core::gateways::gateway::{HeardMessage, HeardReport};
+use perigee_core::gateways::network::{Network, NetworkFinding, NetworkReason, ProofReport};
 use perigee_core::id::DeviceId;
-use perigee_core::store::{Claims as _, Devices as _, Gateways as _, OperatorNotices as _};
+use perigee_core::store::{Claims as _, Devices as _, OperatorNotices as _, Reporters as _};
 use perigee_core::time::Timestamp;
 
 use crate::assert_fails;
@@ -42,7 +43,6 @@ async fn hear(on: &Fixture) {
         last_heard: on.now(),
         messages: 1,
         kept: vec![message],
-        sos: None,
     };
     on.store.save_heard(vec![report]).await.unwrap();
 }
@@ -51,7 +51,7 @@ async fn claim(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Claim {
     on.store.list_claims(tenant.scope(), device).await.unwrap().remove(0)
 }
 
-/// States an interval that begins so many seconds from now.
+/// States an interval that begins this many seconds from now.
 async fn begin(on: &Fixture, tenant: &Tenant, device: DeviceId, seconds: i64) -> Option<Claim> {
     let from = on.now().plus_seconds(seconds);
     on.store.begin_proof(&tenant.actor(), device, IMEI, from).await.unwrap()
@@ -159,4 +159,78 @@ pub(crate) async fn operators_decide_about_contested_identifiers(on: Fixture) {
     on.store.delete_device(&victim.actor(), device, None).await.unwrap();
     assert_eq!(owner(&on).await, None, "passed on, it is not proven");
     assert_eq!(claim(&on, &thief, stolen).await.state, ClaimState::Unproven);
+}
+
+fn finding(on: &Fixture, known: &str, other: &str) -> NetworkFinding {
+    let network = |text| Network::parse(text).unwrap();
+    let (known, other) = (network(known), network(other));
+    NetworkFinding { reason: NetworkReason::Parallel, known, other, at: on.now() }
+}
+
+pub(crate) async fn the_network_of_a_proof_is_kept(on: Fixture) {
+    let (tenant, _other) = (on.tenant("acme").await, on.tenant("other").await);
+    let device = register(&on, &tenant).await;
+    begin(&on, &tenant, device, 300).await.unwrap();
+    on.clock().advance_seconds(310);
+    hear(&on).await;
+    let proof = async || {
+        let found = on.store.find_claimed_device(&[IMEI.to_owned()], CountedClaims::Proven).await.unwrap();
+        found.unwrap().proof
+    };
+    let network = Network::parse("192.0.0.0/16").unwrap();
+    assert_eq!(proof().await, Some(ProofReport { at: on.now(), network }));
+    on.store.assign_claim(&Origin::command(), IMEI, device).await.unwrap();
+    assert_eq!(proof().await, None, "an operator needs no report");
+}
+
+pub(crate) async fn an_identifier_has_one_open_finding_of_networks(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let (home, stranger, third) = ("203.0.0.0/16", "198.51.0.0/16", "2001:db8::/32");
+    let save = async |known, other| {
+        let found = finding(&on, known, other);
+        on.store.save_network_finding(IMEI, found).await.unwrap()
+    };
+    assert!(!save(home, stranger).await, "nobody has the identifier");
+    let device = register(&on, &tenant).await;
+    assert_eq!(on.store.list_open_claims().await.unwrap(), []);
+    let first = finding(&on, home, stranger);
+    assert!(save(home, stranger).await);
+    on.clock().advance_seconds(5);
+    assert!(!save(home, third).await, "there is one");
+    let open = on.store.list_open_claims().await.unwrap();
+    let [claim] = open.as_slice() else { panic!("one of {open:?}") };
+    assert_eq!((claim.networks, claim.devices.len()), (Some(first), 1));
+    let notices = on.store.list_notices().await.unwrap();
+    let [notice] = notices.as_slice() else { panic!("one notice in {notices:?}") };
+    assert_eq!(
+        (notice.account, notice.kind, notice.subject.as_str()),
+        (tenant.account.id, NoticeKind::IdentifierNetworks, IMEI)
+    );
+
+    on.store.assign_claim(&Origin::command(), IMEI, device).await.unwrap();
+    assert_eq!(on.store.list_open_claims().await.unwrap(), [], "decided");
+    assert_eq!(owner(&on).await, Some(device));
+    assert!(!save(home, stranger).await && !save(stranger, home).await, "an operator decided about these");
+    assert!(save(home, third).await, "not about this one");
+    assert_eq!(on.store.list_open_claims().await.unwrap().len(), 1);
+
+    let other = on.tenant("other").await;
+    let second = register(&on, &other).await;
+    on.store.assign_claim(&Origin::command(), IMEI, second).await.unwrap();
+    let open = on.store.list_open_claims().await.unwrap();
+    assert_eq!((open[0].networks, open[0].devices.len()), (None, 2), "moved, and contested");
+    on.store.delete_device(&other.actor(), second, None).await.unwrap();
+    assert!(save(home, stranger).await, "a new claim begins anew");
+}
+
+pub(crate) async fn findings_of_networks_are_listed_first(on: Fixture) {
+    let (tenant, _other) = (on.tenant("acme").await, on.tenant("other").await);
+    for identifier in ["1", "2", "3"] {
+        on.add(&tenant, DeviceSettings { identifier: Some(identifier.into()), ..named(identifier) }).await;
+    }
+    let found = finding(&on, "203.0.0.0/16", "198.51.0.0/16");
+    assert!(on.store.save_network_finding("3", found).await.unwrap());
+    let open = on.store.list_open_claims().await.unwrap();
+    let names: Vec<&str> = open.iter().map(|claim| claim.identifier.as_str()).collect();
+    assert_eq!(names, ["3", "1", "2"]);
 }

@@ -8,14 +8,14 @@ use perigee_core::events::event::EventKind;
 use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
 use perigee_core::gateways::feed_health::GatewayReport;
 use perigee_core::gateways::gateway::{MessageFilter, MessageResult, NewMessage};
-use perigee_core::gateways::message_contents::NewRequest;
+use perigee_core::gateways::message_contents::{MessageDevices, NewRequest, RequestMessage};
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::id::AccountId;
 use perigee_core::locations::location::{CompactionBudget, DuplicateRule, Location, Milli, Outcome};
 use perigee_core::page::PageRequest;
 use perigee_core::store::{
-    AccountGateways as _, Alerts as _, Feeds as _, Gateways as _, LeasedPoll, LocationMaintenance as _,
-    Locations as _, PollSettlement,
+    AccountGateways as _, Alerts as _, GatewayHealth as _, LeasedPoll, LocationMaintenance as _,
+    Locations as _, PollSettlement, Polls as _, RawMessages as _,
 };
 
 use Outcome::{Accepted, Duplicate};
@@ -63,7 +63,7 @@ pub(crate) async fn steps_in_any_order_are_one_alert(on: Fixture) {
         let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
         assert_eq!(alerts.len(), 1, "{order:?}: {alerts:?}");
         assert_eq!(alerts[0].ended_at, Some(begin.plus_seconds(600)), "{order:?}");
-        let story = on.story(&tenant, alerts[0].id).await;
+        let story = on.event_kinds(&tenant, alerts[0].id).await;
         assert_eq!(story, [EventKind::AlertCreated, EventKind::AlertEnded], "{order:?}");
     }
     let expired = on.add(&tenant, until("old", "2020-01-01")).await.id;
@@ -85,7 +85,7 @@ pub(crate) async fn a_late_cancellation_divides_two_emergencies(on: Fixture) {
     assert_eq!(spans, [(begin, Some(begin.plus_seconds(600))), (begin.plus_seconds(1_200), None)]);
 }
 
-pub(crate) async fn a_later_fix_of_an_emergency_is_the_place_of_its_alert(on: Fixture) {
+pub(crate) async fn a_later_fix_of_an_emergency_is_the_position_of_its_alert(on: Fixture) {
     use StepKind::{Cancel, Continue, Declare};
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("boat")).await.id;
@@ -111,10 +111,10 @@ pub(crate) async fn a_later_fix_of_an_emergency_is_the_place_of_its_alert(on: Fi
     }
     let alerts = on.store.list_alerts(tenant.scope(), device, None, EVERYTHING).await.unwrap().items;
     let later = LaterFix { time: begin.plus_seconds(60), position: here(1.0).unwrap() };
-    let places: Vec<_> = alerts.iter().map(|alert| (alert.alert.position, alert.later_fix)).collect();
-    assert_eq!(places, [(None, Some(later)), (None, None), (here(3.0), None)], "of its own emergency");
+    let positions: Vec<_> = alerts.iter().map(|alert| (alert.alert.position, alert.later_fix)).collect();
+    assert_eq!(positions, [(None, Some(later)), (None, None), (here(3.0), None)], "of its own emergency");
     assert_eq!(alerts[0].best_position(), here(1.0));
-    let story = on.story(&tenant, alerts[0].id).await;
+    let story = on.event_kinds(&tenant, alerts[0].id).await;
     assert_eq!(story, [EventKind::AlertCreated, EventKind::AlertUpdated, EventKind::AlertEnded]);
     let report = verify(&on.store, &mut |_progress| {}).await.unwrap();
     assert_eq!(report.damaged.len(), 0, "{report:?}");
@@ -146,10 +146,10 @@ pub(crate) async fn reports_of_gateways_add_up(on: Fixture) {
     let refused = GatewayReport { refused: 3, last_error: Some("no token".into()), ..report(&made) };
     assert_eq!(on.store.save_gateway_reports(vec![refused.clone(), refused]).await.unwrap(), 1);
     assert_eq!((find().await.refused, find().await.late_since.is_some()), (6, true));
-    let kinds = on.story(&tenant, made.id).await;
+    let kinds = on.event_kinds(&tenant, made.id).await;
     assert_eq!(kinds, [EventKind::GatewayCreated, EventKind::FeedLate, EventKind::FeedRefused]);
     on.store.delete_gateway(&tenant.actor(), made.id, None, None).await.unwrap();
-    assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "gone");
+    assert_eq!(on.store.save_gateway_reports(vec![heard]).await.unwrap(), 0, "deleted");
 }
 
 async fn polled(on: &Fixture, tenant: &Tenant, number: u8) -> Gateway {
@@ -256,11 +256,12 @@ pub(crate) async fn a_feed_that_is_not_fetched_is_late(on: Fixture) {
     settle(None).await;
     assert!(!is_late().await, "it answers again");
     let story = [EventKind::GatewayCreated, EventKind::FeedLate, EventKind::FeedLate];
-    assert_eq!(on.story(&tenant, made.id).await, story);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, story);
 }
 
 pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     let tenant = on.tenant("acme").await;
+    let reporting = on.add(&tenant, named("spot")).await.id;
     let made = gateway(&on, &tenant, "spot-feed", true).await;
     gateway(&on, &tenant, "garmin", false).await;
     let other = on.other_node().await;
@@ -270,6 +271,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     assert_eq!(other.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap(), None);
     on.clock().advance_seconds(2);
     let second = other.lease_poll(&["spot-feed"], 1_000, NOBODY).await.unwrap().unwrap();
+    let devices = MessageDevices::Several(vec![reporting]);
     let message = NewMessage {
         source: "spot-feed",
         peer: "x".into(),
@@ -284,7 +286,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
         cursor: Some("next".into()),
         complete_to: Some(on.now()),
         next: on.now().plus_seconds(150),
-        page: Some((message, MessageResult::Decoded)),
+        page: Some(RequestMessage { message, result: MessageResult::Decoded, devices, sos: Vec::new() }),
         messages: 3,
         error: None,
         refused: false,
@@ -295,8 +297,8 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     );
     assert!(other.settle_poll(&second, settlement.clone()).await.unwrap());
     assert!(!other.settle_poll(&second, settlement).await.unwrap(), "once");
-    let messages =
-        on.store.list_messages(tenant.scope(), &MessageFilter::default(), PageRequest::first(10)).await;
+    let filter = MessageFilter { device: Some(reporting), ..MessageFilter::default() };
+    let messages = on.store.list_messages(tenant.scope(), &filter, PageRequest::first(10)).await;
     assert_eq!(messages.unwrap().items.len(), 1);
     let state = on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     let poll = state.poll.unwrap();
@@ -317,7 +319,7 @@ pub(crate) async fn a_poll_is_leased_to_one_node(on: Fixture) {
     let state = on.store.find_message_gateway(made.account, made.id).await.unwrap().unwrap().state;
     let poll = state.poll.unwrap();
     assert_eq!((poll.cursor.as_str(), poll.failures, state.refused), ("next", 1, 1));
-    assert_eq!(on.story(&tenant, made.id).await, [EventKind::GatewayCreated, EventKind::FeedRefused]);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, [EventKind::GatewayCreated, EventKind::FeedRefused]);
 }
 
 pub(crate) async fn a_fix_that_comes_by_two_ways_is_stored_once(on: Fixture) {

@@ -6,11 +6,14 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::events::event::EventKind;
 use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::gateways::gateway::{MessageResult, NewMessage};
+use perigee_core::gateways::message_contents::{MessageDevices, RequestMessage};
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::DuplicateRule;
 use perigee_core::revision::Revision;
-use perigee_core::store::{AccountGateways as _, Devices as _, Feeds as _, Maintenance as _, PollSettlement};
+use perigee_core::store::{
+    AccountGateways as _, Devices as _, GatewayHealth as _, Maintenance as _, PollSettlement, Polls as _,
+};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
@@ -49,7 +52,9 @@ async fn hear(on: &Fixture, gateway: &Gateway) {
         duplicate_rule: DuplicateRule::Content,
         keep: Keep::Always,
     };
-    on.store.store_gateway_message(gateway, None, message, MessageResult::Decoded).await.unwrap();
+    let devices = MessageDevices::Unknown;
+    let message = RequestMessage { message, result: MessageResult::Decoded, devices, sos: Vec::new() };
+    on.store.store_gateway_message(gateway, message).await.unwrap();
 }
 
 async fn kinds(on: &Fixture, tenant: &Tenant, gateway: &Gateway) -> Vec<EventKind> {

@@ -9,18 +9,23 @@ use perigee_core::devices::device_file::NewDeviceFile;
 use perigee_core::events::event::EventKind;
 use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::gateways::gateway::{MessageFilter, MessageResult, NewMessage, RawMessage, Reporter};
-use perigee_core::gateways::message_contents::{MessageContents, NewRequest};
+use perigee_core::gateways::message_contents::{MessageContents, MessageDevices, NewRequest, RequestMessage};
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Outcome, TimeRange};
 use perigee_core::notifications::notification::Channel;
 use perigee_core::notifications::routing::RoutingHolder;
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Alerts as _, DeviceFiles as _, Gateways as _, Locations as _};
+use perigee_core::store::{
+    AccountGateways as _, Alerts as _, DeviceFiles as _, Emergencies as _, Locations as _, RawMessages as _,
+    Reporters as _,
+};
 
 use perigee_store::{params, verify};
 
 use Outcome::{Accepted, Duplicate};
 
+use super::feeds::gateway;
+use super::sos_outbox::{notice, request as request_of_unknown};
 use crate::fixture::{Fixture, Tenant};
 use crate::notifications::outbox::mail;
 use crate::sample::{EVERYTHING, alert, fix, message, named, until};
@@ -85,7 +90,7 @@ pub(crate) async fn a_message_is_stored_with_all_it_says(on: Fixture) {
     assert_eq!((stored.result, stored.contents.is_new()), (MessageResult::Decoded, true));
     assert_eq!(counts(&on, &tenant, device).await, [1, 1, 1, 1, 1]);
     let raised = &alerts(&on, &tenant, device).await[0];
-    assert_eq!(on.story(&tenant, raised.id).await, [EventKind::AlertCreated]);
+    assert_eq!(on.event_kinds(&tenant, raised.id).await, [EventKind::AlertCreated]);
     let degrees = (Latitude::from_degrees(1.0).unwrap(), Longitude::from_degrees(1.0).unwrap());
     assert_eq!(raised.last_known, Some(degrees), "the position of the same message");
 
@@ -114,7 +119,7 @@ pub(crate) async fn without_its_alert_no_message_is_stored(mut on: Fixture) {
     let stored = on.store.store_message(&quiet, message(b"fix"), fixes).await.unwrap();
     assert_eq!(stored.result, MessageResult::Decoded);
     alerts_work_again(&on).await;
-    // What a node has in memory must agree with the tables.
+    // The memory of a node must agree with the tables.
     for _ in 0..2 {
         assert_eq!(counts(&on, &tenant, device).await, [1, 0, 0, 0, 0], "only the message of the other");
         on.crash().await;
@@ -125,7 +130,12 @@ pub(crate) async fn without_its_alert_no_message_is_stored(mut on: Fixture) {
 }
 
 fn request(tenant: &Tenant, devices: Vec<(Reporter, MessageContents)>) -> NewRequest {
-    let message = Some((message(b"several"), MessageResult::Decoded));
+    let message = Some(RequestMessage {
+        message: message(b"several"),
+        result: MessageResult::Decoded,
+        devices: MessageDevices::of(devices.iter().map(|(reporter, _)| Some(reporter.device))),
+        sos: Vec::new(),
+    });
     let (account, duplicate_rule) = (tenant.account.id, DuplicateRule::Content);
     NewRequest { account, message, duplicate_rule, devices, is_past: false }
 }
@@ -257,17 +267,6 @@ pub(crate) async fn messages_of_before_are_searched_once(on: Fixture) {
     assert!(!has("SOSButton", 1).await && !has("Door", 0).await);
 }
 
-fn notice(identifier: &str, reason: SosReason) -> SosNotice {
-    SosNotice {
-        reason,
-        identifier: identifier.into(),
-        source: "garmin".into(),
-        peer: "192.0.2.9".into(),
-        time: "2026-01-01T00:00:00Z".parse().unwrap(),
-        position: None,
-    }
-}
-
 pub(crate) async fn an_sos_of_an_expired_device_notifies_its_people(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, until("old", "2020-01-01")).await.id;
@@ -286,27 +285,32 @@ pub(crate) async fn an_sos_of_an_expired_device_notifies_its_people(on: Fixture)
     assert_eq!(send().await.len(), 2);
     assert_eq!(alerts(&on, &tenant, device).await.len(), 0);
     let kinds: Vec<_> = on.events(&tenant).await.iter().map(|event| (event.kind, event.device)).collect();
-    let told = (EventKind::SosUnregistered, Some(device));
-    assert_eq!(kinds.iter().filter(|kind| **kind == told).count(), 2, "{kinds:?}");
-    assert_eq!(on.due(Channel::Email).await.len(), 2);
+    let announced = (EventKind::SosUnregistered, Some(device));
+    assert_eq!(kinds.iter().filter(|kind| **kind == announced).count(), 2, "{kinds:?}");
+    assert_eq!(on.due(Channel::EMAIL).await.len(), 2);
 }
 
 pub(crate) async fn strangers_cannot_flood_people_with_sos(on: Fixture) {
     let tenant = on.tenant("acme").await;
     on.sql("UPDATE account_user SET operator = TRUE", &[]).await;
-    let send = async |account| {
-        let mut told = 0;
-        for number in 0..30 {
-            let notice = notice(&number.to_string(), SosReason::UnknownDevice);
-            told += i64::from(on.store.announce_sos(account, notice).await.unwrap());
-        }
-        told
+    let made = gateway(&on, &tenant, "garmin", false).await;
+    let names: Vec<String> = (0..30).map(|number| number.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mails = async || {
+        on.store.announce_recorded_sos().await.unwrap();
+        i64::try_from(on.messages(&tenant).await.len()).unwrap()
     };
-    assert_eq!(send(Some(tenant.account.id)).await, SosNotice::PER_ACCOUNT_A_DAY);
-    assert_eq!(send(None).await, SosNotice::TO_OPERATORS_A_DAY);
-    assert_eq!(send(None).await, 0);
+    let most = SosNotice::PER_ACCOUNT_A_DAY + SosNotice::TO_OPERATORS_A_DAY;
+    on.store.store_gateway_message(&made, request_of_unknown(&names)).await.unwrap();
+    assert_eq!(mails().await, most);
+    let to_operators = async || {
+        for name in &names {
+            on.store.record_sos(notice(name, SosReason::UnknownDevice)).await.unwrap();
+        }
+    };
+    to_operators().await;
+    assert_eq!(mails().await, most);
     on.clock().advance_seconds(86_400);
-    assert_eq!(send(None).await, SosNotice::TO_OPERATORS_A_DAY);
-    let mails = SosNotice::PER_ACCOUNT_A_DAY + 2 * SosNotice::TO_OPERATORS_A_DAY;
-    assert_eq!(i64::try_from(on.messages(&tenant).await.len()).unwrap(), mails);
+    to_operators().await;
+    assert_eq!(mails().await, most + SosNotice::TO_OPERATORS_A_DAY);
 }

@@ -5,6 +5,8 @@ pub(crate) mod claims;
 pub(crate) mod feeds;
 pub(crate) mod gateway_changes;
 pub(crate) mod message_contents;
+pub(crate) mod message_devices;
+pub(crate) mod sos_outbox;
 
 use perigee_core::access::actor::Reach;
 use perigee_core::accounts::retention::RecordRetention;
@@ -17,11 +19,11 @@ use perigee_core::gateways::gateway::{
     RawMessage, Reporter,
 };
 use perigee_core::gateways::message_contents::MessageContents;
-use perigee_core::gateways::raw_usage::{Keep, RawUsage};
+use perigee_core::gateways::raw_usage::{Keep, ListedUsage, RawUsage};
 use perigee_core::id::{GatewayId, MessageId};
 use perigee_core::locations::location::Location;
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Devices as _, Gateways as _, Locations as _, Maintenance as _};
+use perigee_core::store::{Devices as _, Locations as _, Maintenance as _, RawMessages as _, Reporters as _};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
@@ -164,7 +166,7 @@ pub(crate) async fn messages_of_devices_that_store_nothing_are_kept(on: Fixture)
     assert_eq!(summary, [(None, MessageResult::UnknownDevice)], "those of the deleted device are hidden");
 }
 
-pub(crate) async fn messages_are_listed_in_sight(on: Fixture) {
+pub(crate) async fn only_visible_messages_are_listed(on: Fixture) {
     let (tenant, other) = (on.tenant("acme").await, on.tenant("other").await);
     let (a, b) = (on.add(&tenant, called("a", "a")).await, on.add(&tenant, called("b", "b")).await);
     let group = on.add_group(&tenant, group_of("g", &[a.id])).await;
@@ -236,7 +238,6 @@ fn heard(on: &Fixture, identifier: &str, kept: usize) -> HeardReport {
         last_heard: on.now(),
         messages: 3,
         kept: (0..kept).map(message).collect(),
-        sos: None,
     }
 }
 
@@ -269,7 +270,7 @@ pub(crate) async fn unknown_devices_are_remembered_until_they_are_claimed(on: Fi
     assert_eq!(list.iter().map(|each| each.identifier.as_str()).collect::<Vec<_>>(), ["later"]);
 }
 
-pub(crate) async fn what_a_device_told_is_kept_beside_its_settings(on: Fixture) {
+pub(crate) async fn reported_facts_are_stored_beside_the_settings(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let decoding: Decoding = [("hbm".to_owned(), DecodingValue::Whole(2))].into();
     let settings = DeviceSettings { decoding: decoding.clone(), ..called("one", "imei") };
@@ -283,7 +284,7 @@ pub(crate) async fn what_a_device_told_is_kept_beside_its_settings(on: Fixture) 
         let found = on.store.find_device(tenant.scope(), &DeviceRef::Id(device.id)).await.unwrap().unwrap();
         (found.revision, found.reported_model, found.proposed_zone_minutes)
     };
-    // What the device told is no change of a client.
+    // A report of the device is not a change by a client.
     assert_eq!(read().await, (device.revision, Some("GV300".to_owned()), Some(-570)));
     let reporter = claimed(&on, "imei").await.unwrap();
     assert_eq!(
@@ -302,7 +303,7 @@ pub(crate) async fn what_a_device_told_is_kept_beside_its_settings(on: Fixture) 
     assert_eq!((after.settings.decoding, after.proposed_zone_minutes), (accepted, None));
     assert_eq!(after.reported_model.as_deref(), Some("GV300"));
     on.store.set_proposed_zone(&reporter, None).await.unwrap();
-    // A device that was deleted meanwhile is no failure.
+    // A device that was deleted meanwhile is not a failure.
     on.store.delete_device(&actor, device.id, None).await.unwrap();
     on.store.set_reported_model(&reporter, "GV300").await.unwrap();
 }
@@ -358,8 +359,10 @@ pub(crate) async fn room_of_raw_messages_is_counted(on: Fixture) {
     on.store.save_raw_usage(vec![some]).await.unwrap();
     let twice =
         RawUsage { kept: 4, kept_bytes: 400, unused_bytes: 200, dropped: 2, dropped_bytes: 100, ..some };
-    assert_eq!(on.store.list_raw_usage().await.unwrap(), [more, twice]);
+    let listed = async || on.store.list_raw_usage().await.unwrap();
+    let named = |account_name: &str, usage| ListedUsage { account_name: account_name.to_owned(), usage };
+    assert_eq!(listed().await, [named("other", more), named("acme", twice)]);
     on.clock().advance_seconds(29 * 86_400);
     on.store.save_raw_usage(vec![some]).await.unwrap();
-    assert_eq!(on.store.list_raw_usage().await.unwrap(), [twice], "the first day is forgotten");
+    assert_eq!(listed().await, [named("acme", twice)], "the first day is forgotten");
 }

@@ -36,8 +36,8 @@ async fn rows(on: &Fixture) -> (i64, i64) {
     (members, count(on, "SELECT COUNT(*) AS count FROM group_change").await)
 }
 
-/// How many changes of devices were told.
-async fn told(on: &Fixture) -> i64 {
+/// How many changes of devices are in the event log.
+async fn device_updates(on: &Fixture) -> i64 {
     count(on, "SELECT COUNT(*) AS count FROM event WHERE kind = 'device.updated'").await
 }
 
@@ -49,7 +49,7 @@ pub(crate) async fn a_large_change_is_made_in_slices(on: Fixture) {
     assert!(jobs() - before >= 8, "{} transactions", jobs() - before);
     assert_eq!(group, on.look_group(&tenant, group.id).await);
     assert_eq!(group.settings.devices, devices);
-    assert_eq!(told(&on).await, 600, "each device once");
+    assert_eq!(device_updates(&on).await, 600, "each device once");
     assert_eq!(on.look(&tenant, devices[0]).await.revision, Revision(2));
     assert_eq!(on.look(&tenant, devices[0]).await.settings.groups, [group.id]);
 
@@ -62,9 +62,12 @@ pub(crate) async fn a_large_change_is_made_in_slices(on: Fixture) {
     assert_eq!((&changed.settings, changed.revision), (&some, Revision(2)));
     assert_eq!(changed, on.look_group(&tenant, group.id).await);
     assert_eq!(on.look(&tenant, devices[0]).await.revision, Revision(2), "it stayed");
-    let gone = on.look(&tenant, devices[MANY - 1]).await;
-    assert_eq!((gone.revision, gone.settings.groups, gone.last_modified), (Revision(3), vec![], on.now()));
-    assert_eq!(told(&on).await, 1_100);
+    let removed = on.look(&tenant, devices[MANY - 1]).await;
+    assert_eq!(
+        (removed.revision, removed.settings.groups, removed.last_modified),
+        (Revision(3), vec![], on.now())
+    );
+    assert_eq!(device_updates(&on).await, 1_100);
     assert_eq!(rows(&on).await, (100, 0), "nothing is left of what was before");
 
     let all = group_of("many", &devices);
@@ -74,10 +77,14 @@ pub(crate) async fn a_large_change_is_made_in_slices(on: Fixture) {
     assert!(jobs() - before >= 4, "{} transactions", jobs() - before);
     assert_eq!(rows(&on).await, (0, 0));
     assert_eq!(on.look(&tenant, devices[300]).await.settings.groups, []);
-    assert_eq!(told(&on).await, 2_200);
+    assert_eq!(device_updates(&on).await, 2_200);
     let updates = count(&on, "SELECT COUNT(*) AS count FROM event WHERE kind = 'group.updated'").await;
     let others = "SELECT COUNT(*) AS count FROM event WHERE kind IN ('group.created', 'group.deleted')";
-    assert_eq!((updates, count(&on, others).await), (2, 2), "each is told once, however many slices it took");
+    assert_eq!(
+        (updates, count(&on, others).await),
+        (2, 2),
+        "each is announced once, however many slices it took"
+    );
 }
 
 pub(crate) async fn a_large_change_that_fails_leaves_nothing(on: Fixture) {
@@ -95,7 +102,7 @@ pub(crate) async fn a_large_change_that_fails_leaves_nothing(on: Fixture) {
     let stale = on.store.replace_group(&tenant.actor(), group.id, Revision(7), all).await;
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::Group));
     assert_eq!(on.look_group(&tenant, group.id).await, group);
-    assert_eq!((rows(&on).await, told(&on).await), ((3, 0), 3));
+    assert_eq!((rows(&on).await, device_updates(&on).await), ((3, 0), 3));
 }
 
 pub(crate) async fn a_large_group_is_made_once(on: Fixture) {
@@ -108,7 +115,7 @@ pub(crate) async fn a_large_group_is_made_once(on: Fixture) {
     assert_eq!(rows(&on).await, (i64::try_from(MANY).unwrap(), 0));
 }
 
-/// Shows an edition of the last hundred devices in place of all of them, as if the node had died right then.
+/// Shows an edition of the last hundred devices instead of all of them, as if the node had died right then.
 async fn die_after_showing(on: &Fixture, tenant: &Tenant, group: GroupId, devices: &[DeviceId]) {
     let account = tenant.account.id;
     for device in &devices[MANY - 100..] {
@@ -122,10 +129,10 @@ async fn die_after_showing(on: &Fixture, tenant: &Tenant, group: GroupId, device
     on.sql(sql, params![account, group, i64::MIN, on.now()]).await;
 }
 
-pub(crate) async fn what_a_dead_node_began_is_finished(on: Fixture) {
+pub(crate) async fn a_change_of_a_dead_node_is_finished(on: Fixture) {
     let (tenant, devices) = fleet(&on).await;
     let group = on.add_group(&tenant, group_of("all", &devices)).await;
-    let told_before = told(&on).await;
+    let updates_before = device_updates(&on).await;
     die_after_showing(&on, &tenant, group.id, &devices).await;
     assert_eq!(on.look_group(&tenant, group.id).await.settings.devices, devices[MANY - 100..]);
 
@@ -137,15 +144,15 @@ pub(crate) async fn what_a_dead_node_began_is_finished(on: Fixture) {
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::Device));
     on.store.replace_device(&tenant.actor(), devices[0], Revision(3), named).await.unwrap();
 
-    on.store.forget_expired().await.unwrap();
+    on.store.delete_expired().await.unwrap();
     assert_eq!(rows(&on).await, (100, 0));
     assert_eq!(on.look(&tenant, devices[0]).await.revision, Revision(4), "its change was noted already");
     assert_eq!(on.look(&tenant, devices[1]).await.revision, Revision(3));
     assert_eq!(on.look(&tenant, devices[MANY - 1]).await.revision, Revision(2));
-    assert_eq!(told(&on).await - told_before, 500 + 1, "and one change of its own");
+    assert_eq!(device_updates(&on).await - updates_before, 500 + 1, "and one change of its own");
 }
 
-pub(crate) async fn what_was_never_shown_goes_in_the_end(on: Fixture) {
+pub(crate) async fn members_that_were_never_shown_are_deleted(on: Fixture) {
     let (tenant, devices) = fleet(&on).await;
     let group = on.add_group(&tenant, group_of("few", &devices[..3])).await;
     let account = tenant.account.id;
@@ -157,9 +164,9 @@ pub(crate) async fn what_was_never_shown_goes_in_the_end(on: Fixture) {
     let sql = "INSERT INTO group_change (account_id, group_id, edition, replaces, shown, after_device, creation) \
                VALUES (?1, ?2, 1, -1, FALSE, ?3, ?4)";
     on.sql(sql, params![account, group.id, i64::MIN, on.now()]).await;
-    on.store.forget_expired().await.unwrap();
+    on.store.delete_expired().await.unwrap();
     assert_eq!(rows(&on).await, (i64::try_from(MANY).unwrap() + 3, 1), "somebody may be writing it");
     on.clock().advance_seconds(11 * 60);
-    on.store.forget_expired().await.unwrap();
+    on.store.delete_expired().await.unwrap();
     assert_eq!((rows(&on).await, on.look_group(&tenant, group.id).await), ((3, 0), group));
 }

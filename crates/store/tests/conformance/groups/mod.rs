@@ -30,7 +30,7 @@ pub(crate) async fn a_group_is_kept_as_given(on: Fixture) {
     assert_eq!((made.account, made.revision), (tenant.account.id, Revision::FIRST));
     assert_eq!((made.creation, made.last_modified), (on.now(), on.now()));
     assert_eq!(on.look_group(&tenant, made.id).await, made);
-    assert_eq!(on.story(&tenant, made.id).await, [EventKind::GroupCreated]);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, [EventKind::GroupCreated]);
     assert_eq!(on.audits(&tenant).await[0].action, "group.create");
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn membership_is_one_relation_seen_from_both_sides(on: Fixture)
     let device = on.look(&tenant, first.id).await;
     assert_eq!(device.settings.groups, [group.id]);
     assert_eq!(device.revision, first.revision.next());
-    assert_eq!(on.story(&tenant, first.id).await, [EventKind::DeviceCreated, EventKind::DeviceUpdated]);
+    assert_eq!(on.event_kinds(&tenant, first.id).await, [EventKind::DeviceCreated, EventKind::DeviceUpdated]);
 
     on.clock().advance_seconds(1);
     let joined = DeviceSettings { groups: vec![group.id], ..named("second") };
@@ -52,7 +52,7 @@ pub(crate) async fn membership_is_one_relation_seen_from_both_sides(on: Fixture)
     both.sort_unstable();
     assert_eq!(filled.settings.devices, both);
     assert_eq!((filled.revision, filled.last_modified), (group.revision.next(), on.now()));
-    assert_eq!(on.story(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
+    assert_eq!(on.event_kinds(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
 
     let left = group_of("both", &[second.id]);
     let left = on.store.replace_group(&tenant.actor(), group.id, filled.revision, left).await.unwrap();
@@ -103,7 +103,7 @@ pub(crate) async fn unknown_devices_and_groups_are_refused(on: Fixture) {
     assert_eq!(on.look_group(&tenant, group.id).await, group);
 }
 
-pub(crate) async fn groups_are_listed_in_pages_and_in_sight(on: Fixture) {
+pub(crate) async fn groups_are_listed_in_pages_and_only_visible_ones(on: Fixture) {
     let (tenant, other) = (on.tenant("acme").await, on.tenant("other").await);
     let device = on.add(&tenant, named("one")).await.id;
     let north = on.add_group(&tenant, group_of("North", &[device])).await.id;
@@ -155,7 +155,7 @@ pub(crate) async fn replacing_counts_revisions(on: Fixture) {
     assert_fails!(set(made.revision, "three").await, StoreError::RevisionMismatch(Kind::Group));
     let stale = on.store.delete_group(&tenant.actor(), made.id, Some(made.revision)).await;
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::Group));
-    assert_eq!(on.story(&tenant, made.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
+    assert_eq!(on.event_kinds(&tenant, made.id).await, [EventKind::GroupCreated, EventKind::GroupUpdated]);
 }
 
 pub(crate) async fn a_deleted_group_leaves_its_devices(on: Fixture) {
@@ -167,7 +167,7 @@ pub(crate) async fn a_deleted_group_leaves_its_devices(on: Fixture) {
     let after = on.look(&tenant, device.id).await;
     assert_eq!(after.settings.groups, []);
     assert_eq!(after.revision, Revision(3));
-    assert_eq!(on.story(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupDeleted]);
+    assert_eq!(on.event_kinds(&tenant, group.id).await, [EventKind::GroupCreated, EventKind::GroupDeleted]);
     assert_eq!(on.audits(&tenant).await[0].action, "group.delete");
 }
 
@@ -176,8 +176,8 @@ pub(crate) async fn many_devices_come_and_go_at_once(on: Fixture) {
     let origin = perigee_core::access::actor::Origin::command();
     on.store.set_licenses(&origin, tenant.account.id, 300).await.unwrap();
     let mut devices = Vec::new();
-    for place in 0..273 {
-        devices.push(on.add(&tenant, named(&format!("device {place}"))).await.id);
+    for number in 0..273 {
+        devices.push(on.add(&tenant, named(&format!("device {number}"))).await.id);
     }
     devices.sort_unstable();
     let group = on.add_group(&tenant, group_of("many", &devices)).await;

@@ -49,7 +49,7 @@ pub(crate) async fn packed_locations_read_as_before(mut on: Fixture) {
     assert_eq!(on.store.list_locations(tenant.scope(), device, EVERYTHING).await.unwrap(), stored);
 }
 
-pub(crate) async fn what_is_packed_is_a_duplicate(on: Fixture) {
+pub(crate) async fn a_packed_location_is_a_duplicate(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
     let batch = track(&on, -2_000..0);

@@ -33,7 +33,7 @@ async fn follow(on: &Fixture, scope: Scope, after: i64, limit: u32) -> Vec<(Devi
     }
 }
 
-fn places(feed: &[(DeviceId, StoredLocation)]) -> Vec<(DeviceId, Location)> {
+fn locations_of(feed: &[(DeviceId, StoredLocation)]) -> Vec<(DeviceId, Location)> {
     feed.iter().map(|(device, stored)| (*device, stored.location.clone())).collect()
 }
 
@@ -52,12 +52,12 @@ pub(crate) async fn the_feed_is_in_arrival_order(on: Fixture) {
         sent.push((device, late));
     }
     for limit in [1, 3, 20, 100] {
-        assert_eq!(places(&follow(&on, tenant.scope(), 0, limit).await), sent, "by {limit}");
+        assert_eq!(locations_of(&follow(&on, tenant.scope(), 0, limit).await), sent, "by {limit}");
     }
     let feed = follow(&on, tenant.scope(), 0, 100).await;
     assert!(feed.is_sorted_by_key(|(_, stored)| stored.number));
     let middle = feed[9].1.number;
-    assert_eq!(places(&follow(&on, tenant.scope(), middle, 4).await), sent[10..]);
+    assert_eq!(locations_of(&follow(&on, tenant.scope(), middle, 4).await), sent[10..]);
     let listed = on.store.list_locations(tenant.scope(), two, EVERYTHING).await.unwrap().items;
     assert!(listed.iter().all(|stored| feed.contains(&(two, stored.clone()))), "the same as in the history");
 }
@@ -74,25 +74,25 @@ pub(crate) async fn the_feed_goes_on_from_its_end(on: Fixture) {
     send(&on, &tenant, one, vec![fix(on.now(), 2.0), fix(on.now(), 3.0)]).await;
     let hidden = on.store.list_location_feed(only_two, end, 10).await.unwrap();
     assert_eq!(hidden.items, []);
-    assert!(hidden.next > end, "it passes what is out of sight");
+    assert!(hidden.next > end, "it passes what is not visible");
     send(&on, &tenant, two, vec![fix(on.now(), 4.0)]).await;
-    assert_eq!(places(&follow(&on, only_two, hidden.next, 10).await), [(two, fix(on.now(), 4.0))]);
+    assert_eq!(locations_of(&follow(&on, only_two, hidden.next, 10).await), [(two, fix(on.now(), 4.0))]);
     let expected = [(one, fix(on.now(), 2.0)), (one, fix(on.now(), 3.0))];
-    assert_eq!(places(&follow(&on, only_one, end, 1).await), expected);
+    assert_eq!(locations_of(&follow(&on, only_one, end, 1).await), expected);
 }
 
 pub(crate) async fn all_last_locations_are_listed(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let mut devices = Vec::new();
-    for place in 0..6 {
+    for number in 0..6 {
         let device = on.add(&tenant, named("device")).await.id;
-        let degrees = 170.0 + 4.0 * f64::from(place);
+        let degrees = 170.0 + 4.0 * f64::from(number);
         let longitude = if degrees > 180.0 { degrees - 360.0 } else { degrees };
         let location = Location {
             longitude: Longitude::from_degrees(longitude).unwrap(),
-            ..fix(on.now(), 10.0 + f64::from(place))
+            ..fix(on.now(), 10.0 + f64::from(number))
         };
-        if place < 5 {
+        if number < 5 {
             send(
                 &on,
                 &tenant,
@@ -146,7 +146,7 @@ pub(crate) async fn all_last_locations_are_listed(on: Fixture) {
     assert_eq!(list(members, all, 1).await, [1, 3]);
     let alone = tenant.within(Reach::Device(devices[2])).scope;
     assert_eq!(list(alone, all, 10).await, [2]);
-    assert_eq!(list(alone, of_group, 10).await, [] as [usize; 0], "a group out of sight shows nothing");
+    assert_eq!(list(alone, of_group, 10).await, [] as [usize; 0], "a hidden group shows nothing");
     let pacific = Area {
         west: Longitude::from_degrees(173.0).unwrap(),
         south: Latitude::from_degrees(10.0).unwrap(),
@@ -177,10 +177,10 @@ pub(crate) async fn a_range_is_deleted(on: Fixture) {
     assert_eq!(delete(2, 4).await.unwrap(), 0);
     let rest: Vec<Location> = [&batch[..2], &batch[5..]].concat();
     assert_eq!((left(one).await, left(two).await), (rest.clone(), batch.clone()));
-    let feed = places(&follow(&on, tenant.scope(), 0, 3).await);
+    let feed = locations_of(&follow(&on, tenant.scope(), 0, 3).await);
     let of_one: Vec<Location> =
         feed.into_iter().filter(|(device, _)| *device == one).map(|(_, location)| location).collect();
-    assert_eq!(of_one, rest, "what was deleted is not told again");
+    assert_eq!(of_one, rest, "what was deleted is not returned again");
     let last = async || {
         let last = on.store.find_last_location(tenant.scope(), one).await.unwrap();
         last.map(|stored| stored.location)
@@ -192,8 +192,8 @@ pub(crate) async fn a_range_is_deleted(on: Fixture) {
     assert_eq!(delete(0, 9).await.unwrap(), 6);
     assert_eq!((last().await, left(one).await), (None, vec![]));
     let stranger = on.tenant("other").await;
-    let gone = on.store.delete_locations(&stranger.actor(), two, TimeRange::ALL).await;
-    assert_fails!(gone, StoreError::NotFound(Kind::Device));
+    let deletion = on.store.delete_locations(&stranger.actor(), two, TimeRange::ALL).await;
+    assert_fails!(deletion, StoreError::NotFound(Kind::Device));
     on.store.delete_device(&tenant.actor(), two, None).await.unwrap();
     assert_eq!(follow(&on, tenant.scope(), 0, 3).await, []);
 }

@@ -1,20 +1,22 @@
-//! Locations: stored once, listed by time, and the last one that can be trusted.
+//! Locations: stored once, listed by time, and the last location of each device.
 
 pub(crate) mod compaction;
 pub(crate) mod feed;
 pub(crate) mod sinks;
 pub(crate) mod skimming;
+pub(crate) mod trails;
 
 use std::collections::BTreeMap;
 
-use perigee_core::access::actor::Reach;
+use perigee_core::access::actor::{Actor, Reach};
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::events::event::{EventKind, EventObject};
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{
     Attribute, FixSource, HistoryRequest, Location, Milli, Order, Outcome, Readings, TimeRange,
 };
-use perigee_core::store::{Events as _, Locations as _};
+use perigee_core::store::{Devices as _, Events as _, Locations as _};
 
 use crate::assert_fails;
 use crate::fixture::{Fixture, Tenant};
@@ -39,6 +41,37 @@ async fn history(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<Locatio
 async fn last(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Option<Location> {
     let last = on.store.find_last_location(tenant.scope(), device).await.unwrap();
     last.map(|stored| stored.location)
+}
+
+pub(crate) async fn a_device_may_be_named_by_its_identifier(on: Fixture) {
+    let (tenant, stranger) = (on.tenant("acme").await, on.tenant("other").await);
+    let mut settings = until("one", "2026-05-01");
+    settings.identifier = Some("356938035643809".into());
+    let device = on.add(&tenant, settings).await.id;
+    let imei = DeviceRef::Identifier("356938035643809".into());
+    let submit = async |actor: &Actor, named: &DeviceRef| {
+        on.store.submit_locations(actor, named, vec![fix(on.now(), 1.0)]).await
+    };
+    assert_eq!(submit(&tenant.actor(), &imei).await.unwrap(), [Accepted]);
+    for named in [&imei, &DeviceRef::Id(device)] {
+        assert_eq!(submit(&tenant.actor(), named).await.unwrap(), [Duplicate]);
+    }
+    let group = on.add_group(&tenant, group_of("without it", &[])).await.id;
+    for (actor, named) in [
+        (stranger.actor(), imei.clone()),
+        (tenant.within(Reach::Group(group)), imei.clone()),
+        (tenant.actor(), DeviceRef::Identifier("unknown".into())),
+        (tenant.actor(), DeviceRef::Identifier("nul\0".into())),
+        (tenant.actor(), DeviceRef::Identifier("x".repeat(10_000))),
+    ] {
+        assert_fails!(submit(&actor, &named).await, StoreError::NotFound(Kind::Device));
+    }
+    on.add_group(&tenant, group_of("with it", &[device])).await;
+    assert_eq!(submit(&tenant.within(Reach::Device(device)), &imei).await.unwrap(), [Duplicate]);
+    on.clock().set("2026-05-03T00:00:00Z".parse().unwrap());
+    assert_fails!(submit(&tenant.actor(), &imei).await, StoreError::DeviceExpired(_));
+    on.store.delete_device(&tenant.actor(), device, None).await.unwrap();
+    assert_fails!(submit(&tenant.actor(), &imei).await, StoreError::NotFound(Kind::Device));
 }
 
 pub(crate) async fn a_location_is_kept_as_given(on: Fixture) {
@@ -100,7 +133,7 @@ pub(crate) async fn history_is_listed_both_ways_in_pages(on: Fixture) {
     let start = on.now();
     // Three of each second, sent out of order.
     let mut all: Vec<Location> = (0..30)
-        .map(|place| fix(start.plus_seconds(place / 3), 1.0 + f64::from(i32::try_from(place).unwrap())))
+        .map(|number| fix(start.plus_seconds(number / 3), 1.0 + f64::from(i32::try_from(number).unwrap())))
         .collect();
     let late = all.split_off(15);
     send(&on, &tenant, device, late.clone()).await;
@@ -250,7 +283,7 @@ pub(crate) async fn every_location_has_an_event(on: Fixture) {
     }
 }
 
-pub(crate) async fn what_is_out_of_sight_takes_nothing(on: Fixture) {
+pub(crate) async fn invisible_devices_accept_no_locations(on: Fixture) {
     let (tenant, stranger) = (on.tenant("acme").await, on.tenant("other").await);
     let inside = on.add(&tenant, named("inside")).await.id;
     let outside = on.add(&tenant, named("outside")).await.id;

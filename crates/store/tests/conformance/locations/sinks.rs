@@ -8,7 +8,7 @@ use perigee_core::store::{LocationMaintenance as _, LocationSink, Locations as _
 use crate::fixture::Fixture;
 use crate::sample::{EVERYTHING, fix, named};
 
-/// Takes so many, then says this.
+/// Takes this many, then says this.
 struct Eater {
     most: usize,
     then: Next,

@@ -1,4 +1,4 @@
-//! The log as whoever judges it reads it: nothing missed and nothing twice, in parts of any size.
+//! The log as the rule engine reads it: nothing missed and nothing twice, in parts of any size.
 
 use std::collections::BTreeSet;
 
@@ -83,7 +83,7 @@ pub(crate) async fn the_log_is_skimmed_in_parts_of_any_size(on: Fixture) {
     assert_eq!(of_one, expect);
 }
 
-pub(crate) async fn what_was_erased_is_not_judged(on: Fixture) {
+pub(crate) async fn deleted_locations_are_not_evaluated(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
     let time = on.now();

@@ -26,9 +26,9 @@ fn capped(daily: u32, critical_daily: u32, recipient_hourly: u32) -> SendingPoli
     SendingPolicy { email_caps: caps, ..policy() }
 }
 
-/// Reserves everything that is due and settles it so; gives how many were let through.
+/// Reserves everything that is due and settles it so; returns how many were let through.
 async fn send(on: &Fixture, policy: &SendingPolicy, delivery: &SendOutcome) -> usize {
-    let due = candidates(&on.due(Channel::Email).await, 1);
+    let due = candidates(&on.due(Channel::EMAIL).await, 1);
     let held = on.store.reserve(due, policy).await.unwrap().granted;
     on.settle_all(&held, delivery).await;
     held.len()
@@ -89,7 +89,7 @@ pub(crate) async fn nothing_exceeds_the_ceiling_and_operators_see_it(on: Fixture
     };
     assert_eq!(raise("four").await, 0);
     on.store.set_email_ceiling(&Origin::command(), tenant.account.id, Some(6)).await.unwrap();
-    assert_eq!(raise("five").await, 1, "the ceiling of the account holds in place of the server's");
+    assert_eq!(raise("five").await, 1, "the ceiling of the account holds instead of the server's");
     on.store.set_email_ceiling(&Origin::command(), tenant.account.id, None).await.unwrap();
     assert_eq!(raise("six").await, 0);
     let notices = on.store.list_notices().await.unwrap();
@@ -155,7 +155,7 @@ pub(crate) async fn a_recipient_gets_so_many_an_hour(on: Fixture) {
     on.raise(&tenant, device, "Vibration").await;
     assert_eq!(send(&on, &caps, &sent()).await, 1);
     on.clock().advance_seconds(3 * 3_600);
-    assert!(on.store.forget_expired().await.unwrap() >= 2, "hours that are over are forgotten");
+    assert!(on.store.delete_expired().await.unwrap() >= 2, "counts of past hours are deleted");
 }
 
 pub(crate) async fn a_message_is_counted_against_the_caps_once(on: Fixture) {
@@ -172,7 +172,7 @@ pub(crate) async fn a_message_is_counted_against_the_caps_once(on: Fixture) {
     assert_eq!(send(&on, &caps, &sent()).await, 0);
     let kept = on.messages(&tenant).await.pop().unwrap();
     on.store.resend_notification(&tenant.actor(), kept.id).await.unwrap();
-    assert_eq!(send(&on, &caps, &sent()).await, 0, "sent again it is counted anew");
+    assert_eq!(send(&on, &caps, &sent()).await, 0, "a resent message is counted again");
     assert_eq!(suppressed(&on, &tenant, "email-daily-cap").await, 1);
 }
 
@@ -183,7 +183,7 @@ pub(crate) async fn caps_hold_when_nodes_reserve_at_once(on: Fixture) {
     on.route(&tenant, RoutingHolder::Account, people).await;
     on.raise(&tenant, device, "Route").await;
     let (caps, other) = (capped(10, 0, 5), on.other_node().await);
-    let due = on.due(Channel::Email).await;
+    let due = on.due(Channel::EMAIL).await;
     let parts: Vec<_> = due.chunks(4).map(|part| candidates(part, 1)).collect();
     let reserve = async |number: usize, part| {
         let store = if number.is_multiple_of(2) { &on.store } else { &other };
@@ -228,13 +228,13 @@ pub(crate) async fn strangers_are_asked_once(on: Fixture) {
     on.raise(&tenant, device, "Route").await;
     assert_eq!(send(&on, &strict, &sent()).await, 1, "a user need not confirm");
     assert_eq!(suppressed(&on, &tenant, "unconfirmed").await, 1);
-    let due = on.due(Channel::Email).await;
+    let due = on.due(Channel::EMAIL).await;
     assert_eq!((due.len(), &due[0].occasion), (1, &Occasion::ConfirmRecipient));
     assert_eq!(due[0].to, "ana@example.com");
     assert_eq!(send(&on, &strict, &sent()).await, 1, "the question itself is sent");
     on.raise(&tenant, device, "RPM").await;
     send(&on, &strict, &sent()).await;
-    assert!(on.due(Channel::Email).await.is_empty(), "nobody is asked twice within a week");
+    assert!(on.due(Channel::EMAIL).await.is_empty(), "nobody is asked twice within a week");
     let ana = "ana@example.com".parse().unwrap();
     on.store.change_email_consent(tenant.account.id, &ana, ConsentChange::Subscribe).await.unwrap();
     on.raise(&tenant, device, "Mileage").await;

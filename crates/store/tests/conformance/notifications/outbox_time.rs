@@ -9,6 +9,7 @@ use perigee_core::notifications::notification::{
 use perigee_core::notifications::routing::RoutingHolder;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{Accounts as _, Alerts as _, Maintenance as _, Notifications as _, Outbox as _};
+use perigee_store::params;
 
 use crate::fixture::{Fixture, zone};
 use crate::notifications::outbox::{candidates, daily, mail, policy, sent};
@@ -23,13 +24,13 @@ pub(crate) async fn a_storm_is_written_whole_and_sent_within_limits(on: Fixture)
     let mut devices = Vec::new();
     for _ in 0..DEVICES {
         let device = on.limited(&tenant, daily(5, 5)).await;
-        let storm = |place| alert(on.now().plus_millis(-i64::from(place)), &format!("alert {}", place % 50));
+        let storm = |index| alert(on.now().plus_millis(-i64::from(index)), &format!("alert {}", index % 50));
         let storm: Vec<Alert> = (0..i32::try_from(ALERTS).unwrap()).map(storm).collect();
         on.store.store_alerts(&tenant.actor(), device, storm).await.unwrap();
         devices.push(device);
     }
-    let policy = SendingPolicy { sms_on: false, ..policy() };
-    for channel in [Channel::Email, Channel::Sms] {
+    let policy = SendingPolicy { on: vec![Channel::EMAIL], ..policy() };
+    for channel in [Channel::EMAIL, Channel::SMS] {
         loop {
             let due = on.store.due_notifications(channel, 500).await.unwrap();
             if due.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) async fn a_storm_is_written_whole_and_sent_within_limits(on: Fixture)
         }
     }
     for device in devices {
-        assert_eq!(on.look(&tenant, device).await.counters.emails_sent, 5);
+        assert_eq!(on.look(&tenant, device).await.counters.by(Channel::EMAIL).messages, 5);
     }
     let count = |sql: &'static str| {
         let read =
@@ -56,7 +57,7 @@ pub(crate) async fn a_storm_is_written_whole_and_sent_within_limits(on: Fixture)
         count("SELECT COUNT(*) AS count FROM notification WHERE state = 'suppressed' AND reason IS NOT NULL");
     assert_eq!(rest.await, DEVICES * (ALERTS * 2 - 5));
     let off = count("SELECT COUNT(*) AS count FROM notification WHERE reason = 'channel-off'").await;
-    assert_eq!(off, DEVICES * 50, "what could not be sent at all is told apart from what repeats");
+    assert_eq!(off, DEVICES * 50, "what could not be sent at all is distinguished from what repeats");
 }
 
 pub(crate) async fn a_clock_going_back_reopens_no_day(on: Fixture) {
@@ -76,7 +77,7 @@ pub(crate) async fn a_clock_going_back_reopens_no_day(on: Fixture) {
     ] {
         on.clock().set(today.plus_seconds(days * 86_400));
         on.raise(&tenant, device, name).await;
-        let due = on.due(Channel::Email).await;
+        let due = on.due(Channel::EMAIL).await;
         let due: Vec<_> = due.into_iter().filter(|content| content.to == "ana@example.com").collect();
         let held = on.store.reserve(candidates(&due, 1), &policy()).await.unwrap().granted;
         on.settle_all(&held, &sent()).await;
@@ -91,10 +92,14 @@ pub(crate) async fn a_clock_that_was_ahead_holds_nothing_back(on: Fixture) {
     on.clock().advance_seconds(30 * 86_400);
     on.raise(&tenant, device, "RPM").await;
     on.clock().set(right);
-    assert_eq!(on.due(Channel::Email).await.len(), 1, "what was written in the future is due now");
-    assert_eq!(on.reserve_all(Channel::Email).await.len(), 1);
+    assert_eq!(on.due(Channel::EMAIL).await.len(), 1, "what was written in the future is due now");
+    assert_eq!(on.reserve_all(Channel::EMAIL).await.len(), 1);
     on.raise(&tenant, device, "RPM").await;
-    assert_eq!(on.reserve_all(Channel::Email).await.len(), 1, "what was told in the future repeats nothing");
+    assert_eq!(
+        on.reserve_all(Channel::EMAIL).await.len(),
+        1,
+        "what was notified in the future repeats nothing"
+    );
 }
 
 pub(crate) async fn a_change_of_zone_gives_no_second_day(on: Fixture) {
@@ -102,32 +107,32 @@ pub(crate) async fn a_change_of_zone_gives_no_second_day(on: Fixture) {
     let device = on.limited(&tenant, daily(1, 1)).await;
     on.clock().set(at("2026-03-10T12:00:00Z"));
     let mut fresh = 0;
-    let mut told = async |expect: usize, why: &str| {
+    let mut check_sent = async |expect: usize, why: &str| {
         fresh += 1;
         on.raise(&tenant, device, &format!("alert {fresh}")).await;
-        let due = on.due(Channel::Email).await;
+        let due = on.due(Channel::EMAIL).await;
         let due: Vec<_> = due.into_iter().filter(|content| content.to == "ana@example.com").collect();
         let held = on.store.reserve(candidates(&due, 1), &policy()).await.unwrap().granted;
         on.settle_all(&held, &sent()).await;
         assert_eq!(held.len(), expect, "{why} at {}", on.now());
     };
-    told(1, "Madrid's tenth").await;
+    check_sent(1, "Madrid's tenth").await;
     for to in ["Pacific/Kiritimati", "Pacific/Pago_Pago", "Asia/Tokyo"] {
         let account = on.store.find_account(tenant.account.id).await.unwrap().unwrap();
         let settings = AccountSettings { time_zone: zone(to), ..account.settings };
         on.store.replace_account(&tenant.actor(), account.revision, settings).await.unwrap();
-        told(0, to).await;
+        check_sent(0, to).await;
     }
     on.clock().set(at("2026-03-11T10:59:59Z"));
-    told(0, "the tenth runs on until it is over in Pago Pago too").await;
+    check_sent(0, "the tenth runs on until it is over in Pago Pago too").await;
     on.clock().set(at("2026-03-11T11:00:00Z"));
-    told(1, "Tokyo's eleventh").await;
-    told(0, "there is one").await;
+    check_sent(1, "Tokyo's eleventh").await;
+    check_sent(0, "there is one").await;
     on.clock().set(at("2026-03-11T15:00:00Z"));
-    told(1, "Tokyo's twelfth").await;
+    check_sent(1, "Tokyo's twelfth").await;
 }
 
-pub(crate) async fn the_same_alert_is_told_ever_more_rarely(on: Fixture) {
+pub(crate) async fn the_same_alert_is_notified_ever_more_rarely(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
     on.route(&tenant, RoutingHolder::Account, vec![mail("ana@example.com")]).await;
@@ -137,16 +142,16 @@ pub(crate) async fn the_same_alert_is_told_ever_more_rarely(on: Fixture) {
         on.raise(&tenant, device, "RPM").await;
     }
     on.raise(&tenant, device, "Route").await;
-    let held = on.reserve_all(Channel::Email).await;
+    let held = on.reserve_all(Channel::EMAIL).await;
     on.settle_all(&held, &sent()).await;
-    let states = on.states(&tenant, Channel::Email).await;
-    let told: Vec<usize> = states[..30]
+    let states = on.states(&tenant, Channel::EMAIL).await;
+    let sent_minutes: Vec<usize> = states[..30]
         .iter()
         .enumerate()
         .filter(|(_, state)| state.0 == Sent)
         .map(|(minute, _)| minute)
         .collect();
-    assert_eq!(told, [0, 2, 6, 14]);
+    assert_eq!(sent_minutes, [0, 2, 6, 14]);
     assert_eq!(states[1], (Suppressed, Some("repeated".into())));
     assert_eq!(states[30].0, Sent, "another alert is another matter");
 }
@@ -155,18 +160,18 @@ pub(crate) async fn no_account_waits_for_anothers_storm(on: Fixture) {
     let (loud, quiet) = (on.tenant("loud").await, on.tenant("quiet").await);
     for (tenant, alerts) in [(&loud, 300), (&quiet, 1)] {
         let device = on.limited(tenant, daily(1_000, 1_000)).await;
-        let storm: Vec<Alert> = (0..alerts).map(|place| alert(on.now(), &format!("{place}"))).collect();
+        let storm: Vec<Alert> = (0..alerts).map(|index| alert(on.now(), &format!("{index}"))).collect();
         on.store.store_alerts(&tenant.actor(), device, storm).await.unwrap();
     }
     for _ in 0..3 {
         on.clock().set(on.now().plus_millis(1));
-        let due = on.store.due_notifications(Channel::Email, 16).await.unwrap();
+        let due = on.store.due_notifications(Channel::EMAIL, 16).await.unwrap();
         assert!(due.iter().any(|content| content.account == quiet.account.id));
         assert!(due.iter().any(|content| content.account == loud.account.id));
     }
 }
 
-pub(crate) async fn what_waits_for_later_is_passed_over(on: Fixture) {
+pub(crate) async fn messages_due_later_are_skipped(on: Fixture) {
     let mut tenants = Vec::new();
     for name in ["one", "two", "three"] {
         let tenant = on.tenant(name).await;
@@ -177,27 +182,27 @@ pub(crate) async fn what_waits_for_later_is_passed_over(on: Fixture) {
         on.raise(tenant, *device, "RPM").await;
         on.raise(tenant, *device, "SOSButton").await;
     }
-    let held = on.reserve_all(Channel::Email).await;
+    let held = on.reserve_all(Channel::EMAIL).await;
     on.settle_all(&held, &SendOutcome::RetryLater { reason: "busy".into(), wait: Some(600) }).await;
-    assert!(on.due(Channel::Email).await.is_empty());
+    assert!(on.due(Channel::EMAIL).await.is_empty());
     on.raise(&tenants[1].0, tenants[1].1, "Route").await;
-    let due = on.due(Channel::Email).await;
+    let due = on.due(Channel::EMAIL).await;
     assert_eq!((due.len(), due[0].account), (1, tenants[1].0.account.id));
-    assert_eq!(on.store.next_due(Channel::Email).await.unwrap(), Some(on.now()));
+    assert_eq!(on.store.next_due(Channel::EMAIL).await.unwrap(), Some(on.now()));
     on.clock().advance_seconds(600);
-    assert_eq!(on.due(Channel::Email).await.len(), 7);
-    let few = on.store.due_notifications(Channel::Email, 3).await.unwrap();
+    assert_eq!(on.due(Channel::EMAIL).await.len(), 7);
+    let few = on.store.due_notifications(Channel::EMAIL, 3).await.unwrap();
     let is_critical =
         |content: &Content| matches!(&content.occasion, Occasion::Alert { severity: Severity::Critical, .. });
     assert!(few.len() == 3 && few.iter().all(is_critical), "one of each account, the critical one first");
 }
 
-pub(crate) async fn what_was_kept_for_long_enough_goes(on: Fixture) {
+pub(crate) async fn old_messages_are_deleted(on: Fixture) {
     const DAY_MS: i64 = 86_400_000;
     let tenant = on.tenant("acme").await;
     let device = on.limited(&tenant, daily(9, 9)).await;
     on.raise(&tenant, device, "RPM").await;
-    let held = on.reserve_all(Channel::Email).await;
+    let held = on.reserve_all(Channel::EMAIL).await;
     on.settle_all(&held, &sent()).await;
     on.clock().advance_seconds(10 * 86_400);
     let since = on.now();
@@ -219,14 +224,15 @@ pub(crate) async fn what_was_kept_for_long_enough_goes(on: Fixture) {
     );
     assert_eq!(on.store.trim_notifications(0).await.unwrap(), 0);
     assert_eq!(list(NotificationFilter::default()).await, 3);
-    // More than one slice of what was told.
+    // More than one slice of what was notified.
     on.sql(
         "INSERT INTO notification_repetition (account_id, device_id, channel, address, name, told_at, met_at, pause_s) \
          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4500) \
-         SELECT d.account_id, d.id, 'email', 'ana@example.com', 'name ' || i, 0, 0, 120 FROM n, device d",
-        &[],
+         SELECT d.account_id, d.id, 'email', 'ana@example.com', 'name ' || i, 0, 0, 120 FROM n, device d \
+         WHERE d.account_id = ?1",
+        params![tenant.account.id],
     )
     .await;
-    assert!(on.store.forget_expired().await.unwrap() >= 4_500);
-    assert_eq!(on.store.forget_expired().await.unwrap(), 0);
+    assert!(on.store.delete_expired().await.unwrap() >= 4_500);
+    assert_eq!(on.store.delete_expired().await.unwrap(), 0);
 }

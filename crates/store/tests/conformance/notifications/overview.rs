@@ -1,4 +1,4 @@
-//! Reports for owners: due once for each period, claimed by one node, told once and to the right people.
+//! Reports for owners: due once for each period, claimed by one node, sent once and to the right people.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ fn nothing_happened(period: Period) -> Overview {
 
 impl Fixture {
     async fn want(&self, tenant: &Tenant, settings: OverviewSettings) -> Result<StoredOverview> {
-        let seen = self.store.find_overview(tenant.scope()).await?.revision;
+        let seen = self.store.get_overview(tenant.scope()).await?.revision;
         self.store.replace_overview(&tenant.actor(), seen, settings).await
     }
 
@@ -38,7 +38,7 @@ impl Fixture {
         self.store.claim_overview(LEASE_MS).await.unwrap()
     }
 
-    async fn told(&self, tenant: &Tenant) -> Vec<String> {
+    async fn addresses(&self, tenant: &Tenant) -> Vec<String> {
         self.messages(tenant).await.into_iter().map(|message| message.address).collect()
     }
 }
@@ -47,9 +47,9 @@ async fn file(store: &Database, task: &OverviewTask) -> bool {
     store.finish_overview(task.clone(), nothing_happened(task.period)).await.unwrap()
 }
 
-pub(crate) async fn what_is_wanted_is_kept_by_revision(on: Fixture) {
+pub(crate) async fn settings_are_stored_by_revision(on: Fixture) {
     let tenant = on.tenant("acme").await;
-    assert_eq!(on.store.find_overview(tenant.scope()).await.unwrap(), StoredOverview::unset());
+    assert_eq!(on.store.get_overview(tenant.scope()).await.unwrap(), StoredOverview::unset());
     let trawlers = on.add_group(&tenant, group_of("Trawlers", &[])).await.id;
     let recipient = OverviewRecipient {
         address: "ana@example.com".parse().unwrap(),
@@ -58,7 +58,7 @@ pub(crate) async fn what_is_wanted_is_kept_by_revision(on: Fixture) {
     let settings = OverviewSettings { recipients: vec![recipient], groups: [trawlers].into(), ..daily() };
     let stored = on.want(&tenant, settings.clone()).await.unwrap();
     assert_eq!((stored.revision.0, &stored.settings), (1, &settings));
-    assert_eq!(on.store.find_overview(tenant.scope()).await.unwrap(), stored);
+    assert_eq!(on.store.get_overview(tenant.scope()).await.unwrap(), stored);
     let stale =
         on.store.replace_overview(&tenant.actor(), perigee_core::revision::Revision(0), daily()).await;
     assert_fails!(stale, StoreError::RevisionMismatch(_));
@@ -66,14 +66,14 @@ pub(crate) async fn what_is_wanted_is_kept_by_revision(on: Fixture) {
     assert_fails!(on.want(&tenant, foreign).await, StoreError::UnknownReference { .. });
     assert!(on.audits(&tenant).await.iter().any(|entry| entry.action == "overviewReport.update"));
     let other = on.tenant("other").await;
-    assert_eq!(on.store.find_overview(other.scope()).await.unwrap(), StoredOverview::unset());
+    assert_eq!(on.store.get_overview(other.scope()).await.unwrap(), StoredOverview::unset());
 }
 
-pub(crate) async fn each_period_is_told_once(mut on: Fixture) {
+pub(crate) async fn each_period_is_reported_once(mut on: Fixture) {
     let tenant = on.tenant("acme").await;
     on.clock().set(at("2026-05-04T06:00:00Z"));
     on.want(&tenant, daily()).await.unwrap();
-    assert_eq!(on.claim().await, None, "what is over when it is switched on is not told");
+    assert_eq!(on.claim().await, None, "what is over when it is switched on is not reported");
     on.clock().set(at("2026-05-05T04:59:59Z"));
     assert_eq!(on.claim().await, None);
     on.clock().set(at("2026-05-05T05:00:00Z"));
@@ -89,10 +89,10 @@ pub(crate) async fn each_period_is_told_once(mut on: Fixture) {
     let again = on.claim().await.unwrap();
     assert_eq!(again.period, task.period, "who claimed it was not heard of again");
     assert!(file(&on.store, &again).await);
-    assert!(!file(&on.store, &task).await, "who comes back from the dead tells nothing");
+    assert!(!file(&on.store, &task).await, "a node that comes back after its lease reports nothing");
     assert_eq!(on.claim().await, None);
-    assert_eq!(on.told(&tenant).await, ["owner@acme.example"]);
-    let due = on.due(Channel::Email).await;
+    assert_eq!(on.addresses(&tenant).await, ["owner@acme.example"]);
+    let due = on.due(Channel::EMAIL).await;
     assert_eq!(due[0].occasion, Occasion::Overview(Box::new(nothing_happened(task.period))));
     // The server was down for a fortnight: one report, of the last day.
     on.clock().set(at("2026-05-20T12:00:00Z"));
@@ -100,15 +100,15 @@ pub(crate) async fn each_period_is_told_once(mut on: Fixture) {
     assert_eq!(late.period.last.to_string(), "2026-05-19");
     assert!(file(&on.store, &late).await);
     assert_eq!(on.claim().await, None);
-    let told = on.store.find_overview(tenant.scope()).await.unwrap();
+    let stored = on.store.get_overview(tenant.scope()).await.unwrap();
     assert_eq!(
-        (told.mark, told.revision.0),
+        (stored.mark, stored.revision.0),
         (Some(late.period.mark()), 1),
         "which is no change of a client's"
     );
 }
 
-pub(crate) async fn nodes_at_once_tell_a_period_once(on: Fixture) {
+pub(crate) async fn nodes_at_once_report_a_period_once(on: Fixture) {
     let tenant = on.tenant("acme").await;
     on.clock().set(at("2026-05-04T06:00:00Z"));
     on.want(&tenant, daily()).await.unwrap();
@@ -121,7 +121,7 @@ pub(crate) async fn nodes_at_once_tell_a_period_once(on: Fixture) {
         let filed = tokio::join!(file(&on.store, &tasks[0]), file(&other, &tasks[0]));
         assert!(filed.0 != filed.1, "{filed:?}");
     }
-    assert_eq!(on.told(&tenant).await.len(), 5);
+    assert_eq!(on.addresses(&tenant).await.len(), 5);
 }
 
 pub(crate) async fn a_change_is_obeyed_at_once(on: Fixture) {
@@ -138,10 +138,10 @@ pub(crate) async fn a_change_is_obeyed_at_once(on: Fixture) {
     assert!(!file(&on.store, &task).await, "the report was asked for otherwise");
     let task = on.claim().await.unwrap();
     assert!(file(&on.store, &task).await);
-    assert_eq!(on.told(&tenant).await, ["ana@example.com"]);
+    assert_eq!(on.addresses(&tenant).await, ["ana@example.com"]);
     on.want(&tenant, OverviewSettings { hour: 9, ..daily() }).await.unwrap();
     on.clock().advance_seconds(3 * 3_600);
-    assert_eq!(on.claim().await, None, "another hour tells no day twice");
+    assert_eq!(on.claim().await, None, "another hour reports no day twice");
     on.want(&tenant, OverviewSettings::default()).await.unwrap();
     on.clock().advance_seconds(10 * 86_400);
     assert_eq!(on.claim().await, None, "off is off");
@@ -157,7 +157,7 @@ pub(crate) async fn a_change_is_obeyed_at_once(on: Fixture) {
     assert!(on.claim().await.is_some());
 }
 
-pub(crate) async fn what_happened_is_counted_by_device(on: Fixture) {
+pub(crate) async fn events_are_counted_by_device(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let (busy, quiet) = (on.add(&tenant, named("busy")).await.id, on.add(&tenant, named("quiet")).await.id);
     let people = vec![crate::notifications::outbox::mail("ana@example.com")];
@@ -169,7 +169,7 @@ pub(crate) async fn what_happened_is_counted_by_device(on: Fixture) {
     let date = "2026-01-01".parse().unwrap();
     let period = Period { first: date, last: date, begins, ends };
     let counts = on.store.overview_counts(tenant.account.id, period, vec![busy, quiet]).await.unwrap();
-    // Of the three told of at the same time, two are repetitions.
+    // Of the three notified at the same time, two are repetitions.
     assert_eq!(counts, HashMap::from([(busy, DeviceCounts { alerts: 3, critical: 1, suppressed: 2 })]));
     let group = on.add_group(&tenant, group_of("Trawlers", &[busy])).await.id;
     let names = on.store.group_names(tenant.account.id, vec![group, GroupId::from_i64(9)]).await.unwrap();

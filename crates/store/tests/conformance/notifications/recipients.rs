@@ -1,4 +1,4 @@
-//! Who is told of alerts: users, contact groups and watch lists; escalations; acknowledgements by link.
+//! Who is notified of alerts: users, contact groups and watch lists; escalations; acknowledgements by link.
 
 use perigee_core::access::actor::{Origin, Reach};
 use perigee_core::access::preference::{ConsoleLanguage, Preferences as ConsolePreferences};
@@ -51,12 +51,12 @@ async fn set(
     holder: RoutingHolder,
     routing: AlertRouting,
 ) -> Result<(), StoreError> {
-    let seen = on.store.find_routing(tenant.scope(), holder).await.unwrap().revision;
+    let seen = on.store.get_routing(tenant.scope(), holder).await.unwrap().revision;
     on.store.replace_routing(&tenant.actor(), holder, seen, Some(routing)).await.map(drop)
 }
 
 /// Addresses of the messages so far, with the step they belong to.
-async fn told(on: &Fixture, tenant: &Tenant) -> Vec<(String, u32)> {
+async fn notified(on: &Fixture, tenant: &Tenant) -> Vec<(String, u32)> {
     on.messages(tenant).await.into_iter().map(|message| (message.address, message.step)).collect()
 }
 
@@ -98,11 +98,11 @@ pub(crate) async fn contact_groups_are_kept_and_not_deleted_while_named(on: Fixt
     assert_eq!(on.store.find_contact_group(tenant.scope(), group.id).await.unwrap(), None);
 }
 
-pub(crate) async fn users_and_contact_groups_are_told_once_each(on: Fixture) {
+pub(crate) async fn users_and_contact_groups_are_notified_once_each(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let device = on.add(&tenant, named("one")).await.id;
     let ana = on.user(&tenant, "ana").await;
-    let gone = on.user(&tenant, "gone").await;
+    let disabled_user = on.user(&tenant, "former").await;
     let chosen = ConsolePreferences {
         language: Some(ConsoleLanguage::Spanish),
         units: Units::Nautical,
@@ -111,17 +111,20 @@ pub(crate) async fn users_and_contact_groups_are_told_once_each(on: Fixture) {
     on.store.set_preferences(ana.id, None, chosen).await.unwrap();
     let group = contact_group(&on, &tenant, &["b@example.com", ana.profile.email.as_str()]).await;
     let routing = AlertRouting {
-        users: vec![routed_user(ana.id), routed_user(gone.id)],
+        users: vec![routed_user(ana.id), routed_user(disabled_user.id)],
         contact_groups: vec![routed(group.id)],
         ..AlertRouting::default()
     };
     set(&on, &tenant, RoutingHolder::Account, routing).await.unwrap();
-    let disabled = UserProfile { disabled: true, ..profile("gone") };
-    on.store.replace_user(&tenant.actor(), gone.id, gone.revision, disabled, None).await.unwrap();
+    let disabled = UserProfile { disabled: true, ..profile("former") };
+    on.store
+        .replace_user(&tenant.actor(), disabled_user.id, disabled_user.revision, disabled, None)
+        .await
+        .unwrap();
 
     on.raise(&tenant, device, "RPM").await;
     let ana_address = ana.profile.email.as_str().to_owned();
-    assert_eq!(told(&on, &tenant).await, [(ana_address, 0), ("b@example.com".to_owned(), 0)]);
+    assert_eq!(notified(&on, &tenant).await, [(ana_address, 0), ("b@example.com".to_owned(), 0)]);
     let first = on.messages(&tenant).await.swap_remove(0).preferences;
     assert_eq!((first.language.as_str(), first.units), ("es", Units::Nautical), "as she reads the console");
     let audience = on.store.find_audience(tenant.scope(), device, None).await.unwrap();
@@ -133,7 +136,7 @@ pub(crate) async fn a_watch_list_reaches_who_sees_the_device(on: Fixture) {
     let (device, other) = (on.add(&tenant, named("one")).await.id, on.add(&tenant, named("two")).await.id);
     let (ana, bob) = (on.user(&tenant, "ana").await, on.user(&tenant, "bob").await);
     let everything = WatchList { enabled: true, minimum_severity: Severity::Info, ..WatchList::default() };
-    let empty = on.store.find_watch_list(tenant.scope(), ana.id).await.unwrap();
+    let empty = on.store.get_watch_list(tenant.scope(), ana.id).await.unwrap();
     assert_eq!((empty.revision, empty.list.enabled), (Revision(0), false));
     for user in [&ana, &bob] {
         let list = everything.clone();
@@ -145,11 +148,11 @@ pub(crate) async fn a_watch_list_reaches_who_sees_the_device(on: Fixture) {
     on.store.replace_user(&tenant.actor(), bob.id, bob.revision, bound, None).await.unwrap();
 
     on.raise(&tenant, device, "RPM").await;
-    assert_eq!(told(&on, &tenant).await, [(ana.profile.email.as_str().to_owned(), 0)]);
+    assert_eq!(notified(&on, &tenant).await, [(ana.profile.email.as_str().to_owned(), 0)]);
     let critical = WatchList { minimum_severity: Severity::Critical, ..everything };
     on.store.replace_watch_list(&tenant.actor(), ana.id, Revision(1), critical).await.unwrap();
     on.raise(&tenant, device, "Route").await;
-    assert_eq!(told(&on, &tenant).await.len(), 1, "a warning is not critical");
+    assert_eq!(notified(&on, &tenant).await.len(), 1, "a warning is not critical");
     let hidden = WatchList { devices: vec![other], all_devices: false, ..WatchList::default() };
     let part = tenant.within(Reach::Device(device));
     let refused = on.store.replace_watch_list(&part, ana.id, Revision(2), hidden).await;
@@ -201,13 +204,13 @@ pub(crate) async fn an_alert_nobody_acknowledges_goes_on_step_by_step(mut on: Fi
     let (one, two) = tokio::join!(on.store.take_step(step), node.take_step(step));
     assert_ne!(one.unwrap(), two.unwrap(), "two nodes take a step once");
     let bob = |step| ("bob@example.com".to_owned(), step);
-    assert_eq!(told(&on, &tenant).await[2..], [bob(1)]);
+    assert_eq!(notified(&on, &tenant).await[2..], [bob(1)]);
     for (step, minutes) in [(2, 10), (3, 10)] {
         on.clock().advance_seconds(60 * minutes - 1);
         assert_eq!(escalate(&on).await, 0);
         on.clock().advance_seconds(1);
         assert_eq!(escalate(&on).await, 1);
-        assert_eq!(told(&on, &tenant).await.pop(), Some(bob(step)));
+        assert_eq!(notified(&on, &tenant).await.pop(), Some(bob(step)));
     }
     on.clock().advance_seconds(86_400);
     assert_eq!((escalate(&on).await, on.store.next_step_due().await.unwrap()), (0, None), "it is bounded");
@@ -233,7 +236,7 @@ pub(crate) async fn acknowledging_and_ending_stop_an_escalation(on: Fixture) {
         on.clock().advance_seconds(7_200);
         assert_eq!(escalate(&on).await, 0);
     }
-    assert!(told(&on, &tenant).await.iter().all(|(_, step)| *step == 0));
+    assert!(notified(&on, &tenant).await.iter().all(|(_, step)| *step == 0));
 }
 
 pub(crate) async fn steps_count_against_the_limits_of_the_device(on: Fixture) {
@@ -241,12 +244,12 @@ pub(crate) async fn steps_count_against_the_limits_of_the_device(on: Fixture) {
     let settings = perigee_core::devices::device::DeviceSettings { limits: daily(1, 0), ..named("two") };
     let device = on.add(&tenant, settings).await.id;
     on.raise(&tenant, device, "SOSButton").await;
-    let held = on.reserve_all(Channel::Email).await;
+    let held = on.reserve_all(Channel::EMAIL).await;
     assert_eq!(held.len(), 1);
     on.settle_all(&held, &crate::notifications::outbox::sent()).await;
     on.clock().advance_seconds(300);
     assert_eq!(escalate(&on).await, 1);
-    assert!(on.reserve_all(Channel::Email).await.is_empty());
+    assert!(on.reserve_all(Channel::EMAIL).await.is_empty());
     let last = on.messages(&tenant).await.into_iter().rev().find(|message| message.step == 1).unwrap();
     assert_eq!((last.state, last.reason.as_deref()), (NotificationState::Suppressed, Some("limit")));
 }
@@ -286,13 +289,13 @@ pub(crate) async fn people_without_an_account_acknowledge_once(on: Fixture) {
     let (tenant, device) = escalating(&on).await;
     on.raise(&tenant, device, "SOSButton").await;
     let (account, message) = (tenant.account.id, on.messages(&tenant).await[0].id);
-    let told = on.store.find_told_alert(account, message).await.unwrap().unwrap();
-    assert_eq!((&*told.device, &*told.account), ("one", "acme"));
-    assert_eq!(told.alert.acknowledged, None, "looking changes nothing");
+    let found = on.store.find_notified_alert(account, message).await.unwrap().unwrap();
+    assert_eq!((&*found.device, &*found.account), ("one", "acme"));
+    assert_eq!(found.alert.acknowledged, None, "looking changes nothing");
     let origin = Origin::service();
     let (one, two) = tokio::join!(
-        on.store.acknowledge_told_alert(&origin, account, message, "Eva".into(), None),
-        on.store.acknowledge_told_alert(&origin, account, message, "Max".into(), Some("me too".into())),
+        on.store.acknowledge_notified_alert(&origin, account, message, "Eva".into(), None),
+        on.store.acknowledge_notified_alert(&origin, account, message, "Max".into(), Some("me too".into())),
     );
     let (one, two) = (one.unwrap().unwrap().alert, two.unwrap().unwrap().alert);
     let alert = on.store.find_alert(tenant.scope(), one.id).await.unwrap().unwrap();
@@ -307,7 +310,7 @@ pub(crate) async fn people_without_an_account_acknowledge_once(on: Fixture) {
     let events = on.events(&tenant).await;
     let acknowledged = events.iter().filter(|event| event.kind == EventKind::AlertAcknowledged);
     assert_eq!(acknowledged.count(), 1);
-    let unknown = on.store.find_told_alert(account, NotificationId::from_i64(5)).await.unwrap();
+    let unknown = on.store.find_notified_alert(account, NotificationId::from_i64(5)).await.unwrap();
     assert_eq!(unknown, None);
 }
 
@@ -322,5 +325,9 @@ pub(crate) async fn a_test_reaches_everybody_and_is_bounded(on: Fixture) {
     assert_eq!(on.store.send_test_messages(&actor, device, None).await.unwrap(), None);
     on.clock().advance_seconds(3_601);
     assert_eq!(on.store.send_test_messages(&actor, device, None).await.unwrap(), Some(2));
-    assert_eq!(on.look(&tenant, device).await.counters.emails_sent, 0, "no alert of the device");
+    assert_eq!(
+        on.look(&tenant, device).await.counters.by(Channel::EMAIL).messages,
+        0,
+        "no alert of the device"
+    );
 }

@@ -1,4 +1,4 @@
-//! What messages say: an account's own templates, kept by revision and apart from others'.
+//! Templates of an account, stored by revision and separate from those of other accounts.
 
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::notifications::notification::StoredTemplate;
@@ -24,8 +24,8 @@ pub(crate) async fn templates_are_kept_by_revision(on: Fixture) {
     assert!(on.store.templates(other.scope()).await.unwrap().is_empty());
     let same = put(first.revision, first.source.as_deref()).await.unwrap();
     assert_eq!(same, first, "setting what is set changes nothing");
-    let gone = put(first.revision, None).await.unwrap();
-    assert_eq!((gone.revision, gone.source), (first.revision.next(), None));
-    let again = put(gone.revision, Some("x")).await.unwrap();
-    assert_eq!(again.revision, gone.revision.next(), "revisions count on");
+    let deleted = put(first.revision, None).await.unwrap();
+    assert_eq!((deleted.revision, deleted.source), (first.revision.next(), None));
+    let again = put(deleted.revision, Some("x")).await.unwrap();
+    assert_eq!(again.revision, deleted.revision.next(), "revisions count on");
 }

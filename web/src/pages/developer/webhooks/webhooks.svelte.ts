@@ -1,4 +1,4 @@
-// The webhooks of the account, and what can be done with one.
+// The webhooks of the account, and the operations on them.
 import { api, ok, okTagged, type Schemas } from '$lib/api/client'
 
 export type Webhook = Schemas['Webhook']
@@ -6,7 +6,7 @@ export type Delivery = Schemas['WebhookDelivery']
 export type DeliveryState = Schemas['WebhookDeliveryState']
 type Input = Schemas['WebhookInput']
 
-/** What can be sent; a name that ends with a star stands for all that begin so. */
+/** Types of events that can be sent; a name that ends with a star stands for all types with this prefix. */
 export const eventTypes = [
   'alert.*',
   'location.created',
@@ -106,7 +106,7 @@ class Webhooks {
     return ok(api.POST('/api/webhooks/{webhookId}/deliveries/{deliveryId}/retry', { params: { path } }))
   }
 
-  /** Sends a test and waits for what comes back, for as long as a receiver may take. */
+  /** Sends a test message and waits for its result, as long as a receiver may take to answer. */
   async test(id: string): Promise<Delivery> {
     let sent: Delivery = await ok(api.POST('/api/webhooks/{webhookId}/test', { params: { path: { webhookId: id } } }))
     for (let round = 0; round < 20 && sent.attempts === 0 && sent.state === 'waiting'; round++) {

@@ -1,9 +1,9 @@
-// A report of a message as people read it.
+// Formats a decoded report as a list of fields.
 
 /** Members of a report that are shown first, in this order. */
 const first = ['dateTime', 'latitude', 'longitude', 'speed', 'course', 'altitude', 'accuracy', 'alerts']
 
-/** Every field of a report in the order in which people look for them; attributes come last, under their own names. */
+/** All fields of a report in display order; attributes come last, under their own names. */
 export function fieldsOfReport(report: Record<string, unknown>): { name: string; value: string }[] {
   const { attributes, ...rest } = report
   const others = Object.keys(rest).filter((name) => name !== 'located' && !first.includes(name))

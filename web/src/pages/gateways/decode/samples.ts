@@ -1,4 +1,4 @@
-// A template and a mapping to begin with.
+// A sample template and a sample mapping.
 export type Kind = 'template' | 'mapping'
 
 const template = {

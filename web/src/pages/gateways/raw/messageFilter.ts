@@ -1,4 +1,4 @@
-// Which raw messages are listed: part of the address, so that a filtered list can be kept and shared.
+// The filter of raw messages: part of the URL, so that a filtered list can be bookmarked and shared.
 import type { Schemas } from '$lib/api/client'
 import { messageResultValues } from '$lib/api/schema'
 import { tIfKnown } from '$lib/i18n/index.svelte'
@@ -26,7 +26,7 @@ export function pathOf(filter: MessageFilter, change: Record<string, string | nu
   return `/sources/messages${query ? `?${query}` : ''}`
 }
 
-/** How good each result is. */
+/** Severity of each result, for its colour. */
 const tones: Record<string, 'good' | 'idle' | 'warn' | 'bad'> = {
   decoded: 'good',
   duplicate: 'idle',
@@ -37,5 +37,5 @@ const tones: Record<string, 'good' | 'idle' | 'warn' | 'bad'> = {
 }
 export const toneOf = (result: MessageResult): 'good' | 'idle' | 'warn' | 'bad' => tones[result] ?? 'idle'
 
-/** What a result is called; one that a newer server has added by its own name. */
+/** The label of a result; an unknown result of a newer server is shown by its name. */
 export const resultName = (result: MessageResult): string => tIfKnown(`sources.result.${result}`) ?? result

@@ -1,4 +1,4 @@
-//! Glitches, flights, removals, and devices that come back.
+//! Tests of glitches, flights, transports, and devices that return.
 
 use proptest::prelude::*;
 
@@ -24,20 +24,20 @@ fn from(source: FixSource, mut location: Location) -> Location {
     location
 }
 
-/// Which of these are flagged, and the place in the list of the last location.
+/// The indexes of the flagged locations, and the index of the last location.
 fn seen(locations: &[Location]) -> (Vec<usize>, Option<usize>) {
     let (mut jump_detector, mut flagged) = (JumpDetector::default(), Vec::new());
     let mut replayed = JumpDetector::default();
-    for (place, location) in locations.iter().enumerate() {
-        let fix = Fix::of(location, i64::try_from(place).unwrap());
+    for (index, location) in locations.iter().enumerate() {
+        let fix = Fix::of(location, i64::try_from(index).unwrap());
         let is_suspect = jump_detector.judge(fix, false);
         if is_suspect {
-            flagged.push(place);
+            flagged.push(index);
         }
         // As it would be kept between two transactions.
         jump_detector.unconfirmed = UnconfirmedJump::from_bytes(&jump_detector.unconfirmed.to_bytes());
         replayed.replay(fix, false, is_suspect);
-        assert_eq!(replayed, jump_detector, "what was judged before leads to the same");
+        assert_eq!(replayed, jump_detector, "replaying gives the same state");
     }
     (flagged, jump_detector.last.map(|last| usize::try_from(last.number).unwrap()))
 }
@@ -47,7 +47,7 @@ fn check(name: &str, locations: &[Location], flagged: &[usize], last: usize) {
 }
 
 #[test]
-fn what_can_be_is_believed() {
+fn a_possible_jump_is_plausible() {
     check("standing", &[at(0, MADRID), at(0, MADRID), at(10, MADRID)], &[], 2);
     check("a flight of an hour", &[at(0, MADRID), at(3_600, BARCELONA)], &[], 1);
     check("to the other side in a day", &[at(0, MADRID), at(86_400, SYDNEY)], &[], 1);
@@ -75,7 +75,7 @@ fn a_device_that_really_moved_is_believed_the_second_time() {
 }
 
 #[test]
-fn what_was_believed_stays_so_when_what_confirmed_it_is_erased() {
+fn a_confirmed_location_stays_plausible_after_its_confirmation_is_deleted() {
     let mut replayed = JumpDetector::default();
     replayed.replay(Fix::of(&at(0, MADRID), 0), false, false);
     replayed.replay(Fix::of(&at(120, SYDNEY), 2), false, false);
@@ -83,7 +83,7 @@ fn what_was_believed_stays_so_when_what_confirmed_it_is_erased() {
 }
 
 #[test]
-fn what_is_older_is_not_compared() {
+fn an_older_location_is_not_compared() {
     check("late", &[at(100, MADRID), at(0, SYDNEY), at(200, MADRID)], &[], 2);
     let confirmed = [at(0, MADRID), at(60, SYDNEY), at(-60, MADRID), at(120, SYDNEY)];
     check("late between jump and confirmation", &confirmed, &[1], 3);
@@ -115,13 +115,13 @@ proptest! {
     #[test]
     fn two_that_agree_are_always_enough(
         before in prop::collection::vec((0_i64..1_000_000, -90.0_f64..90.0, -180.0_f64..180.0), 0..30),
-        place in (-90.0_f64..90.0, -180.0_f64..180.0),
+        position in (-90.0_f64..90.0, -180.0_f64..180.0),
     ) {
         let mut times: Vec<i64> = before.iter().map(|(after_s, ..)| *after_s).collect();
         times.sort_unstable();
         let mut locations: Vec<Location> =
             times.iter().zip(&before).map(|(after_s, (_, north, east))| at(*after_s, (*north, *east))).collect();
-        locations.extend([at(1_000_001, place), at(1_000_002, place)]);
+        locations.extend([at(1_000_001, position), at(1_000_002, position)]);
         let (flagged, last) = seen(&locations);
         prop_assert!(!flagged.contains(&(locations.len() - 1)));
         prop_assert_eq!(last, Some(locations.len() - 1));

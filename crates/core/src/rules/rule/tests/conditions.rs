@@ -47,7 +47,7 @@ fn speeds(list: &[(i64, f64)]) -> Vec<Seen> {
 }
 
 #[test]
-fn coarse_positions_do_not_count_for_places() {
+fn coarse_positions_do_not_count_for_geofences() {
     use crate::locations::location::FixSource;
     let coarse =
         |metres: f64| Readings { accuracy: milli(metres), source: Some(FixSource::Network), ..none() };
@@ -172,7 +172,7 @@ fn standing_is_seen_in_several_ways() {
     check(still(), &[(0, 0.0, none()), (500, 0.5, none()), (599, 5.0, none())], &[(1_199, 1_199, None)]);
 }
 
-/// Silent since a time, by a rule made at another: whether its hours matter, and when they begin.
+/// When a rule becomes true, given its hours, the time of its creation and since when the device is silent.
 #[test]
 fn silence_waits_for_the_hours_of_a_rule() {
     let check = |hours: Option<(&str, &str)>, made: &str, since: &str, expect: Option<&str>| {
@@ -247,7 +247,7 @@ fn tanks_are_drained_and_filled() {
 }
 
 #[test]
-fn inputs_jolts_and_cries_for_help_are_seen() {
+fn inputs_harsh_manoeuvres_and_sos_are_detected() {
     let inputs = |list: &[bool]| Readings { inputs: Some(list.to_vec()), ..none() };
     let seen = [
         (0, 0.0, inputs(&[false, true])),
@@ -265,8 +265,8 @@ fn inputs_jolts_and_cries_for_help_are_seen() {
     let stop = speeds(&[(0, 80.0), (2, 50.0), (4, 50.0), (6, 74.0), (30, 0.0)]);
     check(harsh(HarshManoeuvre::Braking), &stop, &[(2, 2, Some(4))]);
     check(harsh(HarshManoeuvre::Acceleration), &stop, &[(6, 6, Some(30))]);
-    let told = Readings { alerts: Some(vec!["HarshBraking".into()]), ..none() };
-    check(harsh(HarshManoeuvre::Braking), &[(0, 0.0, told), (1, 0.0, none())], &[(0, 0, Some(1))]);
+    let reported = Readings { alerts: Some(vec!["HarshBraking".into()]), ..none() };
+    check(harsh(HarshManoeuvre::Braking), &[(0, 0.0, reported), (1, 0.0, none())], &[(0, 0, Some(1))]);
     let help = Readings { alerts: Some(vec!["SOSButton".into()]), ..none() };
     check(Condition::Sos, &[(0, 0.0, help), (60, 0.0, none())], &[(0, 0, Some(60))]);
 }
@@ -306,7 +306,7 @@ fn all_conditions_and_the_schedule_must_hold() {
 }
 
 #[test]
-fn what_is_suspect_or_before_the_rule_says_nothing() {
+fn suspect_and_earlier_locations_are_ignored() {
     let mut above = rule(1, vec![level(Quantity::Speed, Crossing::Above, 90.0, None)], 0, 0);
     let mut wrong = fix(10, 0.0, speed(300.0));
     wrong.trust.suspect = true;

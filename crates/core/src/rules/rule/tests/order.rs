@@ -34,19 +34,19 @@ impl IncrementalRun {
         };
         shown.sort_by_key(|stored| (stored.location.time, stored.number));
         let fences = fences(rule);
-        let mut judge = Evaluator::new(vec![rule], &fences, start);
+        let mut evaluator = Evaluator::new(vec![rule], &fences, start);
         for stored in shown {
-            judge.push(stored);
+            evaluator.push(stored);
         }
-        let evaluation = judge.finish(at(now));
+        let evaluation = evaluator.finish(at(now));
         if let Some(from) = evaluation.forget_from {
             self.trail.checkpoints.retain(|checkpoint| checkpoint.at < from);
         }
         self.trail.checkpoints.extend(evaluation.checkpoints);
         let made: Vec<_> =
             self.trail.checkpoints.iter().map(|one| Checkpoint { at: one.at, made: one.at }).collect();
-        let gone = prunable_checkpoints(&made, evaluation.snapshot.at, at(now));
-        self.trail.checkpoints.retain(|checkpoint| !gone.contains(&checkpoint.at));
+        let prunable = prunable_checkpoints(&made, evaluation.snapshot.at, at(now));
+        self.trail.checkpoints.retain(|checkpoint| !prunable.contains(&checkpoint.at));
         self.trail.current = Some(evaluation.snapshot);
         for touched in evaluation.touched {
             let (settled, open): (Vec<_>, Vec<_>) =
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// A broken variant that evaluates locations in order of arrival.
+/// A broken variant that ignores late locations.
 #[test]
 fn the_naive_way_is_caught() {
     let [speed, ..] = <[Vec<Condition>; 9]>::try_from(conditions()).unwrap();
@@ -194,24 +194,24 @@ fn the_naive_way_is_caught() {
 
 /// Small parts do not make more checkpoints than one large part.
 #[test]
-fn parts_put_down_no_checkpoints_of_their_own() {
+fn small_parts_make_no_more_checkpoints() {
     let rule = rule(1, conditions().swap_remove(0), 0, 0);
     let fences = fences(&rule);
-    let (mut current, mut put_down) = (None, Vec::new());
+    let (mut current, mut made) = (None, Vec::new());
     for seconds in 0..1_100 {
         let start =
             Trail { current, checkpoints: Vec::new() }.start(&[&rule], &[at(seconds)], Timestamp::MAX);
-        let mut judge = Evaluator::new(vec![&rule], &fences, start);
-        judge.push(fix(seconds, 0.0, Readings::default()));
-        let evaluation = judge.finish(at(seconds));
-        put_down.extend(evaluation.checkpoints.iter().map(|checkpoint| checkpoint.at));
+        let mut evaluator = Evaluator::new(vec![&rule], &fences, start);
+        evaluator.push(fix(seconds, 0.0, Readings::default()));
+        let evaluation = evaluator.finish(at(seconds));
+        made.extend(evaluation.checkpoints.iter().map(|checkpoint| checkpoint.at));
         current = Some(evaluation.snapshot);
     }
-    assert_eq!(put_down, [at(511), at(1_023)]);
+    assert_eq!(made, [at(511), at(1_023)]);
 }
 
 #[test]
-fn late_data_of_days_is_judged_from_a_checkpoint() {
+fn late_data_of_days_is_evaluated_from_a_checkpoint() {
     let rule = rule(1, conditions().swap_remove(0), 0, 0);
     let kmh = |seconds, speed| fix(seconds, 0.0, Readings { speed: milli(speed), ..Readings::default() });
     let mut run = IncrementalRun::default();

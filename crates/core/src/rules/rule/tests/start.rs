@@ -17,7 +17,7 @@ fn known(rule: &Rule, seconds: i64) -> Snapshot {
     let progress = Progress { at: at(seconds), ..Progress::blank(rule, at(0)) };
     Snapshot {
         at: at(seconds),
-        place: None,
+        position: None,
         last_checkpoint: None,
         since_checkpoint: 1,
         progresses: vec![progress],
@@ -28,9 +28,9 @@ fn trail(current: Snapshot, checkpoints: Vec<Snapshot>) -> Trail {
     Trail { current: Some(Arc::new(current)), checkpoints }
 }
 
-/// This state must be stored at once, or a crash would lose it.
+/// The state of a rule that starts must be stored at once, or a crash would lose it.
 #[test]
-fn it_is_told_that_a_rule_begins_to_judge() {
+fn the_start_of_a_rule_is_reported() {
     let (old, new) = (sos(1), sos(2));
     let changed = Rule { generation: 2, ..old.clone() };
     let began = |rules: &[&Rule]| trail(known(&old, 10), Vec::new()).start(rules, &[at(11)], at(12)).began;
@@ -40,7 +40,7 @@ fn it_is_told_that_a_rule_begins_to_judge() {
 }
 
 #[test]
-fn a_rule_that_begins_without_a_location_wants_nothing_of_the_past() {
+fn a_rule_that_begins_without_a_location_starts_now() {
     let (old, new) = (sos(1), sos(2));
     let start = trail(known(&old, 10), Vec::new()).start(&[&old, &new], &[], at(500));
     assert_eq!(start.progresses[1].at, at(500).plus_millis(-1));

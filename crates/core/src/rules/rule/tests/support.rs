@@ -57,7 +57,7 @@ pub(super) fn fix(seconds: i64, east: f64, readings: Readings) -> StoredLocation
 }
 
 /// A value in thousandths.
-#[expect(clippy::unnecessary_wraps, reason = "readings are there or not")]
+#[expect(clippy::unnecessary_wraps, reason = "readings are optional")]
 pub(super) fn milli(number: f64) -> Option<Milli> {
     Some(Milli::from_f64(number).unwrap())
 }
@@ -81,9 +81,9 @@ pub(super) fn replay(rule: &Rule, history: &[StoredLocation], now: Timestamp) ->
     history.sort_by_key(|stored| (stored.location.time, stored.number));
     let times: Vec<Timestamp> = history.iter().map(|stored| stored.location.time).collect();
     let start = Trail::default().start(&[rule], &times, Timestamp::MAX);
-    let mut judge = Evaluator::new(vec![rule], &fences, start);
+    let mut evaluator = Evaluator::new(vec![rule], &fences, start);
     for stored in history {
-        judge.push(stored);
+        evaluator.push(stored);
     }
-    judge.finish(now).touched.into_iter().flat_map(|touched| touched.episodes).collect()
+    evaluator.finish(now).touched.into_iter().flat_map(|touched| touched.episodes).collect()
 }

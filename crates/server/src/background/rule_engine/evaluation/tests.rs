@@ -1,4 +1,4 @@
-//! Turns by what locations cost, above all near geofences of many positions.
+//! Tests of turns by the cost of locations, especially near geofences with many positions.
 
 use perigee_core::id::GeofenceId;
 use perigee_core::locations::geofence::{Area, Position, Shape};
@@ -10,23 +10,23 @@ use super::*;
 
 const ACCOUNT: AccountId = AccountId::from_i64(1);
 
-fn place(longitude: f64, latitude: f64) -> Position {
+fn position(longitude: f64, latitude: f64) -> Position {
     Position {
         latitude: Latitude::from_degrees(latitude).unwrap(),
         longitude: Longitude::from_degrees(longitude).unwrap(),
     }
 }
 
-/// A polygon of so many positions around the origin.
+/// A polygon of this many positions around the origin.
 fn polygon(positions: u32) -> Shape {
     let corner = |index: u32| {
         let angle = f64::from(index) / f64::from(positions) * std::f64::consts::TAU;
-        place(angle.cos(), angle.sin())
+        position(angle.cos(), angle.sin())
     };
     Shape::Areas(vec![Area { outline: (0..positions).map(corner).collect(), holes: Vec::new() }])
 }
 
-/// An evaluator of one rule that looks at so many polygons of 2,000 positions, all around the origin.
+/// An evaluator of one rule with this many polygons of 2,000 positions, all around the origin.
 fn evaluator(polygons: i64) -> SharedEvaluator {
     let shape = polygon(2_000);
     let ids: Vec<GeofenceId> = (0..polygons).map(GeofenceId::from_i64).collect();
@@ -36,9 +36,9 @@ fn evaluator(polygons: i64) -> SharedEvaluator {
     Evaluator::new(vec![rule], Arc::new(fences), start)
 }
 
-/// So many locations at the origin, this many milliseconds apart.
+/// This many locations at the origin, this many milliseconds apart.
 fn locations(count: i64, apart_ms: i64) -> Vec<StoredLocation> {
-    let origin = place(0.0, 0.0);
+    let origin = position(0.0, 0.0);
     let stored = |number: i64| {
         let time = Timestamp::from_millis(1_800_000_000_000 + number * apart_ms);
         let readings = Readings::default();
@@ -73,14 +73,14 @@ async fn expensive_locations_are_evaluated_in_turns() {
 #[tokio::test]
 async fn a_location_that_is_expensive_alone_is_not_evaluated_at_once() {
     let mut turns = turns(u64::MAX);
-    turns.see(evaluator(110), locations(2, 1_000)).await.unwrap();
+    turns.advance(evaluator(110), locations(2, 1_000)).await.unwrap();
     assert_eq!(turns.taken(), 1);
 }
 
 #[tokio::test]
 async fn a_round_that_costs_too_much_ends() {
     let mut turns = turns(1_000_000);
-    let ended = turns.see(evaluator(110), locations(500, 1_000)).await;
+    let ended = turns.advance(evaluator(110), locations(500, 1_000)).await;
     assert!(matches!(ended, Err(RoundError::OutOfSteps(_))));
     assert_eq!(turns.taken(), 1, "it ends with the turn in which it reached its bound");
 }

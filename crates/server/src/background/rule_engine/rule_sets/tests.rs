@@ -1,4 +1,4 @@
-//! The memory and the pace of compiled rules.
+//! Tests of memory and pause of compiled rules.
 
 use perigee_core::id::GeofenceId;
 use perigee_core::locations::geofence::{Geofence, GeofenceSettings, Position, Shape};
@@ -38,7 +38,7 @@ fn corridor(id: i64) -> Geofence {
     }
 }
 
-/// One rule that looks at the first `named` of so many corridors.
+/// One rule with the first `named` of this many corridors.
 fn set(revision: i64, corridors: i64, named: i64) -> Arc<RuleSet> {
     let rule = rule_of(Condition::Route { geofences: (0..named).map(GeofenceId::from_i64).collect() });
     let fences: Vec<Geofence> = (0..corridors).map(corridor).collect();
@@ -53,7 +53,7 @@ fn sets_are_limited_by_their_bytes() {
     for number in 1..=10 {
         sets.insert(account(number), Arc::clone(&large), at(0));
     }
-    let state = sets.lock();
+    let state = sets.0.lock();
     assert!(state.bytes <= BYTES_MAX);
     assert_eq!(state.sets.len(), 1 + BYTES_MAX / large.bytes(), "the small one stays");
     assert_eq!(state.bytes, state.sets.values().map(|(_, bytes)| bytes).sum::<usize>());
@@ -67,7 +67,7 @@ fn a_large_set_is_compiled_once_a_second() {
     assert!(matches!(sets.find(one, 1, at(10)), Known::Current(_)));
     assert!(matches!(sets.find(one, 2, at(999)), Known::TooSoon));
     assert!(matches!(sets.find(one, 2, at(1_000)), Known::Outdated));
-    assert_eq!(sets.lock().bytes, 0, "the outdated one is gone before the next is compiled");
+    assert_eq!(sets.0.lock().bytes, 0, "the outdated one is dropped before the next is compiled");
     sets.insert(one, set(2, 0, 0), at(1_000));
     assert!(matches!(sets.find(one, 3, at(1_001)), Known::Outdated), "a small one is compiled at once");
 }

@@ -1,4 +1,4 @@
-//! Lines that may be thinned, and what must stay of them.
+//! Tests of which locations of a line are kept.
 
 use perigee_core::locations::location::{Latitude, Location, Longitude, Readings, Trust};
 use perigee_core::time::Timestamp;
@@ -26,7 +26,7 @@ fn kept(metres: f64, degrees: &[(f64, f64)]) -> Vec<i64> {
 }
 
 #[test]
-fn what_lies_on_the_line_is_left_out() {
+fn points_on_the_line_are_left_out() {
     assert_eq!(kept(10.0, &[]), [0_i64; 0]);
     assert_eq!(kept(10.0, &[(1.0, 1.0)]), [0]);
     assert_eq!(kept(10.0, &[(1.0, 1.0), (1.0, 1.0)]), [0, 1]);
@@ -55,7 +55,7 @@ fn the_antimeridian_and_the_poles_are_nothing_special() {
 }
 
 #[test]
-fn small_steps_are_told_apart() {
+fn small_steps_are_distinguished() {
     // About a metre a step, a metre aside in the middle.
     let steps = [(52.0, 13.0), (52.000_01, 13.000_01), (52.0, 13.000_02)];
     assert_eq!(kept(0.5, &steps), [0, 1, 2]);
@@ -82,11 +82,11 @@ proptest! {
         metres in 1.0..2_000.0_f64,
         part in 1..40_usize,
     ) {
-        let mut place = start;
+        let mut corner = start;
         let mut line = vec![start];
         for (north, east) in steps {
-            place = ((place.0 + north).clamp(-90.0, 90.0), (place.1 + east + 540.0).rem_euclid(360.0) - 180.0);
-            line.push(place);
+            corner = ((corner.0 + north).clamp(-90.0, 90.0), (corner.1 + east + 540.0).rem_euclid(360.0) - 180.0);
+            line.push(corner);
         }
         let all = at(&line);
         let mut simplifier = Simplifier::new(metres);

@@ -1,4 +1,4 @@
-//! Reads what was written, with readers that know nothing of the writers, into the members a location is sent with.
+//! Reads a document back, with parsers that share no code with the writers, into the members of submitted locations.
 
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
@@ -43,7 +43,7 @@ fn table(text: &str) -> Vec<Value> {
     reader.records().map(|record| row(record.unwrap())).collect()
 }
 
-/// Numbers, booleans, lists and maps are JSON; what is not is a plain text.
+/// Numbers, booleans, lists and maps are JSON; anything else is plain text.
 fn datum(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }
@@ -71,7 +71,7 @@ fn elements(text: &str, item: &str) -> Vec<Value> {
                     }
                     current = Some(members);
                 }
-                // The value of extended data is called by its parent.
+                // The parent of the `value` element of KML has the name.
                 if own != "value" {
                     name = attribute(&element, "name").unwrap_or(own);
                 }

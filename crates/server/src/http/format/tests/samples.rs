@@ -1,4 +1,4 @@
-//! Locations to write: a bare one, one with everything, and any at all.
+//! Locations to write: one without readings, one with all of them, and random ones.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ fn any_readings() -> impl Strategy<Value = Readings> {
         option::of(prop::collection::vec(prop::collection::btree_map(name(), text(), 0..3), 0..3)),
     );
     (numbers, flags, (texts(), texts(), texts(), texts()), rest).prop_map(|(numbers, flags, texts, rest)| {
-        let (altitude, speed, course, (accuracy, hdop, battery, fuel, fuel2), warmth, sensors, others) =
+        let (altitude, speed, course, (accuracy, hdop, battery, fuel, fuel2), temperatures, sensors, others) =
             numbers;
         let short = |flags: Option<Vec<bool>>| flags.map(|flags| flags.into_iter().take(64).collect());
         Readings {
@@ -146,8 +146,8 @@ fn any_readings() -> impl Strategy<Value = Readings> {
             battery,
             fuel,
             fuel2,
-            temperature: warmth.0,
-            temperature2: warmth.1,
+            temperature: temperatures.0,
+            temperature2: temperatures.1,
             sensor_time1_s: sensors.0,
             sensor_time2_s: sensors.1,
             sensor_time3_s: sensors.2,
@@ -173,8 +173,8 @@ fn any_readings() -> impl Strategy<Value = Readings> {
 }
 
 pub(super) fn any_stored() -> impl Strategy<Value = StoredLocation> {
-    let place = (-900_000_000..=900_000_000_i32, -1_800_000_000..1_800_000_000_i32);
-    (instant(), place, any_readings(), instant(), any::<(bool, bool)>()).prop_map(
+    let position = (-900_000_000..=900_000_000_i32, -1_800_000_000..1_800_000_000_i32);
+    (instant(), position, any_readings(), instant(), any::<(bool, bool)>()).prop_map(
         |(time, (latitude, longitude), readings, received_at, (late, suspect))| StoredLocation {
             location: Location {
                 time,

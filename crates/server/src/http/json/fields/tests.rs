@@ -1,4 +1,4 @@
-//! Bodies with everything right and with everything wrong.
+//! Tests with a valid body, and with bodies that have every kind of problem.
 
 use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
@@ -32,7 +32,7 @@ fn check<T: std::fmt::Debug>(
     expect: &[(&str, &str)],
 ) {
     let found = problems(body, read);
-    let found: Vec<_> = found.iter().map(|(place, detail)| (place.as_str(), detail.as_str())).collect();
+    let found: Vec<_> = found.iter().map(|(pointer, detail)| (pointer.as_str(), detail.as_str())).collect();
     assert_eq!(found, expect, "{body}");
 }
 
@@ -72,7 +72,7 @@ fn reads_a_good_body() {
 }
 
 #[test]
-fn reports_every_problem_at_its_place() {
+fn reports_every_problem_with_its_pointer() {
     let body = json!({
         "name": "", "count": 5.5, "many": 11, "course": 360.5, "on": null, "zone": "Mars/Base", "nmae": 1, "a/b": 2,
         "limits": {"dailySmsLimit": -1, "dialyEmailLimit": 3}

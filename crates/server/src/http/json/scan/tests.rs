@@ -1,11 +1,11 @@
-//! The scanner takes what is ordinary, and what it takes is what the strict reader makes of it.
+//! Tests that the scanner reads common forms with the same result as the strict parser, and leaves rare ones to it.
 
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
-/// The text as a value, where the scanner takes it whole.
+/// The text as a value; None if the scanner does not read all of it.
 fn scan(text: &str) -> Option<Value> {
     let mut scanner = Scanner::new(text);
     let value = match scanner.peek()? {
@@ -21,7 +21,7 @@ fn scan(text: &str) -> Option<Value> {
 }
 
 #[test]
-fn takes_the_ordinary() {
+fn common_forms_are_read() {
     for text in [
         "0",
         "-1",
@@ -47,7 +47,7 @@ fn takes_the_ordinary() {
 }
 
 #[test]
-fn leaves_the_rest() {
+fn rare_and_invalid_forms_are_left() {
     for text in [
         "",
         " ",
@@ -104,7 +104,7 @@ fn nested_values_end_where_they_end() {
 
 proptest! {
     #[test]
-    fn whatever_is_taken_is_read_alike(
+    fn both_parsers_agree(
         text in "(-?[0-9]{1,20}(\\.[0-9]{0,20})?([eE]-?[0-9]{1,2})?)|(\"[ -~é\\x00-\\x1f]{0,20}\"?)|[a-z0-9.\\-\" ]{0,8}"
     ) {
         if let Some(value) = scan(&text) {
@@ -121,10 +121,10 @@ proptest! {
     }
 
     #[test]
-    fn the_first_strange_byte_is_found(bytes in prop::array::uniform8(any::<u8>())) {
+    fn the_first_special_byte_is_found(bytes in prop::array::uniform8(any::<u8>())) {
         let expect = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
-        let strange = strange_bytes(u64::from_le_bytes(bytes));
-        let found = (strange != 0).then(|| strange.trailing_zeros() as usize / 8);
+        let special = special_bytes(u64::from_le_bytes(bytes));
+        let found = (special != 0).then(|| special.trailing_zeros() as usize / 8);
         prop_assert_eq!(found, expect);
     }
 }

@@ -1,17 +1,10 @@
 //! The API key of the signed-in user: shown once when it is created, later only by its first characters.
 
-use axum::extract::State;
-use perigee_core::access::credential::ApiKey as KeptKey;
-use perigee_core::access::privilege::Privilege;
+use perigee_core::access::credential::ApiKey as StoredKey;
 use perigee_core::id::KeyId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::api_key::ApiKey;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Params, SessionCaller};
-use crate::http::reply::{Done, Reply};
+use crate::http::prelude::*;
 use crate::http::routes::access::session::find_self;
 
 /// The API key of a user, without its secret part.
@@ -58,7 +51,7 @@ pub async fn get_api_key(
     State(app): State<App>,
     signed_in: SessionCaller,
     params: Params,
-) -> ApiResult<Reply<ApiKeyView>> {
+) -> ApiReply<ApiKeyView> {
     let caller = signed_in.caller;
     params.finish()?;
     caller.require(Privilege::Api)?;
@@ -76,23 +69,20 @@ pub async fn get_api_key(
 /// Creates an API key for the signed-in user and returns it once. A user has one key: a previous key and every token
 /// issued for it are revoked immediately. Requires a console session and the privilege `api`.
 #[utoipa::path(post, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
-    responses((status = 201, description = "The API key, created. It is shown only once.", body = IssuedApiKey)))]
-pub async fn create_api_key(
-    State(app): State<App>,
-    signed_in: SessionCaller,
-) -> ApiResult<Reply<IssuedApiKey>> {
+    responses((status = 201, description = "The API key was created. It is shown only once.", body = IssuedApiKey)))]
+pub async fn create_api_key(State(app): State<App>, signed_in: SessionCaller) -> ApiReply<IssuedApiKey> {
     let caller = signed_in.caller;
     caller.require(Privilege::Api)?;
     let (key, now) = (ApiKey::generate(), caller.now());
-    let kept = KeptKey {
+    let stored = StoredKey {
         id: KeyId::random(now),
         hash: *key.hash().as_bytes(),
         hint: key.hint().to_owned(),
         creation: now,
         last_used: None,
     };
-    app.store.put_api_key(&caller.origin(), caller.user_id(), kept).await?;
-    app.identities.forget_user(caller.user_id());
+    app.store.put_api_key(&caller.origin(), caller.user_id(), stored).await?;
+    app.access.identities.invalidate_user(caller.user_id());
     let body = IssuedApiKey {
         api_key: key.expose().to_owned(),
         hint: key.hint().to_owned(),
@@ -107,10 +97,10 @@ pub async fn create_api_key(
 /// is no key. Requires a console session and the privilege `api`.
 #[utoipa::path(delete, path = "/api/account/apiKey", tag = "account", security(("session" = [])),
     responses((status = 200, description = "The API key was revoked.", body = Done)))]
-pub async fn delete_api_key(State(app): State<App>, signed_in: SessionCaller) -> ApiResult<Reply<Done>> {
+pub async fn delete_api_key(State(app): State<App>, signed_in: SessionCaller) -> ApiReply<Done> {
     let caller = signed_in.caller;
     caller.require(Privilege::Api)?;
     app.store.delete_api_key(&caller.origin(), caller.user_id()).await?;
-    app.identities.forget_user(caller.user_id());
+    app.access.identities.invalidate_user(caller.user_id());
     Ok(caller.reply(Done {}))
 }

@@ -1,17 +1,9 @@
 //! The audit log: who changed what and when, who signed in, who was denied.
 
-use axum::extract::State;
-use axum::response::Response;
 use perigee_core::access::audit::{AuditEntry, AuditFilter};
-use perigee_core::access::privilege::Privilege;
 use perigee_core::id::UserId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
-use crate::http::list::answer_list;
+use crate::http::prelude::*;
 
 /// Entries per page by default.
 const PAGE: u32 = 100;
@@ -61,15 +53,11 @@ pub struct AuditView {
     last_date_time: Option<String>,
 }
 
-/// A list of entries of the audit log.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AuditList {
+list! {
+    /// A list of entries of the audit log.
+    pub struct AuditList;
     /// The entries, newest first.
-    audit: Vec<AuditView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    audit: AuditView,
 }
 
 impl From<AuditEntry> for AuditView {
@@ -93,9 +81,9 @@ impl From<AuditEntry> for AuditView {
 
 /// List audit log entries
 ///
-/// Returns who changed what and when, who signed in, and what was denied, newest first. The caller needs `admin` and
-/// must see the whole account. Entries are kept for the retention time of the server, 400 days by default. The answer
-/// is always paged.
+/// Returns who changed what and when, who signed in, and what was denied, newest first. Requires the privilege `admin`
+/// and a caller who sees the whole account. Entries are kept for the retention time of the server, 400 days by default.
+/// The list is always returned in pages.
 #[utoipa::path(get, path = "/api/audit", tag = "audit", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of entries in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -103,7 +91,7 @@ impl From<AuditEntry> for AuditView {
     ("action" = Option<String>, Query, description = "Only entries of this action.", example = "group.update"),
     ("target" = Option<String>, Query, description = "Only entries about the resource with this ID.", example = "grp_01jc2m8k4n5p6"),
 ), responses((status = 200, description = "The entries, newest first.", body = AuditList)))]
-pub async fn list_audit(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+pub async fn list_audit(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     caller.require(Privilege::Admin)?;
     caller.require_whole_account()?;
     let filter = AuditFilter {

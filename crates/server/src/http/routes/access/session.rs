@@ -1,31 +1,23 @@
 //! Console sessions: signing in, signing out, and reading the signed-in user.
 
-use axum::extract::{FromRequestParts, State};
+use axum::extract::FromRequestParts;
 use http::header;
 use http::request::Parts;
 use perigee_core::access::actor::{Reach, Via};
 use perigee_core::access::credential::{Login, NewSession};
-use perigee_core::access::privilege::Privilege;
 use perigee_core::access::user::UserStatus;
 use perigee_core::id::UserId;
 use perigee_core::text::{EMAIL_MAX, Line};
 use perigee_core::time::Timestamp;
 use secrecy::SecretString;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::{Secret, session};
 use crate::budget::Payer;
-use crate::http::attempt::{Attempt, Trial};
+use crate::http::attempt::{Attempt, AttemptContext};
 use crate::http::authenticate::{CHALLENGE, refuse_foreign_origin, session_over};
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, Credentials, Params, SessionCaller};
-use crate::http::input::{input, read_body};
-use crate::http::reply::{Done, Reply};
+use crate::http::extract::Credentials;
+use crate::http::prelude::*;
 use crate::http::routes::access::session_cookie::{Reached, end_session_before, session_cookie};
 use crate::http::routes::access::session_password::GivenPassword;
 use crate::http::routes::access::session_preferences::PreferencesView;
@@ -86,6 +78,9 @@ pub struct SessionAccount {
     time_zone: String,
     /// Licences of the account. Null if the user does not see the whole account.
     licenses: Option<LicensesView>,
+    /// Telephone numbers and instructions for critical alerts, from the settings of the account. Null for none.
+    #[schema(example = "MRCC Finisterre: +34 900 202 202")]
+    emergency_procedure: Option<String>,
 }
 
 impl SessionView {
@@ -101,6 +96,7 @@ impl SessionView {
                 id: login.account.id.to_string(),
                 name: login.account.settings.name,
                 time_zone: login.account.settings.time_zone.to_string(),
+                emergency_procedure: login.account.settings.emergency_procedure,
             },
             privileges: Privilege::ALL
                 .into_iter()
@@ -155,8 +151,8 @@ pub(in crate::http::routes) async fn password_is_right(
     password: SecretString,
 ) -> ApiResult<bool> {
     match login.and_then(|login| login.password_hash.clone()) {
-        Some(kept) => Ok(app.passwords.verify(payer, password, kept).await?),
-        None => Ok(app.passwords.verify_dummy(payer, password).await.map(|()| false)?),
+        Some(stored) => Ok(app.access.passwords.verify(payer, password, stored).await?),
+        None => Ok(app.access.passwords.verify_dummy(payer, password).await.map(|()| false)?),
     }
 }
 
@@ -186,16 +182,17 @@ pub(in crate::http::routes) fn refused(message: &str) -> ApiError {
     ApiError::new(ErrorCode::InvalidCredentials, message).with_header(header::WWW_AUTHENTICATE, CHALLENGE)
 }
 
-/// Hashes the password again after the answer if the kept hash was made with other parameters than the current ones.
+/// Hashes the password again after the answer if the stored hash was made with other parameters than the current ones.
 fn renew_hash(app: &App, login: &Login, password: SecretString) {
-    let Some(kept) = login.password_hash.clone().filter(|kept| app.passwords.needs_rehash(kept)) else {
+    let Some(stored) = login.password_hash.clone().filter(|stored| app.access.passwords.needs_rehash(stored))
+    else {
         return;
     };
     let (inner, user, payer) = (app.clone(), login.user.id, Payer::account(login.account.id));
-    app.background.spawn(async move {
-        let Ok(hash) = inner.passwords.hash_for(payer, password).await else { return };
-        if let Err(error) = inner.store.rehash_password(user, &kept, hash).await {
-            tracing::warn!(%error, "could not keep a stronger hash of a password");
+    app.tasks.background.spawn(async move {
+        let Ok(hash) = inner.access.passwords.hash_for(payer, password).await else { return };
+        if let Err(error) = inner.store.rehash_password(user, &stored, hash).await {
+            tracing::warn!(%error, "could not store a stronger hash of a password");
         }
     });
 }
@@ -211,19 +208,19 @@ pub(in crate::http::routes) async fn find_self(app: &App, id: UserId) -> ApiResu
 /// password is right and the second factor is on, a request without `totp` is answered with `totp-required`: repeat it
 /// with the code. Repeated failures are rate limited.
 #[utoipa::path(post, path = "/api/session", tag = "authentication", request_body = SignIn, security(()),
-    responses((status = 200, description = "The session, started.", body = SessionView)))]
+    responses((status = 200, description = "The session was started.", body = SessionView)))]
 pub async fn create_session(
     State(app): State<App>,
-    Trial(context): Trial,
+    AttemptContext(context): AttemptContext,
     _own: OwnPage,
     reached: Reached,
     Credentials(body): Credentials,
-) -> ApiResult<Reply<SessionView>> {
+) -> ApiReply<SessionView> {
     let given = read_sign_in(&body.value)?;
     let mut attempt = Attempt::begin(&app, &context, &given.email).await?;
     let payer = attempt.payer();
     let (login, proof) = attempt
-        .judge(async {
+        .check(async {
             let login = find_login(&app, &given.email).await?;
             let proof = prove(&app, payer, login.as_ref(), &given).await?;
             Ok((login, proof))
@@ -248,7 +245,9 @@ pub async fn create_session(
             let reason =
                 if let Err(Denial::Refused(reason)) = proof { reason } else { "nobody has this name" };
             attempt.fail(Via::Session, "session.create", login, reason).await;
-            Err(refused("The e-mail address, the password or the code is wrong."))
+            Err(refused(
+                "The e-mail address, the password or the code is wrong, or the user may not sign in at present. Check them and try again, or request a new password.",
+            ))
         }
     }
 }
@@ -265,7 +264,7 @@ pub(in crate::http::routes) async fn begin_session(
     let expires = app.clock.now().plus_seconds(i64::from(seconds));
     let new = NewSession { user, hash: *session::hash(&secret).as_bytes(), expires };
     app.store.create_session(&context.origin(Via::Session, Some(user)), new).await?;
-    app.identities.forget_user(user);
+    app.access.identities.invalidate_user(user);
     Ok((session_cookie(app, reached, secret.expose(), seconds), expires))
 }
 
@@ -274,7 +273,7 @@ async fn open_session(
     context: &RequestContext,
     reached: &Reached,
     user: UserId,
-) -> ApiResult<Reply<SessionView>> {
+) -> ApiReply<SessionView> {
     let (cookie, expires) = begin_session(app, context, reached, user).await?;
     let view = SessionView::new(app, find_self(app, user).await?, Some(expires)).await?;
     Ok(Reply::new(None, view).header(header::SET_COOKIE, cookie))
@@ -286,11 +285,7 @@ async fn open_session(
 /// token.
 #[utoipa::path(get, path = "/api/session", tag = "authentication",
     responses((status = 200, description = "The session of the caller.", body = SessionView)))]
-pub async fn get_session(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<SessionView>> {
+pub async fn get_session(Call(app, caller): Call, params: Params) -> ApiReply<SessionView> {
     params.finish()?;
     let login = find_self(&app, caller.user_id()).await?;
     let expires = caller.session().map(|session| session.expires);
@@ -306,9 +301,9 @@ pub async fn delete_session(
     State(app): State<App>,
     signed_in: SessionCaller,
     reached: Reached,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let SessionCaller { caller, session } = signed_in;
     app.store.delete_session(&caller.origin(), session.id).await?;
-    app.identities.forget_user(caller.user_id());
+    app.access.identities.invalidate_user(caller.user_id());
     Ok(caller.reply(Done {}).header(header::SET_COOKIE, session_cookie(&app, &reached, "", 0)))
 }

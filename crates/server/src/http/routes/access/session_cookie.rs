@@ -4,11 +4,10 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use perigee_core::access::actor::Via;
 
-use crate::app::App;
 use crate::auth::{Secret, session};
 use crate::http::authenticate::{SESSION_COOKIE, cookie};
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult};
+use crate::http::prelude::*;
 use crate::serve::{PublicOrigin, Scheme};
 
 /// How a request reached the server: by TLS or not, and with which session cookie.
@@ -54,6 +53,6 @@ pub(in crate::http::routes) async fn end_session_before(
     let Some(secret) = &reached.before else { return Ok(()) };
     let Some(before) = app.store.find_session(session::hash(secret).as_bytes()).await? else { return Ok(()) };
     app.store.delete_session(&context.origin(Via::Session, Some(before.user)), before.id).await?;
-    app.identities.forget_user(before.user);
+    app.access.identities.invalidate_user(before.user);
     Ok(())
 }

@@ -1,29 +1,22 @@
 //! Passwords: changing the caller's own, and setting one with a single-use link.
 
-use axum::extract::State;
 use http::header;
 use perigee_core::access::actor::{Origin, Via};
-use perigee_core::access::credential::{LinkPurpose as KeptPurpose, Login, NewPassword};
+use perigee_core::access::credential::{LinkPurpose as StoredPurpose, Login, NewPassword};
 use perigee_core::access::user::{User, UserStatus};
-use perigee_core::error::StoreError;
 use perigee_core::id::UserId;
 use perigee_core::text::{EMAIL_MAX, Email, Line};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::app::App;
 use crate::auth::link::LinkPurpose;
 use crate::auth::password::{LEAST_CHARS, MOST_CHARS, check_policy};
 use crate::auth::{Secret, SecretHash};
 use crate::http::attempt::Attempt;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiResult, invalid_body};
-use crate::http::extract::{Caller, Credentials, JsonBody, SessionCaller};
-use crate::http::input::{Member, input, line, read_body};
-use crate::http::json::{Field, Fields, Pointer, Problem};
-use crate::http::reply::{Done, Reply};
+use crate::http::extract::Credentials;
+use crate::http::input::{Member, line};
+use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 use crate::http::routes::access::session::{OwnPage, begin_session, find_self, password_is_right, refused};
 use crate::http::routes::access::session_cookie::{Reached, end_session_before};
 
@@ -49,7 +42,7 @@ input! {
 }
 
 input! {
-    /// A new password, and the link that permits to set it.
+    /// A new password, and the secret of the link that allows setting it.
     struct PasswordReset {
         /// Secret of the link: the value of `token` in its URL.
         token: LinkToken, required, example "q0Jm9nB3kRtYw6ZcLd2FhGs8Pa4uE1xK";
@@ -116,7 +109,7 @@ fn read_reset(body: &Value) -> ApiResult<Wanted> {
 }
 
 async fn hash(app: &App, context: &RequestContext, wanted: Wanted) -> ApiResult<NewPassword> {
-    let hash = app.passwords.hash_for(context.payer(), wanted.password.into()).await?;
+    let hash = app.access.passwords.hash_for(context.payer(), wanted.password.into()).await?;
     Ok(NewPassword { hash, end_api_key: wanted.end_api_key })
 }
 
@@ -130,7 +123,7 @@ pub(in crate::http::routes) async fn confirm_password(
 ) -> ApiResult<Login> {
     let mut attempt = Attempt::begin(app, context, caller.user().profile.email.as_str()).await?;
     let (login, right) = attempt
-        .judge(async {
+        .check(async {
             let login = find_self(app, caller.user_id()).await?;
             let right = password_is_right(app, context.payer(), Some(&login), password.into()).await?;
             Ok((login, right))
@@ -145,8 +138,9 @@ pub(in crate::http::routes) async fn confirm_password(
 
 /// Change your password
 ///
-/// Requires a console session and the current password. This session continues; every other session and password link of
-/// the user ends. The API key stays valid unless `endApiKey` is true. Repeated wrong passwords are rate limited.
+/// Replaces the password of the signed-in user. Requires a console session and the current password. This session
+/// continues; every other session and password link of the user ends. The API key stays valid unless `endApiKey` is
+/// true. Repeated wrong passwords are rate limited.
 #[utoipa::path(put, path = "/api/session/password", tag = "authentication", request_body = PasswordChange,
     security(("session" = [])), responses((status = 200, description = "The password was changed.", body = Done)))]
 pub async fn replace_password(
@@ -154,14 +148,14 @@ pub async fn replace_password(
     context: RequestContext,
     signed_in: SessionCaller,
     body: JsonBody,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let SessionCaller { caller, session } = signed_in;
     let wanted = read_change(&body.value)?;
     check_new_password("newPassword", &wanted.password, caller.user().profile.email.as_str())?;
     confirm_password(&app, &context, &caller, wanted.proof.clone(), "password.set").await?;
     let new = hash(&app, &context, wanted).await?;
     app.store.set_password(&caller.origin(), caller.user_id(), new, Some(session.id)).await?;
-    app.identities.forget_user(caller.user_id());
+    app.access.identities.invalidate_user(caller.user_id());
     Ok(caller.reply(Done {}))
 }
 
@@ -171,14 +165,14 @@ async fn sign_in(
     context: &RequestContext,
     reached: &Reached,
     user: UserId,
-) -> ApiResult<Reply<PasswordSetView>> {
+) -> ApiReply<PasswordSetView> {
     let login = app.store.find_login_by_id(user).await?;
-    let is_enough = login.is_some_and(|login| {
+    let may_sign_in = login.is_some_and(|login| {
         login.user.profile.status(app.clock.now()) == UserStatus::Active
             && !login.totp.is_some_and(|totp| totp.confirmed)
     });
-    let reply = Reply::new(None, PasswordSetView { signed_in: is_enough });
-    if !is_enough {
+    let reply = Reply::new(None, PasswordSetView { signed_in: may_sign_in });
+    if !may_sign_in {
         return Ok(reply);
     }
     end_session_before(app, context, reached).await?;
@@ -218,17 +212,19 @@ pub async fn ask_for_password_mail(
     context: RequestContext,
     _own: OwnPage,
     Credentials(body): Credentials,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let email = read_body(&body.value, &[], |input: ForgottenPassword, _| input.email)?;
     let attempt = Attempt::begin_without_hash(&app, &context, FORGOTTEN).await?;
     if let Ok(email) = email.parse::<Email>()
         && app.sends_email()
     {
         let (inner, origin) = (app.clone(), context.origin(Via::Link, None));
-        // After the answer, so that its time does not show whether the user exists.
-        app.background.spawn_on(async move { mail_link(&inner, &origin, &email).await }, &app.runtime);
+        // Runs after the answer, whose time then does not show whether the user exists.
+        app.tasks
+            .background
+            .spawn_on(async move { mail_link(&inner, &origin, &email).await }, &app.tasks.runtime);
     }
-    attempt.fail(Via::Link, "link.mail", None, "asked for by anybody").await;
+    attempt.fail(Via::Link, "link.mail", None, "requested without signing in").await;
     Ok(Reply::new(None, Done {}))
 }
 
@@ -236,14 +232,17 @@ async fn mail_link(app: &App, origin: &Origin, email: &Email) {
     let mailed = async {
         let Some(login) = app.store.find_login(email).await? else { return Ok(false) };
         let purpose = match login.password_hash {
-            Some(_) => KeptPurpose::Reset,
-            None => KeptPurpose::Invitation,
+            Some(_) => StoredPurpose::Reset,
+            None => StoredPurpose::Invitation,
         };
         app.store.mail_password_link(origin, login.user.id, purpose).await
     };
     let mailed: Result<bool, StoreError> = mailed.await;
     if let Err(error) = mailed {
-        tracing::warn!(error = &error as &dyn std::error::Error, "could not write the mail for a password");
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "could not queue the e-mail with a password link"
+        );
     }
 }
 
@@ -260,9 +259,9 @@ pub struct PasswordSetView {
 
 /// Set a password with a link
 ///
-/// Takes the secret of a reset or invitation link, which works once. Every session of the user ends. A new session begins
-/// unless the second factor is on or the user is disabled or expired. The API key stays valid unless `endApiKey` is true.
-/// An invalid, used or expired link is refused with `invalid-credentials`.
+/// Sets the password of the user for whom a reset or invitation link was created. The link works once. Every session of
+/// the user ends. A new session begins unless the second factor is on or the user is disabled or expired. The API key
+/// stays valid unless `endApiKey` is true. An invalid, used or expired link is refused with `invalid-credentials`.
 #[utoipa::path(post, path = "/api/session/passwordReset", tag = "authentication", request_body = PasswordReset,
     security(()), responses((status = 200, description = "The password was set.", body = PasswordSetView)))]
 pub async fn reset_password(
@@ -271,19 +270,19 @@ pub async fn reset_password(
     _own: OwnPage,
     reached: Reached,
     Credentials(body): Credentials,
-) -> ApiResult<Reply<PasswordSetView>> {
+) -> ApiReply<PasswordSetView> {
     let wanted = read_reset(&body.value)?;
     let mut attempt = Attempt::begin(&app, &context, LINKS).await?;
-    let found = attempt.judge(find_link(&app, &wanted.proof)).await?;
+    let found = attempt.check(find_link(&app, &wanted.proof)).await?;
     if let Some((user, hash)) = found {
         check_new_password("newPassword", &wanted.password, user.profile.email.as_str())?;
         let new = self::hash(&app, &context, wanted).await?;
         let origin = context.origin(Via::Link, Some(user.id));
         if let Some(user) = app.store.redeem_link(&origin, hash.as_bytes(), new).await? {
-            app.identities.forget_user(user);
+            app.access.identities.invalidate_user(user);
             return sign_in(&app, &context, &reached, user).await;
         }
     }
-    attempt.fail(Via::Link, "link.redeem", None, "the link is void").await;
+    attempt.fail(Via::Link, "link.redeem", None, "the link is invalid, used or expired").await;
     Err(refused("The link is invalid, already used or expired. Request a new one."))
 }

@@ -1,22 +1,13 @@
 //! Preferences of the signed-in user for the console: language, units, time zone, theme.
 
-use axum::extract::State;
 use perigee_core::access::preference::{ConsoleLanguage, Preferences, Theme};
-use perigee_core::error::Kind;
 use perigee_core::notifications::routing::Units;
 use perigee_core::revision::Revision;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Caller, Change, Params, SessionCaller};
-use crate::http::input::{Word, input, read_body, words};
-use crate::http::reply::Reply;
+use crate::http::input::{Word, words};
+use crate::http::prelude::*;
 use crate::http::routes::access::session::find_self;
 
 /// A response with the preferences of a user.
@@ -48,7 +39,7 @@ pub struct PreferencesView {
 
 words! {
     "ConsoleLanguage", "A language of the console and of e-mails. `en`: English. `es`: Spanish." => ConsoleLanguage;
-    "Theme", "Colours of the console. `system`: as the browser is set. `light`: light colours. `dark`: dark \
+    "Theme", "Colours of the console. `system`: as set in the browser. `light`: light colours. `dark`: dark \
         colours." => Theme;
 }
 
@@ -99,7 +90,7 @@ fn revision(preferences: &Preferences) -> ApiResult<Revision> {
     Ok(Revision(number))
 }
 
-fn answer(caller: &Caller, preferences: Preferences) -> ApiResult<Reply<PreferencesAnswer>> {
+fn answer(caller: &Caller, preferences: Preferences) -> ApiReply<PreferencesAnswer> {
     let revision = revision(&preferences)?;
     let view = PreferencesView::from(preferences);
     Ok(caller.reply(PreferencesAnswer { preferences: view }).revision(revision))
@@ -115,7 +106,7 @@ pub async fn get_preferences(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
     params: Params,
-) -> ApiResult<Reply<PreferencesAnswer>> {
+) -> ApiReply<PreferencesAnswer> {
     params.finish()?;
     answer(&caller, find_self(&app, caller.user_id()).await?.preferences)
 }
@@ -126,18 +117,18 @@ pub async fn get_preferences(
 /// Requires a console session.
 #[utoipa::path(patch, path = "/api/session/preferences", tag = "authentication", request_body = PreferencesInput,
     security(("session" = [])),
-    responses((status = 200, description = "The preferences, updated.", body = PreferencesAnswer)))]
+    responses((status = 200, description = "The updated preferences.", body = PreferencesAnswer)))]
 pub async fn update_preferences(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
     change: Change,
-) -> ApiResult<Reply<PreferencesAnswer>> {
+) -> ApiReply<PreferencesAnswer> {
     let change = change.nested("preferences");
     let wanted = retry_changed(&change.preconditions, || async {
         let present = find_self(&app, caller.user_id()).await?.preferences;
         change.preconditions.check(Kind::Preferences, revision(&present)?)?;
         let wanted = read_preferences(&change.apply(&PreferencesView::from(present.clone())).await?);
-        let wanted = wanted.map_err(|error| change.place(error))?;
+        let wanted = wanted.map_err(|error| change.rebase(error))?;
         let set = app.store.set_preferences(caller.user_id(), Some(present), wanted.clone()).await;
         Ok(set.map(|()| wanted))
     })

@@ -2,27 +2,18 @@
 
 use std::time::Duration;
 
-use axum::extract::State;
 use http::header;
 use perigee_core::access::actor::Via;
 use perigee_core::access::credential::{Totp, VerifiedTotp};
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
 use perigee_core::text::Line;
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::totp::TotpSecret;
 use crate::http::attempt::Attempt;
 use crate::http::authenticate::CHALLENGE;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, internal};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{JsonBody, SessionCaller};
-use crate::http::input::{input, read_body};
-use crate::http::reply::{Done, Reply};
+use crate::http::prelude::*;
 use crate::http::routes::access::session::{find_self, refused};
 use crate::http::routes::access::session_password::{GivenPassword, confirm_password};
 
@@ -56,7 +47,7 @@ input! {
 }
 
 input! {
-    /// The password that permits to begin a second factor.
+    /// The password of the user, required to begin a second factor.
     struct PasswordProof {
         /// Current password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
@@ -64,7 +55,7 @@ input! {
 }
 
 input! {
-    /// Password and code that permit to remove the second factor.
+    /// Password and code of the user, required to remove the second factor.
     struct TotpRemoval {
         /// Current password of the user.
         password: GivenPassword, required, example "correct horse battery staple";
@@ -76,7 +67,7 @@ input! {
 /// The time step of a code, if the code is right and no later one was used. Refused while the user has to wait after
 /// wrong codes.
 fn check_code(app: &App, user: UserId, totp: &Totp, code: &str, now: Timestamp) -> ApiResult<Option<i64>> {
-    app.code_backoff.begin(user, app.clock.monotonic()).map_err(too_many_codes)?;
+    app.access.code_backoff.begin(user, app.clock.monotonic()).map_err(too_many_codes)?;
     let secret = totp.secret.as_slice().try_into().map(TotpSecret::from_bytes).map_err(internal)?;
     let last_used = u64::try_from(totp.last_step).ok().filter(|step| *step > 0);
     Ok(secret.check(code, now, last_used).and_then(|step| i64::try_from(step).ok()))
@@ -93,7 +84,7 @@ pub(in crate::http::routes) async fn use_code(
     let Some(step) = check_code(app, user, totp, code, now)? else { return Ok(false) };
     let is_fresh = app.store.use_totp_step(user, step).await?;
     if is_fresh {
-        app.code_backoff.succeed(user);
+        app.access.code_backoff.succeed(user);
     }
     Ok(is_fresh)
 }
@@ -112,7 +103,7 @@ fn already_on() -> ApiError {
     conflict("The second factor is already on. Remove it with DELETE /api/session/totp first.")
 }
 
-fn begun_anew() -> ApiError {
+fn totp_begun_again() -> ApiError {
     conflict("The second factor was started again in the meantime. Send a code of the newest secret.")
 }
 
@@ -132,7 +123,7 @@ pub async fn begin_totp(
     context: RequestContext,
     signed_in: SessionCaller,
     body: JsonBody,
-) -> ApiResult<Reply<TotpBegun>> {
+) -> ApiReply<TotpBegun> {
     let caller = signed_in.caller;
     let password = read_body(&body.value, &[], |proof: PasswordProof, _| proof.password)?;
     confirm_password(&app, &context, &caller, password, "totp.create").await?;
@@ -157,11 +148,11 @@ pub async fn confirm_totp(
     context: RequestContext,
     signed_in: SessionCaller,
     body: JsonBody,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let SessionCaller { caller, session } = signed_in;
     let code = read_body(&body.value, &[], |proof: TotpCode, _| proof.code)?;
     let mut attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str()).await?;
-    let login = attempt.judge(find_self(&app, caller.user_id())).await?;
+    let login = attempt.check(find_self(&app, caller.user_id())).await?;
     let totp = match &login.totp {
         Some(totp) if totp.confirmed => return Err(already_on()),
         Some(totp) => totp,
@@ -175,11 +166,11 @@ pub async fn confirm_totp(
     };
     let proved = VerifiedTotp { secret: totp.secret.clone(), step };
     match app.store.confirm_totp(&caller.origin(), caller.user_id(), proved, Some(session.id)).await {
-        Err(StoreError::NotFound(Kind::Credential)) => return Err(begun_anew()),
+        Err(StoreError::NotFound(Kind::Credential)) => return Err(totp_begun_again()),
         outcome => outcome?,
     }
-    app.code_backoff.succeed(caller.user_id());
-    app.identities.forget_user(caller.user_id());
+    app.access.code_backoff.succeed(caller.user_id());
+    app.access.identities.invalidate_user(caller.user_id());
     Ok(caller.reply(Done {}))
 }
 
@@ -195,17 +186,19 @@ pub async fn delete_totp(
     context: RequestContext,
     signed_in: SessionCaller,
     body: JsonBody,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let caller = signed_in.caller;
     let (password, code) =
         read_body(&body.value, &[], |proof: TotpRemoval, _| Some((proof.password?, proof.code)))?;
     let login = confirm_password(&app, &context, &caller, password, "totp.delete").await?;
-    let Some(totp) = &login.totp else { return Err(conflict("There is no second factor to remove.")) };
+    let Some(totp) = &login.totp else {
+        return Err(conflict("There is no second factor to remove: it is off already."));
+    };
     if totp.confirmed {
         let Some(code) = code else { return Err(code_required()) };
         let mut attempt = Attempt::begin(&app, &context, caller.user().profile.email.as_str()).await?;
         let code = use_code(&app, caller.user_id(), totp, &code, caller.now());
-        if !attempt.judge(code).await? {
+        if !attempt.check(code).await? {
             let reason = "the code of the second factor is wrong";
             attempt.fail(Via::Session, "totp.delete", Some(login), reason).await;
             return Err(wrong_code());

@@ -1,29 +1,20 @@
 //! Tokens: issued for a user name and an API key, and verifiable with the public keys.
 
 use axum::Json;
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use http::header;
 use perigee_core::access::actor::Via;
-use perigee_core::access::credential::{ApiKey as KeptKey, Login};
-use perigee_core::access::privilege::Privilege;
+use perigee_core::access::credential::{ApiKey as StoredKey, Login};
 use perigee_core::access::user::UserStatus;
 use perigee_core::text::{EMAIL_MAX, Email, Line};
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
-use crate::http::attempt::{Attempt, Trial};
+use crate::http::attempt::{Attempt, AttemptContext};
 use crate::http::authenticate::CHALLENGE;
-use crate::http::error::{ApiError, ApiResult, internal};
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::Credentials;
-use crate::http::input::{input, read_body};
 use crate::http::middleware::TokenRefusal;
+use crate::http::prelude::*;
 
 const API_KEY_MAX: usize = 200;
 /// Verifiers fetch the keys again when a token names a key that they do not have, so this may be long.
@@ -97,7 +88,7 @@ fn read_request(body: &Value) -> ApiResult<Presented> {
     })
 }
 
-/// The user with this e-mail address. A text that is no address causes a lookup too, so that the time of the answer
+/// The user with this e-mail address. A text that is not an address causes a lookup too, so that the time of the answer
 /// does not depend on it.
 pub(in crate::http::routes) async fn find_login(app: &App, name: &str) -> ApiResult<Option<Login>> {
     let email = name.parse::<Email>().ok();
@@ -107,31 +98,31 @@ pub(in crate::http::routes) async fn find_login(app: &App, name: &str) -> ApiRes
 }
 
 /// The key for which a token may be issued, or why none is. Every refusal takes the same time.
-fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<KeptKey, &'static str> {
-    let kept = login.and_then(|login| login.api_key.clone());
-    let kept_hash = SecretHash::from_bytes(kept.as_ref().map_or([0; 32], |key| key.hash));
-    let same = ApiKey::hash_presented(presented) == kept_hash;
+fn prove(login: Option<&Login>, presented: &str, now: Timestamp) -> Result<StoredKey, &'static str> {
+    let stored = login.and_then(|login| login.api_key.clone());
+    let stored_hash = SecretHash::from_bytes(stored.as_ref().map_or([0; 32], |key| key.hash));
+    let same = ApiKey::hash_presented(presented) == stored_hash;
     let profile = login.map(|login| &login.user.profile);
-    let stands = profile.is_some_and(|profile| profile.status(now) == UserStatus::Active);
-    let may = profile.is_some_and(|profile| profile.privileges.allows(Privilege::Api));
-    match kept {
+    let is_active = profile.is_some_and(|profile| profile.status(now) == UserStatus::Active);
+    let has_privilege = profile.is_some_and(|profile| profile.privileges.allows(Privilege::Api));
+    match stored {
         None => Err("the API is not activated"),
         Some(_) if !same => Err("the API key is wrong"),
-        Some(_) if !stands => Err("the user is disabled or not valid at this time"),
-        Some(_) if !may => Err("the user lacks the privilege \"api\""),
+        Some(_) if !is_active => Err("the user is disabled or not valid at this time"),
+        Some(_) if !has_privilege => Err("the user lacks the privilege \"api\""),
         Some(key) => Ok(key),
     }
 }
 
 /// Records the use of the key, at most once a minute and after the answer.
-fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
-    if !app.rates.note_key_use(key.id) {
+fn note_use(app: &App, login: &Login, key: &StoredKey, now: Timestamp) {
+    if !app.access.rates.note_key_use(key.id) {
         return;
     }
     let (store, user, key) = (app.store.clone(), login.user.id, key.id);
-    app.background.spawn(async move {
+    app.tasks.background.spawn(async move {
         if let Err(error) = store.touch_api_key(user, key, now).await {
-            tracing::warn!(%error, "could not note the use of an API key");
+            tracing::warn!(%error, "could not record the use of an API key");
         }
     });
 }
@@ -143,7 +134,7 @@ fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
 /// limited. Responses of this operation, errors included, have only the members shown here.
 #[utoipa::path(post, path = "/api/Auth/Token", tag = "authentication", request_body = TokenRequest, security(()),
     responses(
-        (status = 200, description = "The token, issued.", body = TokenAnswer),
+        (status = 200, description = "The token was issued.", body = TokenAnswer),
         (status = 400, description = "The body is not valid.", body = TokenRefusal),
         (status = 401, description = "The user name or the API key is not valid.", body = TokenRefusal),
         (status = 405, description = "The method is not supported by this path.", body = TokenRefusal),
@@ -157,17 +148,17 @@ fn note_use(app: &App, login: &Login, key: &KeptKey, now: Timestamp) {
     ))]
 pub async fn create_token(
     State(app): State<App>,
-    Trial(context): Trial,
+    AttemptContext(context): AttemptContext,
     Credentials(body): Credentials,
 ) -> ApiResult<Json<TokenAnswer>> {
     let presented = read_request(&body.value)?;
     let mut attempt = Attempt::begin_without_hash(&app, &context, &presented.user_name).await?;
-    let login = attempt.judge(find_login(&app, &presented.user_name)).await?;
+    let login = attempt.check(find_login(&app, &presented.user_name)).await?;
     let now = app.clock.now();
     let proof = prove(login.as_ref(), &presented.api_key, now);
     match (proof, login) {
         (Ok(key), Some(login)) => {
-            let issued = app.authenticator.issue(login.account.id, login.user.id, key.id, now);
+            let issued = app.access.authenticator.issue(login.account.id, login.user.id, key.id, now);
             let (token, expires) = issued.map_err(internal)?;
             note_use(&app, &login, &key, now);
             Ok(Json(TokenAnswer { success: true, token, expires: expires.to_string() }))
@@ -185,7 +176,8 @@ pub async fn create_token(
 /// Returns the public keys with which clients can verify tokens of this server. Needs no authentication. The response
 /// may be cached for one hour; fetch it again when a token names an unknown key.
 #[utoipa::path(get, path = "/.well-known/jwks.json", tag = "authentication", security(()),
-    responses((status = 200, description = "The public keys, the signing one first.", body = JsonWebKeySet)))]
+    responses((status = 200, description = "The public keys. The key that signs new tokens is the first.", body = JsonWebKeySet)))]
 pub async fn list_signing_keys(State(app): State<App>) -> Response {
-    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.authenticator.jwks(app.clock.now()))).into_response()
+    ([(header::CACHE_CONTROL, KEYS_CACHED)], Json(app.access.authenticator.jwks(app.clock.now())))
+        .into_response()
 }

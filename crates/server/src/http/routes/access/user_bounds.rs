@@ -3,10 +3,10 @@
 use perigee_core::access::user::{Bound, User, UserProfile};
 use perigee_core::time::Timestamp;
 
-use crate::http::error::{ApiError, ApiResult, forbidden};
-use crate::http::extract::Caller;
+use crate::http::prelude::*;
 
-/// Copies the caller's `from` and `expires` to a new user who has none, unless the caller is a lasting owner.
+/// Copies the caller's `from` and `expires` to a new user who has none, unless the caller is an owner who does not
+/// expire.
 pub(in crate::http::routes) fn inherit_bounds(caller: &Caller, wanted: &mut UserProfile) {
     let own = &caller.user().profile;
     if own.is_lasting_owner(caller.now()) {
@@ -37,7 +37,7 @@ pub(in crate::http::routes) fn require_change_within_bounds(
     refuse(own.bound_exceeded_by_change(&present.profile, wanted, now))
 }
 
-/// Refuses to set the password of a user whose bounds exceed those of the caller: whoever sets it can sign in as that
+/// Refuses to set the password of a user whose bounds exceed those of the caller: the caller could then sign in as that
 /// user.
 pub(in crate::http::routes) fn require_within_bounds(caller: &Caller, user: &User) -> ApiResult<()> {
     match caller.user().profile.bound_exceeded_by(&user.profile, caller.now()) {
@@ -59,14 +59,14 @@ pub(in crate::http::routes) fn own_bounds() -> ApiError {
 }
 
 fn refuse(exceeded: Option<Bound>) -> ApiResult<()> {
-    let until = |instant: Timestamp| instant.to_string();
+    let text = |instant: Timestamp| instant.to_string();
     let message = match exceeded {
         None => return Ok(()),
         Some(Bound::From(from)) => {
-            format!("\"from\" cannot be before your own \"from\", {}.", until(from))
+            format!("\"from\" cannot be before your own \"from\", {}.", text(from))
         }
         Some(Bound::Expires(expires)) => {
-            format!("\"expires\" is required and cannot be after your own \"expires\", {}.", until(expires))
+            format!("\"expires\" is required and cannot be after your own \"expires\", {}.", text(expires))
         }
         Some(Bound::AdminDevices(most)) => format!(
             "Your own \"adminDevices\" is {most}, so a user to whom you grant \"devices.write\" needs \

@@ -1,17 +1,11 @@
 //! Links for setting a password: invitations for new users, and password resets.
 
-use axum::extract::State;
 use http::StatusCode;
-use perigee_core::access::credential::LinkPurpose as KeptPurpose;
+use perigee_core::access::credential::LinkPurpose as StoredPurpose;
 use perigee_core::access::user::User;
 use perigee_core::id::UserId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, forbidden};
-use crate::http::extract::{Caller, IdPath, Params, SessionCaller};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::access::user_bounds::require_within_bounds;
 use crate::http::routes::access::users::{find, require_power_over};
 use crate::http::routes::accounts::operator::InvitationView;
@@ -22,14 +16,14 @@ pub(in crate::http::routes) async fn make_invitation(
     caller: &Caller,
     user: &User,
 ) -> ApiResult<InvitationView> {
-    make_link(app, caller, user, KeptPurpose::Invitation).await
+    make_link(app, caller, user, StoredPurpose::Invitation).await
 }
 
 async fn make_link(
     app: &App,
     caller: &Caller,
     user: &User,
-    purpose: KeptPurpose,
+    purpose: StoredPurpose,
 ) -> ApiResult<InvitationView> {
     let (secret, new) = app.new_password_link(user.id, purpose);
     let (expires, language) = (new.expires, page_language(user));
@@ -61,10 +55,10 @@ fn refuse_own_link(caller: &Caller, user: &User) -> ApiResult<()> {
 }
 
 /// An invitation if the user has no password yet, else a reset.
-async fn purpose_for(app: &App, user: &User) -> ApiResult<KeptPurpose> {
+async fn purpose_for(app: &App, user: &User) -> ApiResult<StoredPurpose> {
     let login = app.store.find_login_by_id(user.id).await?;
     let has_password = login.is_some_and(|login| login.password_hash.is_some());
-    Ok(if has_password { KeptPurpose::Reset } else { KeptPurpose::Invitation })
+    Ok(if has_password { StoredPurpose::Reset } else { StoredPurpose::Invitation })
 }
 
 /// Result of mailing a password link.
@@ -86,14 +80,13 @@ pub struct MailedLinkView {
 /// password yet, else a link to reset it. The link works once. The requirements of
 /// `POST /api/users/{userId}/passwordLink` apply. At most three such e-mails are sent to a user within an hour.
 #[utoipa::path(post, path = "/api/users/{userId}/passwordLink/mail", tag = "users", security(("session" = [])),
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "Whether the e-mail was queued.", body = MailedLinkView)))]
+    responses((status = 200, description = "The result: whether the e-mail was queued.", body = MailedLinkView)))]
 pub async fn mail_password_link(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
     IdPath(id): IdPath<UserId>,
     params: Params,
-) -> ApiResult<Reply<MailedLinkView>> {
+) -> ApiReply<MailedLinkView> {
     params.finish()?;
     let user = find(&app, &caller, id).await?;
     require_power_over(&caller, &user)?;
@@ -111,17 +104,16 @@ pub async fn mail_password_link(
 /// reset it. The link works once, and earlier links of the user no longer work. Nothing is sent: pass the link on
 /// yourself, or use `POST /api/users/{userId}/passwordLink/mail`.
 ///
-/// Requires a console session, `users.write` and every privilege that the user holds. Callers cannot create a link for
-/// themselves, nor for a user whose `from`, `expires` or `adminDevices` allow more than their own.
+/// Requires a console session, the privilege `users.write` and every privilege that the user holds. Callers cannot
+/// create a link for themselves, nor for a user whose `from`, `expires` or `adminDevices` allow more than their own.
 #[utoipa::path(post, path = "/api/users/{userId}/passwordLink", tag = "users", security(("session" = [])),
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 201, description = "The link, created.", body = InvitationView)))]
+    responses((status = 201, description = "The link was created.", body = InvitationView)))]
 pub async fn create_password_link(
     State(app): State<App>,
     SessionCaller { caller, .. }: SessionCaller,
     IdPath(id): IdPath<UserId>,
     params: Params,
-) -> ApiResult<Reply<InvitationView>> {
+) -> ApiReply<InvitationView> {
     params.finish()?;
     let user = find(&app, &caller, id).await?;
     require_power_over(&caller, &user)?;

@@ -3,15 +3,13 @@
 
 use perigee_core::access::user::UserProfile;
 use perigee_core::devices::device::DeviceRef;
-use perigee_core::error::{Kind, StoreError, Unique};
+use perigee_core::error::Unique;
 use perigee_core::id::UserId;
 use perigee_core::text::Email;
 use secrecy::SecretString;
 use tokio::sync::OnceCell;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::Caller;
+use crate::http::prelude::*;
 
 /// Whether a user other than `own` has this e-mail address.
 pub(in crate::http::routes) async fn is_taken(
@@ -58,7 +56,7 @@ impl HashOnce {
         caller: &Caller,
         password: SecretString,
     ) -> ApiResult<String> {
-        let hash = || app.passwords.hash_for(caller.payer(), password);
+        let hash = || app.access.passwords.hash_for(caller.payer(), password);
         Ok(self.0.get_or_try_init(hash).await?.clone())
     }
 }

@@ -1,29 +1,16 @@
 //! Users of an account: who may sign in, with which privileges and which devices they see.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use perigee_core::access::actor::Scope;
 use perigee_core::access::credential::NewPassword;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::access::user::{NewUser, User, UserFilter, UserProfile};
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::UserId;
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result as StoreResult;
 use secrecy::SecretString;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::retry_changed;
-use crate::http::error::{ApiError, ApiResult, forbidden, invalid_body, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::json::{Pointer, Problem};
-use crate::http::list::answer_list;
-use crate::http::names::{Named, group_param, resolve_names};
-use crate::http::reply::{Done, Reply};
+use crate::http::names::group_param;
+use crate::http::prelude::*;
 use crate::http::routes::access::user_bounds::{
     inherit_bounds, own_bounds, require_change_within_bounds, require_creatable, require_within_bounds,
 };
@@ -48,15 +35,11 @@ async fn resolve_scope(app: &App, caller: &Caller, body: &mut Value) -> ApiResul
     Ok(())
 }
 
-/// A list of users, complete or one page.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UserList {
+list! {
+    /// A list of users, complete or one page.
+    pub struct UserList;
     /// Users that the caller may see, sorted by ID.
-    users: Vec<UserView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    users: UserView,
 }
 
 /// Whether the caller may see this user: callers who see the whole account see every user, others only themselves.
@@ -143,7 +126,7 @@ async fn list_self(
     if after.is_some_and(|after| after >= id.as_i64()) {
         return Ok(Page { items: Vec::new(), next: None });
     }
-    // Lists one user from this id on with the store's filter: it is this user, or this user does not match.
+    // Reads the first user from this id on that matches the filter. If it is another user, this one does not match.
     let from_self = PageRequest { after: Some(id.as_i64() - 1), limit: 1 };
     let first = app.store.list_users(scope, filter, from_self).await?;
     Ok(Page { items: first.items.into_iter().filter(|user| user.id == id).collect(), next: None })
@@ -152,16 +135,16 @@ async fn list_self(
 /// List users
 ///
 /// Returns the users of the account, sorted by ID. Callers who see the whole account get every user; a caller limited
-/// to a group or a device gets only their own user. The list is complete unless `limit` or `cursor` is given; it is
-/// then paged.
+/// to a group or a device gets only their own user. The list is complete unless `limit` or `cursor` is given; with
+/// either, it is returned in pages.
 #[utoipa::path(get, path = "/api/users", tag = "users", params(
-    ("limit" = Option<u32>, Query, description = "Maximum number of users per page.", minimum = 1, maximum = 1000),
+    ("limit" = Option<u32>, Query, description = "Maximum number of users in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only users whose name, e-mail address or description contains this text, in any letter case."),
     ("group" = Option<String>, Query, description = "Only users limited to this group, by ID or name.", example = "grp_01jc2m8k4n5p6"),
     ("tag" = Option<String>, Query, description = "Only users with this tag, as `key:value`.", example = "team:north"),
 ), responses((status = 200, description = "Users that the caller may see, sorted by ID.", body = UserList)))]
-pub async fn list_users(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+pub async fn list_users(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let group = group_param(&app, &caller, &mut params, "group").await?;
     let filter = UserFilter { text: params.text("q"), group, tag: params.tag() };
     let part = params.finish_list("users")?;
@@ -190,7 +173,7 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
     let Some(password) = password else { return Ok(create(profile, None).await?.into_inner()) };
     match check_before_hash(app, caller, &profile, None).await? {
         Ok(()) => {
-            let hash = app.passwords.hash_for(caller.payer(), password).await?;
+            let hash = app.access.passwords.hash_for(caller.payer(), password).await?;
             Ok(create(profile, Some(hash)).await?.into_inner())
         }
         Err(refused) if !has_key => Err(at_its_member(refused)),
@@ -200,7 +183,7 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
             Created::Before(user) => Ok(user),
             // The conflicting user was removed in the meantime.
             Created::Now(user) => {
-                let hash = app.passwords.hash_for(caller.payer(), password).await?;
+                let hash = app.access.passwords.hash_for(caller.payer(), password).await?;
                 let password = NewPassword { hash, end_api_key: false };
                 app.store.set_password(&caller.origin(), user.id, password, None).await?;
                 Ok(user)
@@ -211,20 +194,16 @@ async fn make(app: &App, caller: &Caller, wanted: Wanted, key: Option<Idempotenc
 
 /// Create a user
 ///
-/// Requires `users.write` and a caller who sees the whole account. Records a `user.created` event. A user without a
-/// password cannot sign in until they have set one through a link: see `POST /api/users/{userId}/passwordLink`.
+/// Creates a user of the account. Requires the privilege `users.write` and a caller who sees the whole account. Sends
+/// the event `user.created`. A user without a password cannot sign in until they have set one through a link: see `POST
+/// /api/users/{userId}/passwordLink`.
 ///
 /// Callers cannot grant privileges that they do not hold. If the caller has `from` or `expires`, the new user gets the
 /// same values where none are given, and cannot be valid outside them. If the caller has `adminDevices`, a new user
 /// with `devices.write` needs `adminDevices` 0. Owners who see the whole account and do not expire have no such limits.
 #[utoipa::path(post, path = "/api/users", tag = "users", request_body = UserInput,
-    responses((status = 201, description = "The user, created.", body = UserView)))]
-pub async fn create_user(
-    State(app): State<App>,
-    caller: Caller,
-    once: Once,
-    mut body: JsonBody,
-) -> ApiResult<Reply<UserView>> {
+    responses((status = 201, description = "The user was created.", body = UserView)))]
+pub async fn create_user(Call(app, caller): Call, once: Once, mut body: JsonBody) -> ApiReply<UserView> {
     caller.require(Privilege::UsersWrite)?;
     caller.require_whole_account()?;
     resolve_scope(&app, &caller, &mut body.value).await?;
@@ -235,68 +214,46 @@ pub async fn create_user(
     let held = once.hold(&app, &caller, &body)?;
     let user = make(&app, &caller, wanted, held.key.clone()).await?;
     let address = app.base_url.join(&format!("/api/users/{}", user.id));
-    let revision = user.revision;
-    Ok(caller.reply(UserView::from(user)).created(address).revision(revision))
+    Ok(caller.reply_at(user.revision, UserView::from(user)).created(address))
 }
 
 /// Retrieve a user
 ///
-/// Callers who see the whole account may read every user; others only their own.
+/// Returns one user. Callers who see the whole account may retrieve every user; others only their own.
 #[utoipa::path(get, path = "/api/users/{userId}", tag = "users",
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
     responses((status = 200, description = "The user with this ID.", body = UserView)))]
 pub async fn get_user(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<UserId>,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let user = find(&app, &caller, id).await?;
-    let revision = user.revision;
-    Ok(caller.reply(UserView::from(user)).revision(revision).into_response())
+    Ok(caller.reply_at(user.revision, UserView::from(user)).into_response())
 }
 
-/// Replace a user
-///
-/// Requires `users.write` and every privilege that the user holds. Members that are left out are set to their defaults;
-/// the password and the language stay unless given. The limits of `POST /api/users` apply. Callers who are not admins of
-/// the whole account cannot change their own `group`, `deviceId`, `privileges`, `adminDevices`, `from` or `expires`.
-/// Records a `user.updated` event. Fails with `last-owner` if the account would have no active owner.
-#[utoipa::path(put, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user, updated.", body = UserView)))]
-pub async fn replace_user(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<UserId>,
-    change: Change,
-) -> ApiResult<Reply<UserView>> {
-    change_user(state, caller, id, change).await
-}
-
-/// Update a user
-///
-/// Changes the members that are given and leaves the others as they are. The requirements and limits of
-/// `PUT /api/users/{userId}` apply. Records a `user.updated` event.
-#[utoipa::path(patch, path = "/api/users/{userId}", tag = "users", request_body = UserInput,
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
-    responses((status = 200, description = "The user, updated.", body = UserView)))]
-pub async fn update_user(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<UserId>,
-    change: Change,
-) -> ApiResult<Reply<UserView>> {
-    change_user(state, caller, id, change).await
+change_handlers! {
+    path: "/api/users/{userId}", tag: "users", body: UserInput, answer: UserView, "The updated user.";
+    /// Replace a user
+    ///
+    /// Replaces all settings of a user. Requires the privilege `users.write` and every privilege that the user holds.
+    /// Members that are left out are set to their defaults; the password and the language stay unless given. The limits
+    /// of `POST /api/users` apply. Callers who are not admins of the whole account cannot change their own `group`,
+    /// `deviceId`, `privileges`, `adminDevices`, `from` or `expires`. Sends the event `user.updated`. Fails with
+    /// `last-owner` if the account would have no active owner.
+    replace_user,
+    /// Update a user
+    ///
+    /// Changes the members that are given and leaves the others as they are. The requirements and limits of
+    /// `PUT /api/users/{userId}` apply. Sends the event `user.updated`.
+    update_user => change_user(id: IdPath<UserId>)
 }
 
 async fn change_user(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<UserId>,
     change: Change,
-) -> ApiResult<Reply<UserView>> {
+) -> ApiReply<UserView> {
     let hash = HashOnce::default();
     let user = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
@@ -325,24 +282,22 @@ async fn change_user(
         }
     })
     .await?;
-    app.identities.forget_user(user.id);
-    let revision = user.revision;
-    Ok(caller.reply(UserView::from(user)).revision(revision))
+    app.access.identities.invalidate_user(user.id);
+    Ok(caller.reply_at(user.revision, UserView::from(user)))
 }
 
 /// Delete a user
 ///
-/// Requires `users.write` and every privilege that the user holds. The user's API key, tokens and sessions end
-/// immediately. Records a `user.deleted` event. Fails with `last-owner` if the account would have no active owner.
+/// Deletes a user. Requires the privilege `users.write` and every privilege that the user holds. The user's API key,
+/// tokens and sessions end immediately. Sends the event `user.deleted`. Fails with `last-owner` if the account would
+/// have no active owner.
 #[utoipa::path(delete, path = "/api/users/{userId}", tag = "users",
-    params(("userId" = String, Path, description = "ID of the user.", example = "usr_01jc2m8k4n5p8")),
     responses((status = 200, description = "The user was deleted.", body = Done)))]
 pub async fn delete_user(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<UserId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let deleted_id = retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         require_power_over(&caller, &present)?;
@@ -351,6 +306,6 @@ pub async fn delete_user(
         Ok(deleted.map(|()| present.id))
     })
     .await?;
-    app.identities.forget_user(deleted_id);
+    app.access.identities.invalidate_user(deleted_id);
     Ok(caller.reply(Done {}))
 }

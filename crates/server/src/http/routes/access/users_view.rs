@@ -3,24 +3,20 @@
 use std::collections::BTreeMap;
 
 use perigee_core::access::preference::ConsoleLanguage;
-use perigee_core::access::privilege::{ParsePrivilegeError, Privilege, Privileges};
+use perigee_core::access::privilege::{ParsePrivilegeError, Privileges};
 use perigee_core::access::user::{User, UserProfile};
 use perigee_core::accounts::country::Country;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::text::{Description, Name};
 use perigee_core::zone::Zone;
 use secrecy::SecretString;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
 use crate::http::input::{
-    ByName, EmailAddress, Instant, Member, Set, TagMap, Whole, Word, array, input, one_of, read_fields, words,
+    ByName, EmailAddress, Instant, Member, Set, TagMap, Whole, Word, array, one_of, read_fields, words,
 };
 use crate::http::json::{Field, Fields, InstantOrNever};
+use crate::http::prelude::*;
 use crate::http::routes::access::session_password::{NewPasswordText, check_new_password};
 use crate::http::routes::access::session_preferences::ConsoleLanguageName;
 
@@ -56,7 +52,7 @@ pub struct UserView {
     /// Note about the user. Null if there is none.
     #[schema(example = "Night shift")]
     description: Option<String>,
-    /// Message to the user. Null if there is none.
+    /// Message to the user, shown in the settings of the console. Null if there is none.
     #[schema(example = "Welcome aboard")]
     message: Option<String>,
     /// Whether the user is disabled. Requests of a disabled user are refused with `user-disabled`.
@@ -77,7 +73,7 @@ pub struct UserView {
     /// ID of the only device that the user sees, whatever `group` is. Null if the user is not limited to a device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Maximum number of existing devices that the user has created. Null for no limit.
+    /// Maximum number of devices that the user may create. Devices that were deleted are not counted. Null for no limit.
     #[schema(example = 10)]
     admin_devices: Option<u32>,
     /// Time before which the user cannot sign in. Null for no such limit.
@@ -116,7 +112,7 @@ input! {
         language: Word<ConsoleLanguage>, nullable, example "es";
         /// Note about the user.
         description: Description, nullable, example "Night shift";
-        /// Message to the user.
+        /// Message to the user, shown in the settings of the console.
         message: Description, nullable, example "Welcome aboard";
         /// Whether the user is disabled. Requests of a disabled user are refused with `user-disabled`.
         disabled: bool, or(false), example false;
@@ -133,7 +129,7 @@ input! {
         group: ByName<GroupId>, nullable, example null;
         /// Only device that the user sees, by ID, identifier or a unique name. Null or empty for no such limit.
         device as "deviceId": ByName<DeviceId>, nullable, example null;
-        /// Maximum number of existing devices that the user has created. Null for no limit.
+        /// Maximum number of devices that the user may create. Devices that were deleted are not counted. Null for no limit.
         admin_devices as "adminDevices": Whole<0, { UserProfile::ADMIN_DEVICES_MAX }>, nullable, example 10;
         /// Time before which the user cannot sign in. Null for no such limit.
         from: Instant, nullable, example "2026-05-01T00:00:00Z";

@@ -1,23 +1,13 @@
 //! The account of the caller: name, time zone, licences and settings.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::accounts::account::{Account, AccountSettings, LICENSES_MAX, LicenseUse};
 use perigee_core::accounts::retention::RETENTION_DAYS_MAX;
-use perigee_core::error::Kind;
-use perigee_core::text::Name;
+use perigee_core::text::{Description, Name};
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, forbidden, not_found};
-use crate::http::extract::{Caller, Change, Params};
-use crate::http::input::{Object, Part, Whole, input, read_body};
+use crate::http::input::{Object, Part, Whole};
 use crate::http::json::Fields;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 /// Members of responses that clients do not set.
 const READ_ONLY: &[&str] = &["id", "creation", "lastModified"];
@@ -89,6 +79,9 @@ pub struct AccountSettingsView {
     /// limit.
     #[schema(example = 365)]
     retention_days: Option<u32>,
+    /// Telephone numbers and instructions, shown to users who handle a critical alert. Null for none.
+    #[schema(example = "MRCC Finisterre: +34 900 202 202")]
+    emergency_procedure: Option<String>,
 }
 
 input! {
@@ -119,6 +112,10 @@ input! {
         /// Retention of locations in days, for devices without a retention of their own. Null to keep locations without
         /// limit. Older locations are deleted within a day and cannot be restored.
         retention_days as "retentionDays": Whole<1, RETENTION_DAYS_MAX>, nullable, example 365;
+        /// Telephone numbers and instructions, shown to users who handle a critical alert. Every user of the account can
+        /// read them. Null for none.
+        emergency_procedure as "emergencyProcedure":
+            Description, nullable, example "MRCC Finisterre: +34 900 202 202";
     }
 }
 
@@ -132,10 +129,10 @@ input! {
 }
 
 impl Part for AccountSettingsInput {
-    type Value = (u32, Option<u32>);
+    type Value = (u32, Option<u32>, Option<String>);
 
-    fn make(self, _fields: &mut Fields<'_>) -> Option<(u32, Option<u32>)> {
-        Some((self.expiry_notice_days?, self.retention_days))
+    fn make(self, _fields: &mut Fields<'_>) -> Option<Self::Value> {
+        Some((self.expiry_notice_days?, self.retention_days, self.emergency_procedure))
     }
 }
 
@@ -165,6 +162,7 @@ impl AccountView {
             settings: AccountSettingsView {
                 expiry_notice_days: account.settings.expiry_notice_days,
                 retention_days: account.settings.retention_days,
+                emergency_procedure: account.settings.emergency_procedure,
             },
             creation: account.creation.to_string(),
             last_modified: account.last_modified.to_string(),
@@ -177,9 +175,10 @@ fn read_account(mut body: Value, by_operator: bool) -> ApiResult<Wanted> {
         members.remove("licenses");
     }
     read_body(&body, &[ENVELOPE, READ_ONLY], |input: AccountInput, _| {
-        let (expiry_notice_days, retention_days) = input.settings?;
+        let (expiry_notice_days, retention_days, emergency_procedure) = input.settings?;
         let (name, time_zone) = (input.name?, input.time_zone?);
-        let settings = AccountSettings { name, time_zone, expiry_notice_days, retention_days };
+        let settings =
+            AccountSettings { name, time_zone, expiry_notice_days, retention_days, emergency_procedure };
         Some(Wanted { settings, licenses: input.licenses })
     })
 }
@@ -189,7 +188,7 @@ async fn find(app: &App, caller: &Caller) -> ApiResult<Account> {
     app.store.find_account(caller.account().id).await?.ok_or_else(|| not_found(Kind::Account))
 }
 
-async fn answer(app: &App, caller: &Caller, account: Account) -> ApiResult<Reply<AccountAnswer>> {
+async fn answer(app: &App, caller: &Caller, account: Account) -> ApiReply<AccountAnswer> {
     let licenses = app.store.license_use(account.id).await?;
     let revision = account.revision;
     let body = AccountAnswer { account: AccountView::new(account, licenses) };
@@ -201,11 +200,7 @@ async fn answer(app: &App, caller: &Caller, account: Account) -> ApiResult<Reply
 /// Returns the account of the caller. Requires a caller who sees the whole account.
 #[utoipa::path(get, path = "/api/account", tag = "account",
     responses((status = 200, description = "The account of the caller.", body = AccountAnswer)))]
-pub async fn get_account(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<AccountAnswer>> {
+pub async fn get_account(Call(app, caller): Call, params: Params) -> ApiReply<AccountAnswer> {
     params.finish()?;
     let account = find(&app, &caller).await?;
     answer(&app, &caller, account).await
@@ -213,17 +208,13 @@ pub async fn get_account(
 
 /// Update the account
 ///
-/// Changes the name, the time zone and the settings of the account. Requires `admin` and a caller who sees the whole
-/// account. The body has the members of `account`, with or without the object `account` around them. Only operators of
-/// the server can change `licenses.total`. Fails with `licenses-in-use` if more devices are active than licences are
-/// set.
+/// Changes the name, the time zone and the settings of the account. Requires the privilege `admin` and a caller who
+/// sees the whole account. The body has the members of `account`, with or without the object `account` around them.
+/// Only operators of the server can change `licenses.total`. Fails with `licenses-in-use` if more devices are active
+/// than licences are set.
 #[utoipa::path(patch, path = "/api/account", tag = "account", request_body = AccountInput,
-    responses((status = 200, description = "The account, updated.", body = AccountAnswer)))]
-pub async fn update_account(
-    State(app): State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<AccountAnswer>> {
+    responses((status = 200, description = "The updated account.", body = AccountAnswer)))]
+pub async fn update_account(Call(app, caller): Call, change: Change) -> ApiReply<AccountAnswer> {
     let change = change.nested("account");
     let account = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller).await?;
@@ -238,7 +229,7 @@ pub async fn update_account(
                 "Only operators of the server can set licences. Leave out \"licenses\", or ask an operator.",
             ));
         }
-        let wanted = read_account(wanted, is_operator).map_err(|error| change.place(error))?;
+        let wanted = read_account(wanted, is_operator).map_err(|error| change.rebase(error))?;
         let (store, actor) = (&app.store, caller.actor());
         Ok(match wanted.licenses {
             Some(licenses) => {
@@ -248,6 +239,6 @@ pub async fn update_account(
         })
     })
     .await?;
-    app.identities.forget_account(account.id);
+    app.access.identities.invalidate_account(account.id);
     answer(&app, &caller, account).await
 }

@@ -2,20 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::State;
 use perigee_core::accounts::account::Account;
 use perigee_core::day::day_of;
 use perigee_core::id::UserId;
 use perigee_core::store::{CALL_RETENTION_DAYS, HourCalls};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_S: i64 = 86_400;
@@ -163,23 +157,19 @@ async fn view(app: &App, caller: &Caller, span: &Span, account: &Account) -> Api
 
 /// Retrieve API usage
 ///
-/// Returns how many API calls the users of the account made, by hour or day. The caller must see the whole account.
-/// Counts are kept for 32 days; the range begins no earlier. Hours begin on the hour in UTC and count for the day in
-/// which they begin. If the server crashes, the counts of the last minute are lost.
+/// Returns how many API calls the users of the account made, by hour or day. Requires a caller who sees the whole
+/// account. Counts are kept for 32 days; the range begins no earlier. Calls are counted by hours of UTC. An hour counts
+/// for the day of the account in which it begins. If the server crashes, the counts of the last minute are lost.
 #[utoipa::path(get, path = "/api/account/usage", tag = "account", params(
     ("from" = Option<String>, Query, description = "Start of the time range. Default: 30 days before `to`.", example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "End of the time range. Default: the current time.", example = "2026-05-31T00:00:00Z"),
     ("unit" = Option<String>, Query, description = "Length of each step: `hour` or `day`. Default: `day`.", example = "day", pattern = "^(hour|day)$"),
 ), responses((status = 200, description = "The API calls over time.", body = UsageAnswer)))]
-pub async fn get_usage(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<UsageAnswer>> {
+pub async fn get_usage(Call(app, caller): Call, params: Params) -> ApiReply<UsageAnswer> {
     let span = read_span(params, caller.zone(), caller.now())?;
     caller.require_whole_account()?;
     // Adds the calls that this node has counted and not saved yet.
-    app.hours.save(&*app.store).await?;
+    app.counters.hours.save(&*app.store).await?;
     let usage = view(&app, &caller, &span, caller.account()).await?;
     Ok(caller.reply(UsageAnswer { usage }))
 }

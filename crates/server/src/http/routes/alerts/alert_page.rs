@@ -1,19 +1,18 @@
-//! The page behind the link in a message about an alert, on which its recipient acknowledges it without an account.
+//! The page behind the link in a message about an alert, on which the recipient acknowledges the alert without an
+//! account.
 
 use axum::body::Bytes;
-use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Html;
 use http::{HeaderMap, StatusCode};
 use perigee_core::access::actor::Via;
 use perigee_core::alerts::alert::{AlertNote, NotifiedAlert};
 use perigee_core::text::NAME_MAX;
 
-use crate::app::App;
 use crate::auth::AlertLink;
 use crate::http::context::RequestContext;
-use crate::http::error::ApiResult;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
+use crate::http::prelude::*;
 use crate::http::routes::alerts::alert_page_text::{AlertPage, PageText};
 
 /// Shows the alert and a form. Changes nothing, because mail scanners and chat programs follow links.
@@ -26,8 +25,8 @@ pub async fn get_alert_page(
     let Some((link, notified)) = open(&app, &context, &token).await? else {
         return Ok(no_such_link(&headers));
     };
-    let is_over = app.clock.now() >= link.expires;
-    Ok(Html(AlertPage::of(&app.base_url, &notified, is_over, None)).into_response())
+    let is_expired = app.clock.now() >= link.expires;
+    Ok(Html(AlertPage::of(&app.base_url, &notified, is_expired, None)).into_response())
 }
 
 /// Acknowledges the alert with a name and a note.
@@ -41,16 +40,16 @@ pub async fn acknowledge_by_link(
     let Some((link, notified)) = open(&app, &context, &token).await? else {
         return Ok(no_such_link(&headers));
     };
-    let is_over = app.clock.now() >= link.expires;
+    let is_expired = app.clock.now() >= link.expires;
     let (name, note) = read_form(&body);
-    if is_over || name.is_none() {
-        let problem = (!is_over).then(|| PageText::of(&notified).name_missing);
-        let page = Html(AlertPage::of(&app.base_url, &notified, is_over, problem));
+    if is_expired || name.is_none() {
+        let problem = (!is_expired).then(|| PageText::of(&notified).name_missing);
+        let page = Html(AlertPage::of(&app.base_url, &notified, is_expired, problem));
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }
     let origin = context.origin(Via::Link, None);
     let name = name.unwrap_or_default();
-    let done = app.store.acknowledge_told_alert(&origin, link.account, link.message, name, note).await?;
+    let done = app.store.acknowledge_notified_alert(&origin, link.account, link.message, name, note).await?;
     match done {
         Some(notified) => Ok(Html(AlertPage::of(&app.base_url, &notified, false, None)).into_response()),
         None => Ok(no_such_link(&headers)),
@@ -64,21 +63,21 @@ async fn open(
     context: &RequestContext,
     token: &str,
 ) -> ApiResult<Option<(AlertLink, NotifiedAlert)>> {
-    let rated = app.rates.bad_token(context.address(), false);
+    let rated = app.access.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
         return Err(too_many(rated, "Too many invalid links were opened from this IP address."));
     }
-    let Some(link) = app.alert_links.read(token) else {
-        app.rates.bad_token(context.address(), true);
+    let Some(link) = app.access.alert_links.read(token) else {
+        app.access.rates.bad_token(context.address(), true);
         return Ok(None);
     };
-    let rated = app.rates.view(token, context.address());
+    let rated = app.access.rates.view(token, context.address());
     if !rated.allowance.allowed {
         context.set_rated(rated);
         return Err(too_many(rated, "This link was opened too often."));
     }
-    let notified = app.store.find_told_alert(link.account, link.message).await?;
+    let notified = app.store.find_notified_alert(link.account, link.message).await?;
     Ok(notified.map(|notified| (link, notified)))
 }
 

@@ -11,7 +11,7 @@ use perigee_notify::template::alert_title;
 use crate::config::BaseUrl;
 use crate::http::routes::notifications::mail_page::{self, escape};
 
-/// What the page says in one language.
+/// The texts of the page in one language.
 #[derive(Clone, Copy)]
 pub(in crate::http::routes) struct PageText {
     language: &'static str,
@@ -58,15 +58,15 @@ const SPANISH: PageText = PageText {
     time: "Hora",
     place: "Lugar",
     map: "Ver en un mapa",
-    acknowledged: "{name} confirmó esta alerta a las {time}.",
+    acknowledged: "{name} atendió esta alerta a las {time}.",
     somebody: "Alguien",
     ended: "Esta alerta terminó a las {time}.",
-    open: "Nadie ha confirmado todavía esta alerta. Confírmela si se ocupa de ella: los demás lo sabrán y no se avisará \
+    open: "Nadie ha atendido todavía esta alerta. Atiéndala si se ocupa de ella: los demás lo sabrán y no se notificará \
            a nadie más.",
-    over: "Este enlace ha caducado. Inicie sesión o pida a alguien de {account} que confirme la alerta.",
+    over: "Este enlace ha caducado. Inicie sesión o pida a alguien de {account} que atienda la alerta.",
     name: "Su nombre",
     note: "Nota (opcional)",
-    acknowledge: "Confirmar",
+    acknowledge: "Atender",
     add_note: "Añadir una nota",
     no_link: "Este enlace no es válido. Abra el enlace completo del mensaje que ha recibido.",
     name_missing: "Escriba su nombre, para que los demás sepan quién se ocupa.",
@@ -87,29 +87,34 @@ impl AlertPage {
     pub(in crate::http::routes) fn of(
         base_url: &BaseUrl,
         notified: &NotifiedAlert,
-        is_over: bool,
+        is_expired: bool,
         problem: Option<&str>,
     ) -> String {
-        let say = PageText::of(notified);
+        let texts = PageText::of(notified);
         let alert = &notified.alert.alert;
         let text = alert.text.as_ref().map(|text| format!("<p>{}</p>\n", escape(text))).unwrap_or_default();
-        let state = format!("<p role=\"status\" class=\"message\">{}</p>\n", state(say, notified, is_over));
+        let state =
+            format!("<p role=\"status\" class=\"message\">{}</p>\n", state(texts, notified, is_expired));
         let problem = problem
             .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
             .unwrap_or_default();
-        let form = if is_over { String::new() } else { form(say, notified) };
+        let form = if is_expired { String::new() } else { form(texts, notified) };
         let incident = escape(&base_url.join(&format!("/alerts/{}", notified.alert.id)));
         let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&notified.account));
-        let body: [String; 6] = [text, facts(say, notified), state, problem, form, incident];
+        let body: [String; 6] = [text, facts(texts, notified), state, problem, form, incident];
         let title = alert_title(&alert.name, notified.preferences.language.as_str());
         let title = format!("{} · {}", escape(title), escape(&notified.device));
-        mail_page::page(say.language, &title, &body.concat())
+        mail_page::page(texts.language, &title, &body.concat())
     }
 
     /// The page for a link that is invalid, or whose message was deleted.
     pub(in crate::http::routes) fn problem(headers: &HeaderMap) -> String {
-        let say = if mail_page::PageText::of(headers).is_spanish() { SPANISH } else { ENGLISH };
-        mail_page::page(say.language, "Perigee", &format!("<p class=\"message problem\">{}</p>", say.no_link))
+        let texts = if mail_page::PageText::of(headers).is_spanish() { SPANISH } else { ENGLISH };
+        mail_page::page(
+            texts.language,
+            "Perigee",
+            &format!("<p class=\"message problem\">{}</p>", texts.no_link),
+        )
     }
 }
 
@@ -120,11 +125,11 @@ fn clock(notified: &NotifiedAlert, at: Timestamp) -> String {
 }
 
 /// Device, time and position of the alert, as HTML.
-fn facts(say: PageText, notified: &NotifiedAlert) -> String {
+fn facts(texts: PageText, notified: &NotifiedAlert) -> String {
     let alert = &notified.alert.alert;
     let fact = |name: &str, value: String| format!("<dt>{name}</dt><dd>{value}</dd>\n");
     let place = notified.alert.best_position().map(|(latitude, longitude)| {
-        let is_spanish = say.language == SPANISH.language;
+        let is_spanish = texts.language == SPANISH.language;
         let language = if is_spanish { ConsoleLanguage::Spanish } else { ConsoleLanguage::English };
         let reader = Reader { language, units: notified.preferences.units };
         let words = describe((latitude, longitude), reader, Form::Full);
@@ -133,41 +138,41 @@ fn facts(say: PageText, notified: &NotifiedAlert) -> String {
         let map = format!(
             "https://www.openstreetmap.org/?mlat={latitude:.5}&amp;mlon={longitude:.5}#map=12/{latitude:.5}/{longitude:.5}"
         );
-        let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", say.map);
-        fact(say.place, format!("{words}{latitude:.5}, {longitude:.5}<br>{link}"))
+        let link = format!("<a rel=\"noreferrer\" href=\"{map}\">{}</a>", texts.map);
+        fact(texts.place, format!("{words}{latitude:.5}, {longitude:.5}<br>{link}"))
     });
-    let device = fact(say.device, escape(&notified.device));
-    let time = fact(say.time, clock(notified, alert.time));
+    let device = fact(texts.device, escape(&notified.device));
+    let time = fact(texts.time, clock(notified, alert.time));
     format!("<dl>{device}{time}{}</dl>\n", place.unwrap_or_default())
 }
 
 /// The state of the alert: open, acknowledged or ended.
-fn state(say: PageText, notified: &NotifiedAlert, is_over: bool) -> String {
+fn state(texts: PageText, notified: &NotifiedAlert, is_expired: bool) -> String {
     match (&notified.alert.acknowledged, notified.alert.ended_at) {
         (Some((at, _)), _) => {
             let name = notified.alert.acknowledged_name.as_deref().or(notified.acknowledged_by.as_deref());
-            let text = say.acknowledged.replace("{time}", &clock(notified, *at));
-            text.replace("{name}", &escape(name.unwrap_or(say.somebody)))
+            let text = texts.acknowledged.replace("{time}", &clock(notified, *at));
+            text.replace("{name}", &escape(name.unwrap_or(texts.somebody)))
         }
-        (None, Some(at)) => say.ended.replace("{time}", &clock(notified, at)),
-        (None, None) if is_over => say.over.replace("{account}", &escape(&notified.account)),
-        (None, None) => say.open.to_owned(),
+        (None, Some(at)) => texts.ended.replace("{time}", &clock(notified, at)),
+        (None, None) if is_expired => texts.over.replace("{account}", &escape(&notified.account)),
+        (None, None) => texts.open.to_owned(),
     }
 }
 
 /// The form that acknowledges an alert, or adds a note to one that was acknowledged.
-fn form(say: PageText, notified: &NotifiedAlert) -> String {
+fn form(texts: PageText, notified: &NotifiedAlert) -> String {
     let name = escape(notified.preferences.name.as_deref().unwrap_or_default());
     let is_open = notified.alert.acknowledged.is_none();
-    let button = if is_open { say.acknowledge } else { say.add_note };
+    let button = if is_open { texts.acknowledge } else { texts.add_note };
     format!(
         "<form method=\"post\">\n<label for=\"name\">{}</label>\n\
          <input id=\"name\" type=\"text\" name=\"name\" value=\"{name}\" required maxlength=\"{NAME_MAX}\" \
          autocomplete=\"name\">\n<label for=\"note\">{}</label>\n\
          <textarea id=\"note\" name=\"note\" rows=\"3\" maxlength=\"{}\"></textarea>\n\
          <button type=\"submit\">{button}</button>\n</form>\n",
-        say.name,
-        say.note,
+        texts.name,
+        texts.note,
         AlertNote::TEXT_MAX
     )
 }

@@ -1,13 +1,10 @@
 //! Recipients of an alert of a device, and test messages to them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
-use axum::extract::State;
 use perigee_core::access::actor::Reach;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::device::Device;
-use perigee_core::error::Kind;
 use perigee_core::id::RuleId;
 use perigee_core::notifications::notification::{
     Audience, Channel, EmailCaps, EmailConsent, MessagingSettings, Notice, Quota, SendingPolicy, Source,
@@ -15,16 +12,9 @@ use perigee_core::notifications::notification::{
 };
 use perigee_core::notifications::routing::{AlertRouting, RoutingHolder};
 use perigee_core::rules::rule::Rule;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::config::SmsGateway;
-use crate::http::error::{ApiError, ApiResult, not_found};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, DevicePath, Params};
 use crate::http::hidden_address::{hidden, is_visible};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::{ChannelName, SeverityName};
 use crate::http::routes::devices::find_device;
 use crate::http::routes::notifications::alert_routing::named_addresses;
@@ -36,7 +26,7 @@ use crate::http::schedule::ScheduleView;
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRecipients)]
 pub struct AlertRecipientsView {
-    /// Recipients by e-mail and SMS, one entry for each address, even if several sources name it.
+    /// Recipients by address, one entry for each address, even if several sources name it.
     recipients: Vec<AlertRecipientView>,
     /// Webhooks that the alert is sent to.
     webhooks: Vec<RoutedWebhookView>,
@@ -51,10 +41,10 @@ pub struct AlertRecipientsView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRecipient)]
 pub struct AlertRecipientView {
-    /// Channel by which the recipient is notified: `email` or `sms`.
+    /// Channel by which the recipient is notified.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// E-mail address, or telephone number in international form. Callers who see only a group or a device get only
+    /// Address in the format of the channel. Callers who see only a group or a device get only
     /// the first characters, such as `a***`, of addresses that neither the routing of that group or device nor the
     /// rule names, unless it is their own address.
     #[schema(example = "ana@example.com")]
@@ -99,16 +89,14 @@ impl SendingCheck {
         let config = &app.config;
         let prefixes = config.sms.allowed().map(|allowed| allowed.prefixes()).unwrap_or_default();
         let policy = SendingPolicy {
-            email_on: config.notifications.is_on(Channel::Email) && !config.email.host.is_empty(),
-            sms_on: config.notifications.is_on(Channel::Sms) && config.sms.gateway != SmsGateway::None,
-            sms_daily_segments: None,
-            sms_monthly_segments: None,
+            on: config.channels_on(),
+            caps: BTreeMap::new(),
             sms_prefixes: prefixes,
             email_caps: EmailCaps::default(),
             confirmation: config.notifications.confirmation(),
             lease_ms: 0,
         };
-        let settings = app.store.find_messaging(caller.scope()).await?.settings;
+        let settings = app.store.get_notification_settings(caller.scope()).await?.settings;
         Ok(Self { policy, settings })
     }
 
@@ -121,13 +109,10 @@ impl SendingCheck {
         severity: Severity,
     ) -> Option<&'static str> {
         let limits = &device.settings.limits;
-        let (limit, used) = match channel {
-            Channel::Email => (limits.daily_emails, device.counters.emails_sent),
-            Channel::Sms => (limits.daily_sms, device.counters.sms_sent),
-        };
+        let (limit, used) = (limits.daily_limit(channel), device.counters.by(channel).messages);
         let quota = Quota { limit, reserve: limits.critical_reserve, used };
         let refused = || {
-            if channel != Channel::Email {
+            if channel != Channel::EMAIL {
                 None
             } else if consent.unsubscribed_at.is_some() {
                 Some(SuppressedReason::Unsubscribed)
@@ -160,7 +145,7 @@ async fn readable(
     }
     let mut routings: Vec<AlertRouting> = Vec::new();
     for holder in holders {
-        routings.extend(app.store.find_routing(scope, holder).await?.routing);
+        routings.extend(app.store.get_routing(scope, holder).await?.routing);
     }
     routings.extend(rule.map(|rule| rule.settings.routing.clone()));
     let named = routings.iter().flat_map(named_addresses);
@@ -179,7 +164,7 @@ async fn view(
     let addressees = audience.addressees(now, zone);
     let named = addressees.iter().map(|one| one.address.to_owned()).collect();
     let (consents, admitted) = app.store.list_email_consents(caller.scope(), named).await?;
-    let is_email: Vec<bool> = addressees.iter().map(|one| one.channel == Channel::Email).collect();
+    let is_email: Vec<bool> = addressees.iter().map(|one| one.channel == Channel::EMAIL).collect();
     let emails: Vec<EmailConsent> = consents
         .iter()
         .zip(&is_email)
@@ -187,14 +172,14 @@ async fn view(
         .map(|(consent, _)| *consent)
         .collect();
     let to_confirm = check.policy.confirmation.to_ask(&emails, admitted);
-    let mut email = 0..;
+    let mut email_indices = 0..;
     let mut recipients = Vec::with_capacity(addressees.len());
     for (addressee, consent) in addressees.iter().zip(consents) {
-        let must_confirm = addressee.channel == Channel::Email
-            && email.next().is_some_and(|index| to_confirm.contains(&index));
+        let must_confirm = addressee.channel == Channel::EMAIL
+            && email_indices.next().is_some_and(|index| to_confirm.contains(&index));
         let same = audience.recipients.iter().filter(|(_, recipient)| {
             recipient.destination.channel() == addressee.channel
-                && recipient.destination.as_str().eq_ignore_ascii_case(addressee.address)
+                && addressee.channel.is_same_address(recipient.destination.as_str(), addressee.address)
         });
         let mut named_by: Vec<_> = same.clone().map(|(source, _)| *source).collect();
         named_by.sort_unstable();
@@ -244,16 +229,14 @@ async fn read_rule(app: &App, caller: &Caller, params: &mut Params) -> ApiResult
 /// rule and of watch lists. For each recipient who would not be reached now, `problem` says why. The device must be
 /// visible to the caller. Nothing is sent.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/alertRecipients", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("rule" = Option<String>, Query, description = "ID of a rule: list the recipients of an alert that this rule raises. Default: an alert without a rule.", example = "rul_01jc2m8k4n5p6"),
     ("severity" = Option<SeverityName>, Query, description = "Severity of the alert. Default: `critical`."),
 ), responses((status = 200, description = "Recipients of the alert.", body = AlertRecipientsView)))]
 pub async fn list_alert_recipients(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     mut params: Params,
-) -> ApiResult<Reply<AlertRecipientsView>> {
+) -> ApiReply<AlertRecipientsView> {
     let severity = params.word("severity", &Severity::ALL.map(|severity| (severity.name(), severity)));
     let device = find_device(&app, &caller, device.as_ref()).await?;
     let rule = read_rule(&app, &caller, &mut params).await?;
@@ -269,19 +252,17 @@ pub async fn list_alert_recipients(
 /// Send test messages to the recipients of a device
 ///
 /// Sends a test message to everybody who would be notified of an alert of the device, including the recipients of
-/// escalation steps. The caller needs `devices.write`. Webhooks get no message; test them with `POST
+/// escalation steps. Requires the privilege `devices.write`. Webhooks get no message; test them with `POST
 /// /api/webhooks/{webhookId}/test`. An account may send up to 200 test messages per hour. Test messages count against
 /// the caps of the account, not against the daily limits of the device.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/alertRecipients/test", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("rule" = Option<String>, Query, description = "ID of a rule: send to the recipients of this rule too. Default: none.", example = "rul_01jc2m8k4n5p6"),
 ), responses((status = 200, description = "The test messages were queued.", body = TestMessagesView)))]
 pub async fn test_alert_recipients(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     mut params: Params,
-) -> ApiResult<Reply<TestMessagesView>> {
+) -> ApiReply<TestMessagesView> {
     let device = find_device(&app, &caller, device.as_ref()).await?;
     let rule = read_rule(&app, &caller, &mut params).await?;
     params.finish()?;

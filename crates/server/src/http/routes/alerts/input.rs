@@ -9,13 +9,13 @@ use crate::http::json::{Fields, Pointer, Problem};
 use crate::http::routes::locations::{latitude, longitude};
 use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attributes};
 
-/// Reads one alert of a request, at this place of the body. A time without an offset is in the zone.
-pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Alert, ItemError> {
+/// Reads one alert of a request, at this pointer of the body. A time without an offset is in the zone.
+pub(super) fn read_alert(item: &Value, pointer: Pointer, zone: &Zone) -> Result<Alert, ItemError> {
     let Value::Object(members) = item else {
         let detail = "An alert must be a JSON object with \"dateTime\" and \"alertName\".".to_owned();
-        return Err(ItemError { code: "invalid-alert", problems: vec![Problem { pointer: place, detail }] });
+        return Err(ItemError { code: "invalid-alert", problems: vec![Problem { pointer, detail }] });
     };
-    let mut fields = Fields::of_object(members, place).in_zone(zone);
+    let mut fields = Fields::of_object(members, pointer).in_zone(zone);
     fields.ignore(ADDED);
     let time = fields.instant("dateTime").required();
     let name = fields.text("alertName").chars(1..=Alert::NAME_MAX).required();
@@ -24,7 +24,7 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
     let longitude = fields.number("longitude").convert(longitude).nullable();
     require_both(&mut fields);
     let critical = fields.boolean("critical").nullable().unwrap_or(false);
-    let (attributes, met_strange) = read_attributes(&mut fields);
+    let (attributes, has_unknown) = read_attributes(&mut fields);
     check_texts(&mut fields, attribute_bytes(&attributes));
     let alert = fields.finish(|| {
         let name = name?;
@@ -36,8 +36,8 @@ pub(super) fn read_alert(item: &Value, place: Pointer, zone: &Zone) -> Result<Al
         Some(Alert { time: time?, name, text, position, critical, attributes })
     });
     alert.map_err(|problems| {
-        let only_strange = met_strange && problems.len() == 1;
-        ItemError { code: if only_strange { "unknown-member" } else { "invalid-alert" }, problems }
+        let only_unknown = has_unknown && problems.len() == 1;
+        ItemError { code: if only_unknown { "unknown-member" } else { "invalid-alert" }, problems }
     })
 }
 
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_what_is_right() {
+    fn reads_valid_alerts() {
         assert_eq!(read(&json!({})).position, None);
         assert_eq!(read(&json!({"latitude": null, "longitude": null})).position, None);
         assert!(read(&json!({"latitude": 1, "longitude": 180})).position.is_some());
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_in_its_place() {
+    fn refuses_with_a_pointer() {
         let check = |members: &Value, code: &str, member: &str, rest: &str| {
             let error =
                 read_alert(&with(members), Pointer::root().member("alert"), &Zone::utc()).unwrap_err();

@@ -1,22 +1,12 @@
 //! Notes about alerts.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::alerts::alert::AlertNote;
-use perigee_core::error::Kind;
 use perigee_core::id::{AlertId, AlertNoteId};
 use perigee_core::text::Lines;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::all::find;
-use crate::app::App;
-use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, IdPath, IdsPath, JsonBody, Once, Params};
-use crate::http::input::{input, read_body};
-use crate::http::reply::Reply;
+use crate::http::extract::IdsPath;
+use crate::http::prelude::*;
 
 /// A note about an alert, or the record that somebody acknowledged the alert.
 #[derive(Serialize, ToSchema)]
@@ -79,14 +69,12 @@ fn read_note(body: &Value) -> ApiResult<String> {
 ///
 /// Returns the notes about an alert, oldest first, with who wrote each. The alert must be visible to the caller.
 #[utoipa::path(get, path = "/api/alerts/{alertId}/notes", tag = "alerts",
-    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
     responses((status = 200, description = "The notes, oldest first.", body = AlertNoteList)))]
 pub async fn list_alert_notes(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<AlertId>,
     params: Params,
-) -> ApiResult<Reply<AlertNoteList>> {
+) -> ApiReply<AlertNoteList> {
     params.finish()?;
     let alert = find(&app, &caller, id).await?;
     let notes = app.store.list_alert_notes(caller.scope(), alert.id).await?;
@@ -96,16 +84,13 @@ pub async fn list_alert_notes(
 /// Retrieve a note of an alert
 ///
 /// Returns one note about an alert. The alert must be visible to the caller.
-#[utoipa::path(get, path = "/api/alerts/{alertId}/notes/{noteId}", tag = "alerts", params(
-    ("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9"),
-    ("noteId" = String, Path, description = "ID of the note.", example = "nte_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The note with this ID.", body = AlertNoteView)))]
+#[utoipa::path(get, path = "/api/alerts/{alertId}/notes/{noteId}", tag = "alerts",
+    responses((status = 200, description = "The note with this ID.", body = AlertNoteView)))]
 pub async fn get_alert_note(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdsPath(id, note): IdsPath<AlertId, AlertNoteId>,
     params: Params,
-) -> ApiResult<Reply<AlertNoteView>> {
+) -> ApiReply<AlertNoteView> {
     params.finish()?;
     let alert = find(&app, &caller, id).await?;
     let notes = app.store.list_alert_notes(caller.scope(), alert.id).await?;
@@ -115,18 +100,16 @@ pub async fn get_alert_note(
 
 /// Create a note of an alert
 ///
-/// Adds a note to an alert, in the name of the caller. The caller needs `alerts.write`. An alert can have up to 200
-/// notes. Notes cannot be changed or deleted.
+/// Adds a note to an alert, in the name of the caller. Requires the privilege `alerts.write`. An alert can have up to
+/// 200 notes. Notes cannot be changed or deleted.
 #[utoipa::path(post, path = "/api/alerts/{alertId}/notes", tag = "alerts", request_body = AlertNoteInput,
-    params(("alertId" = String, Path, description = "ID of the alert.", example = "alr_01jc2m8k4n5p9")),
     responses((status = 201, description = "The note was created.", body = AlertNoteView)))]
 pub async fn create_alert_note(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     IdPath(id): IdPath<AlertId>,
     body: JsonBody,
-) -> ApiResult<Reply<AlertNoteView>> {
+) -> ApiReply<AlertNoteView> {
     let alert = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;
     let text = read_note(&body.value)?;

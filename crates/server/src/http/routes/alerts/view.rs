@@ -5,13 +5,13 @@ use perigee_core::alerts::severity::Severity;
 use perigee_core::locations::location::Degrees;
 use perigee_core::locations::place::Reader;
 use perigee_core::notifications::notification::Channel;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
+use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
-use crate::http::input::{FULL_LINE, LINES, Word, words};
+use crate::http::input::{FULL_LINE, LINES, Word, Words, words};
 use crate::http::place::place_of;
+use crate::http::prelude::*;
 use crate::http::submission::{AttributeValue, open_schema, write_attributes};
 
 /// Members of answers that are ignored in submitted alerts.
@@ -32,7 +32,7 @@ pub(super) const ADDED: &[&str] = &[
     "place",
 ];
 
-/// An alert: something that happened to a device and that somebody should know.
+/// An alert: an incident of a device, such as an SOS, that the device reported, a client submitted or a rule raised.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Alert)]
@@ -117,7 +117,17 @@ pub struct AlertView {
 words! {
     "Severity", "Severity of an alert, in ascending order. `info`: for information, no action is needed. `warning`: somebody should look at it \
      soon. `critical`: somebody must act at once." => Severity;
-    "Channel", "Channel by which a recipient is notified. `email`: by e-mail. `sms`: by SMS." => Channel;
+}
+
+impl Words for Channel {
+    const NAME: &'static str = "Channel";
+    const ABOUT: &'static str = "Channel by which a recipient is notified. `email`: by e-mail. `sms`: by SMS. `call`: by a \
+                                 telephone call that reads the message. Others are services of that name. \
+                                 `GET /api/console` lists the channels that the server is set up for.";
+
+    fn words() -> Vec<(&'static str, Self)> {
+        Self::all().iter().map(|channel| (channel.name(), *channel)).collect()
+    }
 }
 
 /// A severity, as the API describes it.
@@ -133,16 +143,11 @@ pub struct AlertAnswer {
     pub(super) alert: AlertView,
 }
 
-/// A list of alerts.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AlertList {
+list! {
+    /// A list of alerts.
+    pub struct AlertList;
     /// The alerts, sorted by `dateTime`.
-    #[schema(value_type = Vec<AlertView>)]
-    alerts: Vec<AlertView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    alerts: AlertView,
 }
 
 /// An alert as it is submitted: the members of an answer without those that the server adds.
@@ -170,7 +175,7 @@ impl ToSchema for AlertInput {
 
 impl AlertView {
     /// The alert, with its position in words if a reader is given.
-    pub(super) fn told(stored: StoredAlert, reader: Option<Reader>) -> Self {
+    pub(super) fn described(stored: StoredAlert, reader: Option<Reader>) -> Self {
         let position = stored.best_position();
         let place = position.and_then(|(latitude, longitude)| place_of(reader, latitude, longitude));
         Self { place, ..stored.into() }

@@ -1,25 +1,20 @@
 //! Submitting alerts. The same path answers a time range, as clients of the original API expect.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
 use perigee_core::alerts::alert::Alert;
 use perigee_core::id::DeviceId;
 use perigee_core::text::Line;
-use serde::Serialize;
+use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::input::read_alert;
 use super::read::answer_alerts;
 use super::view::{AlertInput, AlertList};
-use crate::app::App;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
+use crate::http::extract::{Submission, Submitter};
 use crate::http::history::{HistoryPart, RangeInput};
-use crate::http::input::{Input as _, Schemas, input};
-use crate::http::json::{Fields, Pointer};
-use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
+use crate::http::input::{Input as _, Schemas};
+use crate::http::json::Fields;
+use crate::http::prelude::*;
+use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, device_of_items, refused};
 use crate::http::submission::{Batch, BodySchema, ItemKind, Rejection, Stored, ignore_range};
 
 static KIND: ItemKind<Alert> = ItemKind {
@@ -101,16 +96,16 @@ pub enum AlertsAnswered {
 
 /// Submit alerts for a device
 ///
-/// Stores an alert, an array of alerts, `{"alerts": [...]}` or `{"alert": {...}}`. The caller needs `alerts.write`.
-/// The body may have up to 10,000 alerts and 8 MiB. It can also have one alert per line as `application/x-ndjson`,
-/// and can be compressed with `Content-Encoding: gzip` or `zstd`. Invalid alerts are listed in `rejected`; the others
-/// are stored. Alerts with the same `dateTime`, `alertName` and `text` are duplicates, so repeating a request is
-/// safe. Each new alert creates an event `alert.created` and notifies the recipients of the routing in force.
+/// Stores an alert, an array of alerts, `{"alerts": [...]}` or `{"alert": {...}}`. Requires the privilege
+/// `alerts.write`. The body may have up to 10,000 alerts and 8 MiB. It can also have one alert per line as
+/// `application/x-ndjson`, and can be compressed with `Content-Encoding: gzip` or `zstd`. Invalid alerts are listed in
+/// `rejected`; the others are stored. Alerts with the same `dateTime`, `alertName` and `text` are duplicates, so
+/// repeating a request is safe. Each new alert creates an event `alert.created` and notifies the recipients of the
+/// routing in force.
 ///
 /// With `{"from": ..., "to": ...}` nothing is stored, and `alerts.write` is not needed: the answer has the alerts of the
 /// time range, all or those with one `alertName`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/alerts", tag = "alerts",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(
         (AlertsBody = "application/json", examples(
             ("One alert" = (value = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "SOSButton", "latitude": 42.2406, "longitude": -8.7207}))),
@@ -121,7 +116,7 @@ pub enum AlertsAnswered {
         (String = "application/x-ndjson", example = json!("{\"dateTime\":\"2026-05-01T12:00:00Z\",\"alertName\":\"SOSButton\"}\n")))),
     responses(
         (status = 201, description = "At least one new alert was stored.", body = AlertsStored),
-        (status = 200, description = "No alert was new, or the alerts of the time range.", body = AlertsAnswered,
+        (status = 200, description = "All submitted alerts had been stored before or were rejected; or the alerts of the requested time range.", body = AlertsAnswered,
             example = json!({"success": true, "apiUsage": 42, "apiDailyUsage": 42, "accepted": 0, "duplicates": 1, "rejected": [], "ids": ["alr_01jc2m8k4n5p9"]})),
     ))]
 pub async fn submit_alerts(
@@ -139,7 +134,10 @@ pub async fn submit_alerts(
             let part = HistoryPart::of_body(fields, "alerts", device.id)?;
             answer_alerts(&app, &caller, device.id, name, part, None).await
         }
-        Admitted::Store(device, batch) => store(&app, &caller, device, batch).await,
+        Admitted::Store(device, batch) => {
+            let device = device_of_items(&app, &caller, &device).await?;
+            store(&app, &caller, device, batch).await
+        }
         // A time range beside alerts is ignored.
         Admitted::StoreAndRange(device, batch, _range) => store(&app, &caller, device.id, batch).await,
     }

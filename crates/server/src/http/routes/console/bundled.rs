@@ -4,24 +4,20 @@ use std::borrow::Cow;
 use std::io::Read as _;
 use std::sync::LazyLock;
 
-use axum::extract::State;
-use axum::response::Response;
 use flate2::read::GzDecoder;
 use http::HeaderMap;
 use perigee_core::locations::place;
 use sha2::{Digest as _, Sha256};
 
 use super::tiles::answer_range;
-use crate::app::App;
 use crate::http::embedded::{EmbeddedFile, Keep};
 use crate::http::encoding::content_encoding::ContentEncoding;
-use crate::http::error::ApiResult;
-use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 
 /// A part of the tiles of the bundled map.
 pub async fn get_bundled_tiles(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
-    answer_range(app.bundled_map.clone().ok_or_else(nothing_here)?, &headers).await
+    answer_range(app.maps.bundled.clone().ok_or_else(nothing_here)?, &headers).await
 }
 
 /// The named places as embedded in the program, gzipped.
@@ -41,7 +37,7 @@ fn places(content: Cow<'static, [u8]>) -> EmbeddedFile {
 
 /// The named places that the console searches.
 pub async fn get_places(headers: HeaderMap, known: Preconditions) -> Response {
-    let takes_gzip = ContentEncoding::taken(&headers).contains(&ContentEncoding::Gzip);
-    let file = if takes_gzip { &*PACKED } else { &*UNPACKED };
+    let accepts_gzip = ContentEncoding::accepted(&headers).contains(&ContentEncoding::Gzip);
+    let file = if accepts_gzip { &*PACKED } else { &*UNPACKED };
     file.answer(&known)
 }

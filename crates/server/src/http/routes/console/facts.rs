@@ -1,16 +1,11 @@
 //! Public settings that the console needs before sign-in: the server's name, version, channels and maps.
 
-use axum::extract::State;
 use perigee_core::notifications::notification::Channel;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::config::SmsGateway;
+use crate::config::Config;
 use crate::http::context::RequestContext;
-use crate::http::error::ApiResult;
-use crate::http::extract::Params;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
+use crate::http::routes::alerts::view::ChannelName;
 use crate::map_layers::{Layer, LayerTiles};
 
 /// Public settings of the server, for the console.
@@ -20,7 +15,7 @@ use crate::map_layers::{Layer, LayerTiles};
 pub struct ConsoleFacts {
     /// Name and version of the server.
     server: ServerFacts,
-    /// Public URL of the server, without a slash at the end.
+    /// Public URL of the server. It never ends with a slash, so that a path such as `/api/devices` can be appended.
     #[schema(example = "https://track.example.com")]
     base_url: String,
     /// Map layers, and the initial view of the map.
@@ -79,8 +74,8 @@ pub struct LayerFacts {
     /// Format of the tiles: `vector` for geometries, `raster` for images.
     #[schema(example = "raster", pattern = "^(vector|raster)$")]
     format: &'static str,
-    /// URL of the tiles, relative to `baseUrl` if it begins with `api/`. For `tiles`, it contains the placeholders {z},
-    /// {x} and {y}.
+    /// URL of the tiles. If it begins with `api/`, append it to `baseUrl` after a slash. For `tiles`, it contains the
+    /// placeholders {z}, {x} and {y}.
     #[schema(example = "https://tiles.example.com/{z}/{x}/{y}.png")]
     url: String,
     /// Attribution to show with the layer, as plain text.
@@ -107,11 +102,39 @@ pub struct ChannelFacts {
     /// Whether the server can send SMS.
     #[schema(example = false)]
     sms: bool,
+    /// Further channels that the server is set up for.
+    others: Vec<OtherChannelFacts>,
+}
+
+/// Channel besides e-mail and SMS that the server is set up for.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConsoleChannel)]
+pub struct OtherChannelFacts {
+    /// Channel, as in `channel` of recipients.
+    #[schema(value_type = ChannelName, example = "telegram")]
+    channel: &'static str,
+    /// Name of the service for people.
+    #[schema(example = "Telegram")]
+    title: &'static str,
+    /// Example of an address of a recipient.
+    #[schema(example = "-1001234567890")]
+    address_example: &'static str,
+}
+
+fn others(config: &Config) -> Vec<OtherChannelFacts> {
+    let presets = config.channels_on().into_iter().filter(|channel| channel.is_other());
+    let facts = |channel: Channel| OtherChannelFacts {
+        channel: channel.name(),
+        title: &channel.kind().title,
+        address_example: channel.kind().address.example(),
+    };
+    presets.map(facts).collect()
 }
 
 fn layers(app: &App) -> Vec<LayerFacts> {
     let map = &app.config.map;
-    let file = app.tiles.as_ref().map(|tiles| {
+    let file = app.maps.tiles.as_ref().map(|tiles| {
         let facts = tiles.facts();
         LayerFacts {
             name: None,
@@ -136,7 +159,7 @@ fn layers(app: &App) -> Vec<LayerFacts> {
         max_zoom: map.tile_max_zoom,
         bounds: None,
     });
-    file.into_iter().chain(elsewhere).chain(app.layers.iter().map(named)).collect()
+    file.into_iter().chain(elsewhere).chain(app.maps.layers.iter().map(named)).collect()
 }
 
 /// A layer that has a name.
@@ -163,7 +186,7 @@ fn named(layer: &Layer) -> LayerFacts {
 
 /// Retrieve public settings of the server
 ///
-/// Returns what the console needs before a user signs in: version, map layers, channels and languages. No
+/// Returns the settings that the console needs before a user signs in: version, map layers, channels and languages. No
 /// authentication is required. The answer contains nothing about accounts, devices or users.
 #[utoipa::path(get, path = "/api/console", tag = "console", security(()),
     responses((status = 200, description = "Public settings of the server.", body = ConsoleFacts)))]
@@ -171,21 +194,22 @@ pub async fn get_console_facts(
     State(app): State<App>,
     _context: RequestContext,
     params: Params,
-) -> ApiResult<Reply<ConsoleFacts>> {
+) -> ApiReply<ConsoleFacts> {
     params.finish()?;
     let config = &app.config;
     let facts = ConsoleFacts {
         server: ServerFacts { name: "Perigee", version: env!("CARGO_PKG_VERSION") },
         base_url: app.base_url.to_string(),
         map: MapFacts {
-            bundled: app.bundled_map.is_some(),
+            bundled: app.maps.bundled.is_some(),
             layers: layers(&app),
             center: config.map.center,
             zoom: config.map.zoom,
         },
         channels: ChannelFacts {
-            email: config.notifications.is_on(Channel::Email) && !config.email.host.is_empty(),
-            sms: config.notifications.is_on(Channel::Sms) && config.sms.gateway != SmsGateway::None,
+            email: config.sends(Channel::EMAIL),
+            sms: config.sends(Channel::SMS),
+            others: others(config),
         },
         languages: &["en", "es"],
     };

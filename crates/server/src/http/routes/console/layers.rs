@@ -1,18 +1,16 @@
-//! Tiles of the operator's layers: ranges of files, and tiles that this server fetches from tile servers.
+//! Tiles of the operator layers: ranges of files, and tiles that this server fetches from tile servers.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
-use axum::response::{IntoResponse as _, Response};
+use axum::extract::Path;
+use axum::response::IntoResponse as _;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::tiles::answer_range;
-use crate::app::App;
 use crate::budget::Payer;
-use crate::http::error::{ApiError, ApiResult, internal};
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::{MapViewer, TextPath};
 use crate::http::held_answer::hold;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 use crate::map_layers::{LayerTiles, Tile, TileAddress, TileError};
 
 /// Answers a range of a layer's file.
@@ -21,7 +19,7 @@ pub async fn get_layer_file(
     TextPath(id): TextPath,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    match app.layers.find(&id).map(|layer| &layer.tiles) {
+    match app.maps.layers.find(&id).map(|layer| &layer.tiles) {
         Some(LayerTiles::File(tiles)) => answer_range(tiles.clone(), &headers).await,
         _ => Err(nothing_here()),
     }
@@ -34,8 +32,8 @@ pub async fn get_layer_tile(
     MapViewer { payer }: MapViewer,
     Path((id, z, x, y)): Path<(String, String, String, String)>,
 ) -> ApiResult<Response> {
-    let layer = app.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
-    let (layer, proxy) = layer.zip(app.tile_proxy.as_ref()).ok_or_else(nothing_here)?;
+    let layer = app.maps.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
+    let (layer, proxy) = layer.zip(app.maps.proxy.as_ref()).ok_or_else(nothing_here)?;
     let zooms = (layer.settings.min_zoom, layer.settings.max_zoom);
     let address = TileAddress::read((&z, &x, &y), zooms).ok_or_else(nothing_here)?;
     match proxy.tile(layer, address, (&app.budget.tiles, payer), app.clock.now()).await {

@@ -4,14 +4,14 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::{OriginalUri, Request};
-use axum::response::Response;
 use bytes::Bytes;
 use flate2::read::GzDecoder;
 use http::{HeaderMap, Method};
+use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use rust_embed::RustEmbed;
 use sha2::{Digest as _, Sha256};
@@ -20,9 +20,8 @@ use super::policy::PagePolicy;
 use crate::config::BaseUrl;
 use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::encoding::content_encoding::ContentEncoding;
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::Preconditions;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 
 /// The console as it was built. A file that compresses well is embedded only in its compressed forms, `.br` and `.gz`.
 #[derive(RustEmbed)]
@@ -64,7 +63,7 @@ impl Console {
     fn of(base_url: &BaseUrl, tile_origins: &[String], files: Files) -> Self {
         let prefix = base_url.prefix().to_owned();
         let index = files(INDEX).map(|(content, _)| {
-            let page = rooted(&String::from_utf8_lossy(&content), &prefix).into_bytes();
+            let page = with_base(&String::from_utf8_lossy(&content), &prefix).into_bytes();
             let hash = Sha256::digest(&page).into();
             EmbeddedFile::new(INDEX, page.into(), hash, Keep::Never)
         });
@@ -90,7 +89,9 @@ impl Console {
             self.file(name, headers).ok_or_else(nothing_here)?.answer(known)
         } else {
             let index = self.0.index.as_ref();
-            index.ok_or_else(|| internal("the console's page is missing"))?.answer(known)
+            index
+                .ok_or_else(|| internal("the program was built without the console's index page"))?
+                .answer(known)
         };
         Ok(self.0.policy.put_on(response, first == SHARED))
     }
@@ -98,13 +99,13 @@ impl Console {
     /// A file in the smallest encoding that the client accepts.
     fn file(&self, name: &str, headers: &HeaderMap) -> Option<EmbeddedFile> {
         // The compressed files are not served under their own paths.
-        if ContentEncoding::SMALL.iter().any(|encoding| name.ends_with(encoding.suffix())) {
+        if ContentEncoding::COMPRESSING.iter().any(|encoding| name.ends_with(encoding.suffix())) {
             return None;
         }
         let keep = if is_hashed(name) { Keep::Forever } else { Keep::Never };
         let packed = |encoding: ContentEncoding| (self.0.files)(&format!("{name}{}", encoding.suffix()));
         if let Some((gzip, hash)) = packed(ContentEncoding::Gzip) {
-            return ContentEncoding::taken(headers).into_iter().find_map(|encoding| {
+            return ContentEncoding::accepted(headers).into_iter().find_map(|encoding| {
                 let file = match encoding {
                     ContentEncoding::Plain => EmbeddedFile::new(name, Cow::Borrowed(&[]), hash, keep)
                         .with_content(self.unpack(name, &gzip)?),
@@ -123,7 +124,7 @@ impl Console {
 
     /// The content of a compressed file.
     fn unpack(&self, name: &str, gzip: &[u8]) -> Option<Bytes> {
-        let mut unpacked = self.0.unpacked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut unpacked = self.0.unpacked.lock();
         if let Some(content) = unpacked.get(name) {
             return Some(content.clone());
         }
@@ -139,8 +140,9 @@ fn built(name: &str) -> Option<(Cow<'static, [u8]>, [u8; 32])> {
     Built::get(name).map(|file| (file.data, file.metadata.sha256_hash()))
 }
 
-/// The page with a `<base>` for its relative links: in place of the one of the build, or else before all links.
-fn rooted(page: &str, prefix: &str) -> String {
+/// The page with a `<base>` for its relative links. It replaces the `<base>` of the build, or is inserted before all
+/// links.
+fn with_base(page: &str, prefix: &str) -> String {
     let root = prefix.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let base = format!("<base href=\"{root}/\">");
     let built = page.find("<base ").and_then(|begin| {

@@ -21,7 +21,7 @@ pub(super) struct PagePolicy {
 }
 
 impl PagePolicy {
-    /// Forbids inline code, evaluated code and other hosts, except these origins of the operator's tiles.
+    /// Forbids inline code, evaluated code and other hosts, except these origins of the operator tiles.
     pub(super) fn new(tile_origins: &[String]) -> Self {
         let tiles = tile_origins.iter().fold(String::new(), |tiles, origin| format!("{tiles} {origin}"));
         let policy = format!(

@@ -1,18 +1,17 @@
 //! Serves the operator's map tiles as ranges of a file.
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 
-use crate::app::App;
-use crate::http::error::{ApiResult, internal, invalid_header};
+use crate::http::error::invalid_header;
 use crate::http::middleware::nothing_here;
+use crate::http::prelude::*;
 use crate::tiles::{ByteRange, TilePart, Tiles};
 
-/// Answers a range of the operator's map tiles. The whole file is never sent in one answer.
+/// Answers a range of the operator map tiles. The whole file is never sent in one answer.
 pub async fn get_tiles(State(app): State<App>, headers: HeaderMap) -> ApiResult<Response> {
-    answer_range(app.tiles.clone().ok_or_else(nothing_here)?, &headers).await
+    answer_range(app.maps.tiles.clone().ok_or_else(nothing_here)?, &headers).await
 }
 
 /// The part of a file that the `Range` header names.

@@ -50,7 +50,8 @@ pub(super) fn decoding_schema(nullable: bool) -> RefOr<Schema> {
                 (Type::String, ObjectBuilder::new().enum_values(Some(words.chain(null))))
             }
             OptionKind::Format => {
-                let pattern = "^[0-9a-fA-F]+(,[0-9a-fA-F]+)*$";
+                let parameter = "(0?[1-9a-dA-D]|1[459abAB])";
+                let pattern = format!("^{parameter}(,{parameter}){{0,63}}$");
                 (Type::String, ObjectBuilder::new().pattern(Some(pattern)))
             }
             OptionKind::Template => {

@@ -1,22 +1,15 @@
 //! Photos and other files that devices upload.
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
 use http::{HeaderName, HeaderValue, header};
 use perigee_core::devices::device_file::{DeviceFile, MediaType};
 use perigee_core::devices::device_photo::NewPhoto;
 use perigee_core::devices::image::strip;
-use perigee_core::error::Kind;
 use perigee_core::id::FileId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, DeviceFilePath, DevicePath, Params};
+use crate::http::extract::DeviceFilePath;
 use crate::http::held_answer::hold_parts;
-use crate::http::list::answer_list;
+use crate::http::prelude::*;
 use crate::http::routes::devices::find_device_id;
 
 /// The default number of files in a page.
@@ -55,16 +48,11 @@ pub struct DeviceFileView {
     source: String,
 }
 
-/// Files of a device.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceFileList {
+list! {
+    /// Files of a device.
+    pub struct DeviceFileList;
     /// Files of the device, newest first.
-    #[schema(value_type = Vec<DeviceFileView>)]
-    files: Vec<DeviceFileView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    files: DeviceFileView,
 }
 
 impl From<DeviceFile> for DeviceFileView {
@@ -88,13 +76,11 @@ impl From<DeviceFile> for DeviceFileView {
 /// device are stored, up to 20 MiB in total, with the retention of raw messages. Any user who may see the device may
 /// call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/files", tag = "devices", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("limit" = Option<u32>, Query, description = "Maximum number of files in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "Files of the device, newest first.", body = DeviceFileList)))]
 pub async fn list_device_files(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     params: Params,
 ) -> ApiResult<Response> {
@@ -121,10 +107,8 @@ fn disposition(file: &DeviceFile) -> String {
 ///
 /// Returns the content of a file that a device uploaded, or of the photo that a user set. `Content-Disposition` is
 /// `inline` for images and `attachment` for other files. Any user who may see the device may call this operation.
-#[utoipa::path(get, path = "/api/devices/{deviceId}/files/{fileId}", tag = "devices", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-    ("fileId" = String, Path, description = "ID of the file.", example = "fil_01jc2m8k4n5p6"),
-), responses((status = 200, description = "Content of the file.", content(
+#[utoipa::path(get, path = "/api/devices/{deviceId}/files/{fileId}", tag = "devices",
+    responses((status = 200, description = "Content of the file.", content(
     (String = "image/jpeg", example = json!("the bytes of the file")),
     (String = "image/png", example = json!("the bytes of the file")),
     (String = "image/gif", example = json!("the bytes of the file")),
@@ -132,8 +116,7 @@ fn disposition(file: &DeviceFile) -> String {
     (String = "application/octet-stream", example = json!("the bytes of the file")),
 ))))]
 pub async fn get_device_file(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DeviceFilePath(device, id): DeviceFilePath,
     params: Params,
 ) -> ApiResult<Response> {
@@ -141,7 +124,7 @@ pub async fn get_device_file(
     let device = find_device_id(&app, &caller, device.as_ref()).await?;
     let missing = || not_found(Kind::File);
     let id: FileId = id.ok_or_else(missing)?;
-    // Before the bytes are read: many requests at once would hold many files.
+    // Acquired before the bytes are read: otherwise many parallel requests would hold many files in memory.
     let permit = hold_parts(&app, caller.payer(), DeviceFile::BYTES_MAX)?;
     let (file, bytes) = app.store.find_file(caller.scope(), device, id).await?.ok_or_else(missing)?;
     let bytes = match file.source.as_str() {

@@ -1,16 +1,11 @@
 //! The photo of a device that users set.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::devices::device::DeviceRef;
-use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
 use perigee_core::revision::Revision;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, DevicePath, ImageBody, Preconditions};
-use crate::http::reply::Reply;
+use crate::http::extract::ImageBody;
+use crate::http::prelude::*;
 use crate::http::routes::devices::view::OneDevice;
 use crate::http::routes::devices::{find_device, reply_device};
 
@@ -34,21 +29,18 @@ async fn find_seen(
 /// well. Metadata, such as the position at which the photo was taken, is removed. The photo is the file whose ID is
 /// `photo` of the device. It is stored until it is deleted, or the device is. The `ETag` of the device changes.
 /// Requires the privilege `devices.write`. Sends the event `device.updated`.
-#[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-), request_body(content(
+#[utoipa::path(put, path = "/api/devices/{deviceId}/photo", tag = "devices", request_body(content(
     (String = "image/jpeg", example = json!("the bytes of the photo")),
     (String = "image/png", example = json!("the bytes of the photo")),
     (String = "image/webp", example = json!("the bytes of the photo")),
     (String = "application/octet-stream", example = json!("the bytes of the photo")),
 )), responses((status = 200, description = "The device, with the new photo.", body = OneDevice)))]
 pub async fn replace_device_photo(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     preconditions: Preconditions,
     body: ImageBody,
-) -> ApiResult<Reply<OneDevice>> {
+) -> ApiReply<OneDevice> {
     let (device, seen) = find_seen(&app, &caller, device.as_ref(), &preconditions).await?;
     let (photo, _permit) = body.receive(&app).await?;
     let device = app.store.set_photo(&caller.actor(), device, seen, Some(photo)).await?;
@@ -59,15 +51,13 @@ pub async fn replace_device_photo(
 ///
 /// Deletes the photo of a device. If the device had a photo, its `ETag` changes and the event `device.updated` is sent.
 /// Requires the privilege `devices.write`.
-#[utoipa::path(delete, path = "/api/devices/{deviceId}/photo", tag = "devices", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-), responses((status = 200, description = "The device, without a photo.", body = OneDevice)))]
+#[utoipa::path(delete, path = "/api/devices/{deviceId}/photo", tag = "devices",
+    responses((status = 200, description = "The device, without a photo.", body = OneDevice)))]
 pub async fn delete_device_photo(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     preconditions: Preconditions,
-) -> ApiResult<Reply<OneDevice>> {
+) -> ApiReply<OneDevice> {
     let (device, seen) = find_seen(&app, &caller, device.as_ref(), &preconditions).await?;
     let device = app.store.set_photo(&caller.actor(), device, seen, None).await?;
     Ok(reply_device(&caller, device))

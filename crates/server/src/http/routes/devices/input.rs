@@ -6,17 +6,14 @@ use perigee_core::day::Date;
 use perigee_core::devices::device::DeviceSettings;
 use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::notifications::notification::Channel;
 use perigee_core::text::{Description, Line, Name, SHORT_MAX, ShortText};
-use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::decoding::DecodingInput;
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::input::{
-    Member, Object, Objects, Part, Set, TRIMMED_LINE, TagMap, Whole, WholeU8, input, read_body, text,
-};
+use crate::http::input::{Member, Object, Objects, Part, Set, TRIMMED_LINE, TagMap, Whole, WholeU8, text};
 use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 
 const READ_ONLY: &[&str] = &[
     "id",
@@ -84,9 +81,9 @@ input! {
     pub(super) struct IdentifierInput {
         /// Identifier as the network or the hardware writes it. Unique among all identifiers of the account's devices.
         identifier: Identifier, required, example "300234063904190";
-        /// Way by which the device reports under this identifier, as free text. Null if not given.
+        /// Network over which the device reports under this identifier, as free text. Null if not given.
         link: ShortText, nullable, example "iridium";
-        /// Order among the device's identifiers. The identifier with the lowest number is preferred.
+        /// Order among the device's identifiers: the list is sorted by it, lowest first.
         priority: WholeU8<0, { DeviceIdentifier::PRIORITY_MAX }>, or(0), example 1;
     }
 }
@@ -112,7 +109,7 @@ input! {
         daily_emails as "dailyEmailLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 50;
         /// Maximum number of SMS about the device in a day. Null for no limit, 0 to send none.
         daily_sms as "dailySmsLimit": Whole<0, { Limits::DAILY_MAX }>, nullable, example 10;
-        /// Number of e-mails, and of SMS, within the daily limits that are reserved for critical alerts. Default: 0.
+        /// Part of each daily limit that is reserved for critical alerts: as many e-mails, and as many SMS. Default: 0.
         critical_reserve as "criticalReserve": Whole<0, { Limits::DAILY_MAX }>, nullable, example 2;
     }
 }
@@ -182,8 +179,7 @@ impl Part for LimitsInput {
         }
         Some(Limits {
             expiration_date: self.expiration_date.filter(|_| self.expires != Some(false)),
-            daily_emails: self.daily_emails,
-            daily_sms: self.daily_sms,
+            daily: Limits::daily_of([(Channel::EMAIL, self.daily_emails), (Channel::SMS, self.daily_sms)]),
             critical_reserve: self.critical_reserve.unwrap_or(0),
         })
     }
@@ -219,17 +215,21 @@ mod tests {
         let dated = Limits { expiration_date: date, ..Limits::default() };
         assert_eq!(limits(&json!(null)), Ok(Limits::default()));
         assert_eq!(limits(&json!({})), Ok(Limits::default()));
-        assert_eq!(limits(&json!({"expires": true, "expirationDate": "2026-12-31"})), Ok(dated));
+        assert_eq!(limits(&json!({"expires": true, "expirationDate": "2026-12-31"})), Ok(dated.clone()));
         assert_eq!(limits(&json!({"expirationDate": "2026-12-31"})), Ok(dated));
         assert_eq!(limits(&json!({"expires": false, "expirationDate": "2026-12-31"})), Ok(Limits::default()));
         assert_eq!(
             limits(&json!({"dailyEmailLimit": 0, "dailySmsLimit": null, "criticalReserve": 1_000_000})),
-            Ok(Limits { daily_emails: Some(0), critical_reserve: 1_000_000, ..Limits::default() })
+            Ok(Limits {
+                daily: [(Channel::EMAIL, 0)].into(),
+                critical_reserve: 1_000_000,
+                ..Limits::default()
+            })
         );
     }
 
     #[test]
-    fn identifiers_can_stand_in_an_address() {
+    fn identifiers_are_usable_in_a_url() {
         let check = |identifier: &str, expect: bool| {
             let body = json!({"name": "Boat", "identifier": identifier});
             assert_eq!(read_device(&body).is_ok(), expect, "{identifier:?}");
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_refused_in_their_place() {
+    fn limits_are_refused_with_their_pointer() {
         let check = |value: &Value, pointer: &str, message: &str| {
             assert_eq!(limits(value), Err((pointer.to_owned(), message.to_owned())));
         };
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_answers_have_is_ignored() {
+    fn read_only_members_are_ignored() {
         for name in READ_ONLY.iter().chain(ENVELOPE) {
             assert!(read_device(&json!({"name": "Boat", *name: "x"})).is_ok(), "{name}");
             assert!(read_device(&json!({"name": "Boat", *name: null})).is_ok(), "{name}");

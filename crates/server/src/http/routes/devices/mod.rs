@@ -5,6 +5,7 @@ mod decoding;
 pub mod device_files;
 pub mod device_photo;
 pub mod input;
+pub mod many;
 pub mod read;
 pub mod tracker_models;
 pub mod view;

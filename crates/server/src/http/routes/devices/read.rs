@@ -1,23 +1,16 @@
 //! Listing and reading devices.
 
-use axum::extract::State;
-use axum::response::Response;
 use perigee_core::accounts::license::DeviceState;
 use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef};
-use perigee_core::error::Kind;
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;
 use perigee_core::page::Page;
 
 use super::view::{DeviceList, DeviceView, OneDevice};
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, DevicePath, Params};
-use crate::http::list::answer_list;
 use crate::http::names::group_param;
 use crate::http::place::{place_of, place_param};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 /// The device of a path, if the caller may see it.
 pub(in crate::http::routes) async fn find_device(
@@ -41,8 +34,7 @@ pub(in crate::http::routes) async fn find_device_id(
 
 /// The answer that holds one device.
 pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> Reply<OneDevice> {
-    let revision = device.revision;
-    caller.reply(OneDevice { device: DeviceView::at(device, caller.now()) }).revision(revision)
+    caller.reply_at(device.revision, OneDevice { device: DeviceView::at(device, caller.now()) })
 }
 
 /// List devices
@@ -50,17 +42,17 @@ pub(in crate::http::routes) fn reply_device(caller: &Caller, device: Device) -> 
 /// Returns the devices that the caller may see and that match all given filters, sorted by ID. The list is complete
 /// unless `limit` or `cursor` is given; with either, it is returned in pages. Any user may call this operation.
 #[utoipa::path(get, path = "/api/devices", tag = "devices", params(
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the position of the last location in words. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ("limit" = Option<u32>, Query, description = "Maximum number of devices in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only devices whose name, identifier or description contains this text. Upper and lower case are not distinguished.", example = "star"),
     ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),
-    ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state."),
+    ("state" = Option<super::view::DeviceStateName>, Query, description = "Only devices in this state.", example = "active"),
     ("tag" = Option<String>, Query, description = "Only devices with this tag, given as `key:value`.", example = "colour:red"),
-), responses((status = 200, description = "Devices that the caller may see.", body = DeviceList)))]
-pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+), responses((status = 200, description = "Devices that the caller may see, sorted by ID.", body = DeviceList)))]
+pub async fn list_devices(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let states = [DeviceState::Active, DeviceState::Expired].map(|state| (state.name(), state));
     let group = group_param(&app, &caller, &mut params, "group").await?;
     let filter = DeviceFilter {
@@ -97,18 +89,17 @@ pub async fn list_devices(State(app): State<App>, caller: Caller, mut params: Pa
 /// changes only with the settings that a client can change, so the answer is complete even if `If-None-Match` has the
 /// current value: `status`, `lastSeen` and `counters` change without it.
 #[utoipa::path(get, path = "/api/devices/{deviceId}", tag = "devices",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place of the last location in words. Default: `false`.", example = true),
+    params(
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the position of the last location in words. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
     responses((status = 200, description = "The device with this ID.", body = OneDevice)))]
 pub async fn get_device(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     mut params: Params,
-) -> ApiResult<Reply<OneDevice>> {
+) -> ApiReply<OneDevice> {
     let place = place_param(&app, &caller, &mut params).await?;
     params.finish()?;
     let device = find_device(&app, &caller, device.as_ref()).await?;
@@ -121,7 +112,7 @@ pub async fn get_device(
     Ok(caller.reply(OneDevice { device }).revision(revision))
 }
 
-/// The place of the last location, if there is one and the caller asked for places.
+/// The place of the last location, if there is one and the caller requested places.
 fn last_place(reader: Option<Reader>, last: Option<&StoredLocation>) -> Option<String> {
     last.and_then(|last| place_of(reader, last.location.latitude, last.location.longitude))
 }

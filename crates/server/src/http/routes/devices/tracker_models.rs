@@ -1,15 +1,9 @@
 //! The known models of trackers, and the decoding settings of devices.
 
-use axum::extract::State;
 use perigee_gateways::{DEVICE_OPTIONS, DeviceOption, MODELS, Model, OptionKind};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 /// Model of a tracker.
 #[derive(Serialize, ToSchema)]
@@ -62,7 +56,9 @@ pub struct DecodingOptionView {
     meaning: &'static str,
 }
 
-/// Type of the values of a decoding setting.
+/// Type of the value of a decoding setting. `boolean`: `true` or `false`. `integer`: a whole number from `minimum` to
+/// `maximum`. `string`: a text of at most `maxLength` characters, or one of `values`. `object`: a JSON object with a binary
+/// template.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub enum DecodingOptionType {
@@ -129,7 +125,7 @@ pub async fn list_tracker_models(
     State(_app): State<App>,
     caller: Caller,
     params: Params,
-) -> ApiResult<Reply<TrackerModelList>> {
+) -> ApiReply<TrackerModelList> {
     params.finish()?;
     Ok(caller.reply(TrackerModelList {
         tracker_models: MODELS.iter().map(TrackerModelView::from).collect(),

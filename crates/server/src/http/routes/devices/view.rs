@@ -7,12 +7,12 @@ use perigee_core::devices::device::Device;
 use perigee_core::gateways::decoding::Decoding;
 use perigee_core::gateways::gateway::DeviceIdentifier;
 use perigee_core::id::GroupId;
+use perigee_core::notifications::notification::Channel;
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::decoding::decoding_schema;
+use crate::http::prelude::*;
 
 /// A device: a tracker with its settings and its state.
 #[derive(Serialize, ToSchema)]
@@ -81,7 +81,7 @@ pub struct DeviceView {
     /// Notifications that the device caused on the current day of the account.
     #[schema(value_type = CountersView)]
     counters: CountersView,
-    /// Reporting status: whether the device reports as often as its interval says.
+    /// Reporting status: whether the device reports as often as expected from its reporting interval.
     #[schema(value_type = DeviceStatusName, example = "online")]
     status: &'static str,
     /// Time at which the last message of the device was received. Null if none was received yet.
@@ -121,10 +121,10 @@ pub struct IdentifierView {
     /// Identifier as the network or the hardware writes it. Unique among all identifiers of the account's devices.
     #[schema(example = "300234063904190")]
     identifier: String,
-    /// Way by which the device reports under this identifier, as free text. Null if not set.
+    /// Network over which the device reports under this identifier, as free text. Null if not set.
     #[schema(example = "iridium")]
     link: Option<String>,
-    /// Order among the device's identifiers. The identifier with the lowest number is preferred.
+    /// Order among the device's identifiers: the list is sorted by it, lowest first.
     #[schema(example = 1, maximum = 100)]
     priority: u8,
 }
@@ -146,7 +146,7 @@ pub struct LimitsView {
     /// Maximum number of SMS about the device in a day. Null for no limit, 0 if none are sent.
     #[schema(example = 10)]
     daily_sms_limit: Option<u32>,
-    /// Number of e-mails, and of SMS, within the daily limits that are reserved for critical alerts.
+    /// Part of each daily limit that is reserved for critical alerts: as many e-mails, and as many SMS.
     #[schema(example = 2)]
     critical_reserve: u32,
 }
@@ -176,7 +176,8 @@ pub struct CountersView {
     resets_at: String,
 }
 
-/// Licence state of a device.
+/// Licence state of a device. `active`: the device uses a licence, and its locations and alerts are stored. `expired`: the
+/// device uses no licence, and its locations and alerts are not stored.
 #[derive(ToSchema)]
 #[schema(as = DeviceState, rename_all = "lowercase")]
 pub enum DeviceStateName {
@@ -186,17 +187,18 @@ pub enum DeviceStateName {
     Expired,
 }
 
-/// Reporting status of a device: whether it reports as often as its interval says.
+/// Reporting status of a device, by the age of its last message and its reporting interval, which is one hour if none is
+/// known. `online`: at most two intervals old, or one interval and 2 minutes if that is longer. `late`: older, but not
+/// offline. `offline`: more than six intervals old, or one interval and 10 minutes if that is longer. `never`: no message
+/// has been received yet.
 #[derive(ToSchema)]
 #[schema(as = DeviceStatus, rename_all = "lowercase")]
 pub enum DeviceStatusName {
-    /// The last message was received within two reporting intervals, or within two minutes after the end of the first if
-    /// that is later. If no interval is known, it is one hour.
+    /// The last message is recent enough.
     Online,
     /// The next message is overdue: the device is no longer online, but not offline yet.
     Late,
-    /// No message was received for six reporting intervals, or until ten minutes after the end of the first if that is
-    /// later.
+    /// The device has not reported for a long time.
     Offline,
     /// No message of the device has been received yet.
     Never,
@@ -210,16 +212,11 @@ pub struct OneDevice {
     pub(super) device: DeviceView,
 }
 
-/// A list of devices.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DeviceList {
+list! {
+    /// A list of devices.
+    pub struct DeviceList;
     /// Devices that the caller may see, sorted by ID.
-    #[schema(value_type = Vec<DeviceView>)]
-    devices: Vec<DeviceView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    devices: DeviceView,
 }
 
 impl DeviceView {
@@ -277,8 +274,8 @@ impl From<Limits> for LimitsView {
         Self {
             expires: limits.expiration_date.is_some(),
             expiration_date: limits.expiration_date.map(|date| date.to_string()),
-            daily_email_limit: limits.daily_emails,
-            daily_sms_limit: limits.daily_sms,
+            daily_email_limit: limits.daily_limit(Channel::EMAIL),
+            daily_sms_limit: limits.daily_limit(Channel::SMS),
             critical_reserve: limits.critical_reserve,
         }
     }
@@ -289,9 +286,9 @@ impl From<Counters> for CountersView {
         Self {
             date: counters.date.to_string(),
             time_zone: counters.time_zone.id().to_owned(),
-            emails_sent: counters.emails_sent,
-            sms_sent: counters.sms_sent,
-            sms_segments: counters.sms_segments,
+            emails_sent: counters.by(Channel::EMAIL).messages,
+            sms_sent: counters.by(Channel::SMS).messages,
+            sms_segments: counters.by(Channel::SMS).segments,
             resets_at: counters.resets_at.to_string(),
         }
     }

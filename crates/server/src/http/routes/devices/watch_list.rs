@@ -1,22 +1,11 @@
 //! A user's own watch list: the alerts that the user is notified of by e-mail.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::watch_list::{StoredWatchList, WatchList};
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{DeviceId, GroupId};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Change, Params};
-use crate::http::input::{Object, Set, Word, input, read_body};
-use crate::http::names::{Named, resolve_names};
-use crate::http::reply::Reply;
+use crate::http::input::{Object, Set, Word};
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::SeverityName;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
 
@@ -60,8 +49,8 @@ input! {
         groups: Set<GroupId, 0, { WatchList::NAMED_MAX }>, nullable, example [];
         /// Only alerts of this severity or higher are sent. Default: `warning`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// Hours in which the user is notified, in the time zone of the schedule, else of the user's console.
-        /// Default: always.
+        /// Hours in which the user is notified. A schedule without a time zone uses that of the user's console. Default:
+        /// always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
@@ -100,9 +89,9 @@ fn read_list(body: &Value) -> ApiResult<WatchList> {
 }
 
 /// Attributes an unknown device or group to the member that named it.
-fn place_unknown<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
+fn attribute_unknown<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let is_group = matches!(&outcome, Err(StoreError::UnknownReference { kind: Kind::Group, .. }));
-    place_reference(outcome, if is_group { "groups" } else { "devices" })
+    attribute_reference(outcome, if is_group { "groups" } else { "devices" })
 }
 
 /// Retrieve your watch list
@@ -111,56 +100,36 @@ fn place_unknown<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, Store
 /// and time zone of the caller's console.
 #[utoipa::path(get, path = "/api/session/watchList", tag = "notifications",
     responses((status = 200, description = "The watch list.", body = WatchListView)))]
-pub async fn get_watch_list(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
+pub async fn get_watch_list(Call(app, caller): Call, params: Params) -> ApiResult<Response> {
     params.finish()?;
-    let stored = app.store.find_watch_list(caller.scope(), caller.user_id()).await?;
-    let revision = stored.revision;
-    Ok(caller.reply(WatchListView::from(stored)).revision(revision).into_response())
+    let stored = app.store.get_watch_list(caller.scope(), caller.user_id()).await?;
+    Ok(caller.reply_at(stored.revision, WatchListView::from(stored)).into_response())
 }
 
-/// Replace your watch list
-///
-/// Sets all settings of the caller's watch list; members that are left out get their defaults. No privilege is
-/// needed. Only devices that are visible to the caller count. The change applies to later alerts.
-#[utoipa::path(put, path = "/api/session/watchList", tag = "notifications", request_body = WatchListInput,
-    responses((status = 200, description = "The watch list, updated.", body = WatchListView)))]
-pub async fn replace_watch_list(
-    state: State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<WatchListView>> {
-    change_list(state, caller, change).await
+change_handlers! {
+    path: "/api/session/watchList", tag: "notifications", body: WatchListInput, answer: WatchListView, "The updated watch list.";
+    /// Replace your watch list
+    ///
+    /// Sets all settings of the caller's watch list; members that are left out get their defaults. No privilege is
+    /// needed. Only devices that are visible to the caller count. The change applies to later alerts.
+    replace_watch_list,
+    /// Update your watch list
+    ///
+    /// Changes the members that the body contains and keeps the others. No privilege is needed. The change applies to
+    /// later alerts.
+    update_watch_list => change_list()
 }
 
-/// Update your watch list
-///
-/// Changes the members that the body contains and keeps the others. No privilege is needed. The change applies to
-/// later alerts.
-#[utoipa::path(patch, path = "/api/session/watchList", tag = "notifications", request_body = WatchListInput,
-    responses((status = 200, description = "The watch list, updated.", body = WatchListView)))]
-pub async fn update_watch_list(
-    state: State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<WatchListView>> {
-    change_list(state, caller, change).await
-}
-
-async fn change_list(
-    State(app): State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<WatchListView>> {
+async fn change_list(Call(app, caller): Call, change: Change) -> ApiReply<WatchListView> {
     let stored = retry_changed(&change.preconditions, || async {
-        let present = app.store.find_watch_list(caller.scope(), caller.user_id()).await?;
+        let present = app.store.get_watch_list(caller.scope(), caller.user_id()).await?;
         change.preconditions.check(Kind::WatchList, present.revision)?;
         let seen = present.revision;
         let mut wanted = change.apply(&WatchListView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let list = read_list(&wanted)?;
-        place_unknown(app.store.replace_watch_list(&caller.actor(), caller.user_id(), seen, list).await)
+        attribute_unknown(app.store.replace_watch_list(&caller.actor(), caller.user_id(), seen, list).await)
     })
     .await?;
-    let revision = stored.revision;
-    Ok(caller.reply(WatchListView::from(stored)).revision(revision))
+    Ok(caller.reply_at(stored.revision, WatchListView::from(stored)))
 }

@@ -1,23 +1,15 @@
 //! Creating, changing and deleting devices.
 
-use axum::extract::State;
 use perigee_core::access::actor::Reach;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::GroupId;
 
 use super::input::{DeviceInput, follow_date, read_device};
 use super::read::{find_device, reply_device};
 use super::view::{DeviceView, OneDevice};
-use crate::app::App;
-use crate::http::edit::{place_reference, retry_changed};
-use crate::http::error::{ApiResult, forbidden};
-use crate::http::extract::{Caller, Change, DevicePath, JsonBody, Once, Preconditions};
-use crate::http::names::{Named, resolve_names};
-use crate::http::reply::{Done, Reply};
+use crate::http::prelude::*;
 
 /// The members that refer to other resources by name or ID.
-const NAMES: &[(&str, Named)] = &[("groups", Named::Group)];
+pub(super) const NAMES: &[(&str, Named)] = &[("groups", Named::Group)];
 
 /// Requires the privilege to change groups if the groups of a device change, because that changes who may see the
 /// device. A device that a user of one group creates or changes always stays in that group.
@@ -39,12 +31,7 @@ fn settle_groups(caller: &Caller, before: &[GroupId], wanted: &mut Vec<GroupId>)
 /// caller may see only one group, the device is added to that group. Sends the event `device.created`.
 #[utoipa::path(post, path = "/api/devices", tag = "devices", request_body = DeviceInput,
     responses((status = 201, description = "The device was created.", body = OneDevice)))]
-pub async fn create_device(
-    State(app): State<App>,
-    caller: Caller,
-    once: Once,
-    body: JsonBody,
-) -> ApiResult<Reply<OneDevice>> {
+pub async fn create_device(Call(app, caller): Call, once: Once, body: JsonBody) -> ApiReply<OneDevice> {
     caller.require(Privilege::DevicesWrite)?;
     let own: &[GroupId] = match caller.scope().reach {
         Reach::Account => &[],
@@ -61,53 +48,33 @@ pub async fn create_device(
     settle_groups(&caller, own, &mut settings.groups)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_device(&caller.actor(), settings, held.key.clone()).await;
-    let device = place_reference(created, "groups")??.into_inner();
-    app.ingest.look_for_claims();
+    let device = attribute_reference(created, "groups")??.into_inner();
     let address = app.base_url.join(&format!("/api/devices/{}", device.id));
     Ok(reply_device(&caller, device).created(address))
 }
 
-/// Replace a device
-///
-/// Replaces all settings of a device. A member that is omitted is set to its default: without `limits`, for example,
-/// the device has no limits and does not expire. The answer of `GET` may be sent back as it is, inside `device` or
-/// without it; members that only the server sets are ignored. An expired device that gets a later expiration date, or
-/// none, uses a licence again; if no licence is free, the request fails with `license-exhausted`. Requires the
-/// privilege `devices.write`, and `groups.write` to change the groups. Sends the event `device.updated`.
-#[utoipa::path(put, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The device, updated.", body = OneDevice)))]
-pub async fn replace_device(
-    state: State<App>,
-    caller: Caller,
-    device: DevicePath,
-    change: Change,
-) -> ApiResult<Reply<OneDevice>> {
-    change_device(state, caller, device, change).await
-}
-
-/// Update a device
-///
-/// Changes the given settings of a device and leaves the others. Licences, privileges and events are those of
-/// `PUT /api/devices/{deviceId}`.
-#[utoipa::path(patch, path = "/api/devices/{deviceId}", tag = "devices", request_body = DeviceInput,
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
-    responses((status = 200, description = "The device, updated.", body = OneDevice)))]
-pub async fn update_device(
-    state: State<App>,
-    caller: Caller,
-    device: DevicePath,
-    change: Change,
-) -> ApiResult<Reply<OneDevice>> {
-    change_device(state, caller, device, change).await
+change_handlers! {
+    path: "/api/devices/{deviceId}", tag: "devices", body: DeviceInput, answer: OneDevice, "The updated device.";
+    /// Replace a device
+    ///
+    /// Replaces all settings of a device. A member that is omitted is set to its default: without `limits`, for example,
+    /// the device has no limits and does not expire. The answer of `GET` may be sent back as it is, inside `device` or
+    /// without it; members that only the server sets are ignored. An expired device that gets a later expiration date, or
+    /// none, uses a licence again; if no licence is free, the request fails with `license-exhausted`. Requires the
+    /// privilege `devices.write`, and `groups.write` to change the groups. Sends the event `device.updated`.
+    replace_device,
+    /// Update a device
+    ///
+    /// Changes the given settings of a device and leaves the others. Licences, privileges and events are those of
+    /// `PUT /api/devices/{deviceId}`.
+    update_device => change_device(device: DevicePath)
 }
 
 async fn change_device(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     change: Change,
-) -> ApiResult<Reply<OneDevice>> {
+) -> ApiReply<OneDevice> {
     let change = change.nested("device");
     let changed = retry_changed(&change.preconditions, || async {
         let present = find_device(&app, &caller, device.as_ref()).await?;
@@ -119,14 +86,13 @@ async fn change_device(
             follow_date(&mut wanted);
         }
         let resolved = resolve_names(&app, &caller, &mut wanted, NAMES).await;
-        resolved.map_err(|error| change.place(error))?;
-        let mut settings = read_device(&wanted).map_err(|error| change.place(error))?;
+        resolved.map_err(|error| change.rebase(error))?;
+        let mut settings = read_device(&wanted).map_err(|error| change.rebase(error))?;
         settle_groups(&caller, &groups, &mut settings.groups)?;
-        place_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
+        attribute_reference(app.store.replace_device(&caller.actor(), id, seen, settings).await, "groups")
     });
     let device = changed.await?;
-    app.ingest.forget_device(device.id);
-    app.ingest.look_for_claims();
+    app.ingest.devices.invalidate_device(device.id);
     Ok(reply_device(&caller, device))
 }
 
@@ -136,14 +102,12 @@ async fn change_device(
 /// `in-use` while a user may see only this device. Requires the privilege `devices.write`. Sends the event
 /// `device.deleted`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}", tag = "devices",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     responses((status = 200, description = "The device was deleted.", body = Done)))]
 pub async fn delete_device(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     retry_changed(&preconditions, || async {
         let present = find_device(&app, &caller, device.as_ref()).await?;
         caller.require(Privilege::DevicesWrite)?;

@@ -2,18 +2,18 @@
 
 use perigee_core::events::event::{Event, EventObject};
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use crate::event_format::EventFormat;
 use crate::http::cursor::Cursor;
-use crate::http::error::ApiResult;
 use crate::http::format::{Selection, json};
+use crate::http::prelude::*;
 use crate::http::routes::access::users_view::UserView;
 use crate::http::routes::alerts::view::AlertView;
 use crate::http::routes::devices::commands::view::CommandView;
 use crate::http::routes::devices::view::DeviceView;
 use crate::http::routes::groups::GroupView;
+use crate::http::routes::timeline::view::SegmentView;
 
 /// The name that IDs of events are bound to, because they are cursors.
 const LIST: &str = "events";
@@ -57,14 +57,15 @@ fn data(event: &Event, object: &EventObject, now: Timestamp) -> Map<String, Valu
         EventObject::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
         EventObject::Group(group) => members_of(GroupView::from((**group).clone())),
         EventObject::User(user) => members_of(UserView::from((**user).clone())),
-        EventObject::Gone | EventObject::Location(_) => {
+        EventObject::Trip(trip) => members_of(SegmentView::from((**trip).clone())),
+        EventObject::Absent | EventObject::Location(_) => {
             Map::from_iter([("id".to_owned(), event.subject.clone().into())])
         }
     };
-    if let Value::Object(noted) = &event.data {
+    if let Value::Object(recorded) = &event.data {
         // Revisions are exposed only as entity tags.
         members.extend(
-            noted
+            recorded
                 .iter()
                 .filter(|(name, _)| *name != "revision")
                 .map(|(name, value)| (name.clone(), value.clone())),

@@ -1,10 +1,8 @@
-//! Lists events after a cursor, and waits for new ones when asked to.
+//! Lists events after a cursor, and waits for new ones if requested.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::response::Response;
 use bytes::Bytes;
 use perigee_core::access::actor::Scope;
 use perigee_core::events::event::{EventFilter, EventPage};
@@ -12,12 +10,10 @@ use perigee_core::events::event::{EventFilter, EventPage};
 use super::body::{event_id, read_event_id, write_event};
 use super::query::read_filter;
 use super::view::EventList;
-use crate::app::App;
 use crate::budget::Payer;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
 use crate::http::format::json;
 use crate::http::poll::wait_for_commit;
+use crate::http::prelude::*;
 use crate::http::read_turn::ReadTurn;
 use crate::http::reply::Envelope;
 use crate::http::shared_body::json_of_buffers;
@@ -27,9 +23,9 @@ const LIMIT: u32 = 100;
 const LIMIT_MAX: u32 = 1_000;
 /// The longest wait, in seconds.
 const WAIT_MAX_S: u32 = 30;
-/// How often the log is read further when no event matched, before the client gets a cursor to continue from. Each
-/// read examines up to 50,000 entries while others wait for a reader.
-const LOOKS: u32 = 4;
+/// How often the log is read again when no event matched, before the client gets a cursor to continue from. Each read
+/// examines up to 50,000 entries while other requests wait for their turn.
+const EMPTY_READS_MAX: u32 = 4;
 
 /// List events
 ///
@@ -46,49 +42,45 @@ const LOOKS: u32 = 4;
     ("devices" = Option<String>, Query, description = "Only events about the devices with these IDs, separated by commas. Default: all events that are visible to the caller.", example = "dev_01jc2m8k4n5p7"),
     ("wait" = Option<u32>, Query, description = "Maximum time to wait for an event if there is none, in seconds. Default: 0.", minimum = 0, maximum = 30),
 ), responses((status = 200, description = "The events, in the order of the event log.", body = EventList)))]
-pub async fn list_events(
-    State(app): State<App>,
-    mut caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+pub async fn list_events(Call(app, mut caller): Call, mut params: Params) -> ApiResult<Response> {
     let cursor = params.text("cursor");
     let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     let filter = read_filter(&mut params);
     params.finish()?;
-    let mut poll = Poll::begin(&app.live, caller.scope().account, Duration::from_secs(wait.into()));
+    let mut poll = Poll::begin(&app.live.streams, caller.scope().account, Duration::from_secs(wait.into()));
     let mut after = match cursor.as_deref() {
         None => app.store.event_end(caller.scope()).await?,
         Some("start" | "0") => 0,
         Some(text) => read_event_id(text)?,
     };
-    let mut looks = 0;
+    let mut empty_reads = 0;
     let mut answer = Arc::new(read(&app, caller.scope(), &filter, after, limit).await?);
     loop {
         let more = answer.next > after;
-        if !answer.is_empty || (more && looks == LOOKS) {
+        if !answer.is_empty || (more && empty_reads == EMPTY_READS_MAX) {
             return Ok(reply_events(&caller, &answer));
         }
         after = answer.next;
         let end = if more {
-            looks += 1;
+            empty_reads += 1;
             None
         } else {
-            looks = 0;
+            empty_reads = 0;
             match wait_for_commit(&app, &mut poll, &mut caller).await? {
                 Some(end) => Some(end),
                 None => return Ok(reply_events(&caller, &answer)),
             }
         };
         // The caller may have lost access while waiting.
-        caller = caller.again(&app).await?;
+        caller = caller.reauthenticate(&app).await?;
         let scope = caller.scope();
         let reads = read(&app, scope, &filter, after, limit);
         answer = match end {
             // All callers that waited at the same cursor wake up together and share one read.
             Some(end) => {
                 let key = EventPollKey { scope, filter: filter.clone(), after, limit, end };
-                app.event_polls.get(key, reads).await?
+                app.live.event_polls.get(key, reads).await?
             }
             None => Arc::new(reads.await?),
         };

@@ -1,10 +1,9 @@
 //! The stream of events (Server-Sent Events).
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -13,43 +12,47 @@ use tokio::sync::watch;
 
 use super::body::read_event_id;
 use super::query::read_filter;
-use crate::app::App;
 use crate::http::accept::Accept;
-use crate::http::error::{ApiError, ApiResult};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, Params};
-use crate::live::{EventStream, LimitReached, Recheck, Viewer};
+use crate::http::prelude::*;
+use crate::live::{EventStream, LimitReached, Pings, Recheck, Viewer};
 use crate::serve::LongLived;
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const EVENT_STREAM: &str = "text/event-stream";
 /// Seconds after which a client may retry if there are too many streams.
 const RETRY_AFTER_S: &str = "10";
+const PING_INTERVAL_MAX_S: u32 = 60;
 
 /// Stream events
 ///
 /// Sends events that are visible to the caller as they happen, as Server-Sent Events. The `id` of a message is the ID
 /// of the event. A client that reconnects with `Last-Event-ID`, as browsers do by themselves, continues without gaps
-/// or duplicates. Every 15 seconds a comment is sent, with an `id` that only moves the cursor. A client that reads
-/// too slowly for too long is disconnected and can reconnect. The stream follows changes of what the user may see,
-/// and ends when the user is disabled or deleted, or when the token or session ends. A cursor older than the
+/// or duplicates. After 15 seconds without events a comment is sent, with an `id` that only moves the cursor. Scripts
+/// in browsers do not see comments: with `pingInterval`, the server sends a message named `ping` instead, with the
+/// same `id` and the data `{}`. It is no event; a client uses it only to notice that the connection is dead. A client
+/// that reads too slowly for too long is disconnected and can reconnect. The stream follows changes of what the user
+/// may see, and ends when the user is disabled or deleted, or when the token or session ends. A cursor older than the
 /// retention time of events fails with 410 `cursor-expired`. Too many streams of a user or an account fail with 429
 /// `too-many-streams`.
 #[utoipa::path(get, path = "/api/stream", tag = "events", params(
-    ("Last-Event-ID" = Option<String>, Header, description = "Cursor to continue from: the `id` of the last message received. It takes precedence over `cursor`.", max_length = 1000),
+    ("Last-Event-ID" = Option<String>, Header, description = "Value of `id` in the last message received; the stream continues after it. Browsers send it when they reconnect. It takes precedence over `cursor`.", max_length = 1000, example = "AAAAAAAAACoAAAAAAAAAAKh8Z1E"),
     ("cursor" = Option<String>, Query, description = "Cursor to continue from: the `id` of an event, `nextCursor` of `GET /api/events`, or `start`. Default: the end of the log.", example = "start"),
     ("types" = Option<String>, Query, description = "Only events of these types, separated by commas. `device.*` means all types that begin with `device.`. Default: all types.", example = "alert.created,device.*"),
     ("devices" = Option<String>, Query, description = "Only events about the devices with these IDs, separated by commas. Default: all events that are visible to the caller.", example = "dev_01jc2m8k4n5p7"),
+    ("pingInterval" = Option<u32>, Query, description = "Seconds without events after which a message named `ping` is sent. Default: comments every 15 seconds, and no such messages.", minimum = 1, maximum = 60, example = 3),
 ), responses((status = 200, description = "The stream. It ends when the server stops or the caller loses access.",
     content((String = "text/event-stream", example = json!("retry: 2000\nid: AAAAAAAAACoAAAAAAAAAAKh8Z1E\n\nid: AAAAAAAAACsAAAAAAAAAAFn1b9o\ndata: {\"id\":\"AAAAAAAAACsAAAAAAAAAAFn1b9o\",\"type\":\"location.created\",\"at\":\"2026-05-01T12:00:03Z\",\"device\":\"dev_01jc2m8k4n5p7\",\"data\":{\"dateTime\":\"2026-05-01T12:00:00Z\",\"latitude\":42.2406,\"longitude\":-8.7207,\"receivedAt\":\"2026-05-01T12:00:03Z\"}}\n\n"))))))]
 pub async fn stream_events(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     headers: HeaderMap,
     mut params: Params,
 ) -> ApiResult<Response> {
     let cursor = params.text("cursor");
     let filter = read_filter(&mut params);
+    let pings = match params.number("pingInterval", 1, PING_INTERVAL_MAX_S) {
+        Some(seconds) => Pings::Messages(Duration::from_secs(seconds.into())),
+        None => Pings::Comments,
+    };
     params.finish()?;
     if Accept::of(&headers).quality(EVENT_STREAM) == 0 {
         return Err(ApiError::new(
@@ -63,10 +66,11 @@ pub async fn stream_events(
         Some("start" | "0") => 0,
         Some(id) => read_event_id(id)?,
     };
-    let permit = app.live.permit_stream(caller.account().id, caller.user_id()).map_err(too_many_streams)?;
-    let live = Arc::clone(&app.live);
+    let permit =
+        app.live.streams.permit_stream(caller.account().id, caller.user_id()).map_err(too_many_streams)?;
+    let live = Arc::clone(&app.live.streams);
     let (events, opening) =
-        EventStream::new(live, StreamCaller { app, caller }, filter, permit, after).await?;
+        EventStream::new(live, StreamCaller { app, caller }, filter, permit, after, pings).await?;
     Ok(reply_stream(events, opening))
 }
 
@@ -82,11 +86,11 @@ impl Viewer for StreamCaller {
     }
 
     fn changes(&self) -> watch::Receiver<()> {
-        self.app.identities.changes()
+        self.app.access.identities.changes()
     }
 
     async fn recheck(&self) -> Result<Self, Recheck> {
-        match self.caller.again(&self.app).await {
+        match self.caller.reauthenticate(&self.app).await {
             Ok(caller) => Ok(Self { app: self.app.clone(), caller }),
             Err(error) if error.code.status().is_server_error() => Err(Recheck::Unavailable),
             Err(error) => Err(Recheck::Refused(error.code.name())),

@@ -1,8 +1,6 @@
 //! Events as the document describes them.
 
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
+use crate::http::prelude::*;
 
 /// An event of the event log of the account.
 #[derive(Serialize, ToSchema)]

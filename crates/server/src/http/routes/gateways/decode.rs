@@ -3,9 +3,6 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
-use axum::response::Response;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
 use perigee_core::gateways::feed_health::GatewayState;
 use perigee_core::gateways::gateway::{RawMessage, Reporter};
@@ -18,16 +15,12 @@ use perigee_gateways::{
     FEEDS, Feed, LineDefaults, Options, PROTOCOLS, check_given_options, find_feed, find_protocol,
     read_decoding,
 };
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::app::App;
-use crate::http::error::{ApiError, ApiResult, invalid_body};
-use crate::http::extract::{Caller, JsonBody, Params};
-use crate::http::input::{Member, id, input, one_of, parsed_kinds, read_body};
-use crate::http::json::{Field, Fields, Pointer, Problem};
+use crate::http::input::{Member, id, one_of, parsed_kinds};
+use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 use crate::http::routes::gateways::input::OptionsObject;
 use crate::http::routes::gateways::raw_messages::{answer_in_turn, load_message};
 use crate::http::routes::gateways::read::find;
@@ -50,8 +43,8 @@ input! {
         text: Frames, nullable, example "78780d01086471700328358100093f040d0a";
         /// ID of a stored raw message to decode, instead of `text`.
         message as "messageId": StoredMessage, nullable, example null;
-        /// ID of the gateway whose settings are used, as if the gateway had received the request. Requires a user who
-        /// may see the whole account. Must not be given together with `feed`.
+        /// ID of the gateway whose settings are used, as if the gateway had received the request. Requires a caller who
+        /// sees the whole account. Must not be given together with `feed`.
         gateway as "gatewayId": GatewayRef, nullable, example null;
         /// Protocol of the frames. Default: recognised from the first bytes.
         protocol: ProtocolName, nullable, example "gt06";
@@ -72,7 +65,7 @@ input! {
     }
 }
 
-/// Makes kinds of text that are one of these names.
+/// Declares kinds of text that are one of these names.
 macro_rules! name_kinds {
     ($($(#[doc = $doc:literal])* $kind:ident => $names:expr;)+) => {$(
         $(#[doc = $doc])*
@@ -117,7 +110,7 @@ pub struct DecodedMessageView {
     /// Model of the device, if the message contains it.
     #[schema(example = json!(null))]
     model: Option<String>,
-    /// Identifiers of the device in the message. If there are several, any of them may be that of a device.
+    /// Identifiers of the device in the message. The device may be registered under any of them.
     #[schema(example = json!(["864717003283581"]))]
     identifiers: Vec<String>,
     /// ID of the device of a message in a request. Null if no device of the account has the identifiers. Absent for
@@ -128,7 +121,7 @@ pub struct DecodedMessageView {
     /// the report has no position.
     #[schema(example = json!([{"located": true, "latitude": 42.5, "longitude": -8.25, "speed": 35}]))]
     reports: Vec<Map<String, Value>>,
-    /// Replies that a server sends to the tracker.
+    /// Replies that the server would send to the tracker. Nothing is sent by this operation.
     replies: Vec<DecodedReply>,
     /// Text that a person wrote. Absent if there is none.
     #[schema(example = json!(null))]
@@ -176,14 +169,14 @@ fn refuse(problem: Problem) -> ApiError {
 }
 
 fn refuse_options(errors: &[SettingError]) -> ApiResult<()> {
-    let place = Pointer::root().member("options");
+    let base = Pointer::root().member("options");
     let problems = errors.iter().map(Problem::of_setting);
     let problems: Vec<Problem> =
-        problems.map(|problem| Problem { pointer: problem.pointer.below(&place), ..problem }).collect();
+        problems.map(|problem| Problem { pointer: problem.pointer.below(&base), ..problem }).collect();
     if problems.is_empty() { Ok(()) } else { Err(invalid_body(problems)) }
 }
 
-/// Settings for frames, checked like those of a device. `confirm` is an option of the listener.
+/// Settings for frames, checked like those of a device, except `confirm`, which is an option of listeners.
 fn frame_options(options: Map<String, Value>) -> ApiResult<Options> {
     let mut of_device = options.clone();
     of_device.remove("confirm");
@@ -210,7 +203,7 @@ async fn of_device(
         Some(model) => Reporter { model: Some(model.to_owned()), reported_model: None, ..reporter },
         None => reporter,
     });
-    let settings = app.ingest.decoding(protocol, reporter.as_ref(), model);
+    let settings = app.ingest.decodings.of_reporter(protocol, reporter.as_ref(), model);
     // The password was checked when the message was received.
     Ok(DeviceDecoding { options: settings.options.without("password").overlaid(&options), ..settings })
 }
@@ -248,7 +241,8 @@ fn tried_gateway(account: AccountId, feed: &Feed, now: Timestamp) -> Gateway {
     }
 }
 
-/// The gateway for decoding a request, and its settings: the given ones replace those of the gateway or take precedence.
+/// The gateway for decoding a request, and its options. Given options replace those of a gateway that the caller names;
+/// otherwise they take precedence over the stored ones.
 async fn gateway_for(
     app: &App,
     caller: &Caller,
@@ -288,15 +282,10 @@ async fn gateway_for(
 /// messages decoded until then are returned, and the last one has an `error`.
 #[utoipa::path(post, path = "/api/gateways/decode", tag = "gateways", request_body = DecodeInput,
     responses(
-        (status = 200, description = "Contents of the messages.", body = DecodedMessages),
+        (status = 200, description = "The decoded content of each message.", body = DecodedMessages),
         (status = 404, description = "The raw message or the gateway does not exist, or the caller may not see it."),
     ))]
-pub async fn decode_messages(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-    body: JsonBody,
-) -> ApiResult<Response> {
+pub async fn decode_messages(Call(app, caller): Call, params: Params, body: JsonBody) -> ApiResult<Response> {
     params.finish()?;
     caller.require(Privilege::DevicesWrite)?;
     let input = read_body(&body.value, &[], |input: DecodeInput, _| Some(input))?;
@@ -322,11 +311,11 @@ pub async fn decode_messages(
                 let settings = FeedSettings { feed, options: Arc::new(options), at: now };
                 let bytes = PreviewBytes::Body(text);
                 let request = PreviewRequest { settings, bytes, with_devices: caller.scope().is_whole() };
-                app.ingest.preview_request(&gateway, request).await?
+                app.ingest.reader.preview_request(&gateway, request).await?
             } else {
                 let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
                 let defaults = LineDefaults { protocol, model, session: input.session, options };
-                app.ingest.preview_frames(caller.account().id, Pasted { text, defaults }, now).await?
+                app.ingest.reader.preview_frames(caller.account().id, Pasted { text, defaults }, now).await?
             }
         }
         (None, Some(id)) => {
@@ -334,14 +323,14 @@ pub async fn decode_messages(
             if let Some(protocol) = find_protocol(&message.source).filter(|_| feed.is_none()) {
                 let options = frame_options(without_nulls(input.options.unwrap_or_default()))?;
                 let settings = of_device(&app, &message, model.as_deref(), options).await?;
-                app.ingest.preview_frame(protocol, message, settings).await?
+                app.ingest.reader.preview_frame(protocol, message, settings).await?
             } else if let Some(feed) = feed.or_else(|| find_feed(&message.source)) {
                 let (gateway, options) =
                     gateway_for(&app, &caller, feed, named, Some(&message), input.options).await?;
                 let settings = FeedSettings { feed, options: Arc::new(options), at: message.received_at };
                 let bytes = PreviewBytes::Stored(message.bytes);
                 let request = PreviewRequest { settings, bytes, with_devices: caller.scope().is_whole() };
-                app.ingest.preview_request(&gateway, request).await?
+                app.ingest.reader.preview_request(&gateway, request).await?
             } else {
                 preview_error(
                     &message.source,

@@ -1,24 +1,13 @@
 //! Claims of a device on its identifiers, where listeners are shared by several accounts.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::gateways::claim::Claim;
 use perigee_core::text::Line;
 use rand::Rng as _;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiError, ApiResult, invalid_body};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, DevicePath, JsonBody, Params};
-use crate::http::input::{input, read_body};
-use crate::http::json::{Pointer, Problem};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::devices::find_device_id;
 
-/// Characters of an identifier.
+/// Maximum number of characters of an identifier.
 const IDENTIFIER_MAX: usize = 100;
 
 /// Claim of a device on one of its identifiers.
@@ -38,7 +27,7 @@ pub struct DeviceClaimView {
     /// Null if no proof is under way, or the tracker reported too early.
     #[schema(example = "2026-05-01T12:07:00Z", format = DateTime)]
     report_from: Option<String>,
-    /// End of the interval in which the tracker must report to prove the claim. Null like `reportFrom`.
+    /// End of the interval in which the tracker must report to prove the claim. Null if `reportFrom` is null.
     #[schema(example = "2026-05-01T12:09:00Z", format = DateTime)]
     report_until: Option<String>,
 }
@@ -50,11 +39,12 @@ pub struct DeviceClaimList {
     claims: Vec<DeviceClaimView>,
 }
 
-/// Answer with one claim of a device.
+/// Response with one claim of a device.
 #[derive(Serialize, ToSchema)]
 #[schema(as = OneDeviceClaim)]
 pub struct DeviceClaimAnswer {
-    /// The claim, with the interval of the proof.
+    /// The claim. While a proof is under way, `reportFrom` and `reportUntil` are the interval in which the tracker must
+    /// report.
     claim: DeviceClaimView,
 }
 
@@ -80,18 +70,16 @@ input! {
 
 /// List claims of a device
 ///
-/// Returns the claims of a device on its identifiers. They are needed for trackers that report to listeners which
-/// several accounts share, and not for gateways of the account. Any user who may see the device may call this
-/// operation.
-#[utoipa::path(get, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-), responses((status = 200, description = "Claims of the device.", body = DeviceClaimList)))]
+/// Returns the claims of a device: for each of its identifiers, whether it is proven to belong to the account. Only
+/// messages to listeners that several accounts share need a proven claim; messages to gateways of the account do not.
+/// Any user who may see the device may call this operation.
+#[utoipa::path(get, path = "/api/devices/{deviceId}/claims", tag = "gateways",
+    responses((status = 200, description = "Claims of the device.", body = DeviceClaimList)))]
 pub async fn list_device_claims(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     params: Params,
-) -> ApiResult<Reply<DeviceClaimList>> {
+) -> ApiReply<DeviceClaimList> {
     params.finish()?;
     let device = find_device_id(&app, &caller, device.as_ref()).await?;
     let claims = app.store.list_claims(caller.scope(), device).await?;
@@ -105,16 +93,13 @@ pub async fn list_device_claims(
 /// If it reports earlier, it is in use elsewhere and the proof fails. An operator of the server can also confirm the
 /// claim. At most 2 proofs a day can be started for an identifier, and 50 for an account; further requests fail with
 /// `rate-limited`. A claim that is already proven does not change. Requires the privilege `devices.write`.
-#[utoipa::path(post, path = "/api/devices/{deviceId}/claims", tag = "gateways", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-), request_body = DeviceClaimInput,
+#[utoipa::path(post, path = "/api/devices/{deviceId}/claims", tag = "gateways", request_body = DeviceClaimInput,
     responses((status = 200, description = "The claim, with the interval in which the tracker must report.", body = DeviceClaimAnswer)))]
 pub async fn prove_device_claim(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     body: JsonBody,
-) -> ApiResult<Reply<DeviceClaimAnswer>> {
+) -> ApiReply<DeviceClaimAnswer> {
     let device = find_device_id(&app, &caller, device.as_ref()).await?;
     caller.require(Privilege::DevicesWrite)?;
     let identifier = read_body(&body.value, &[], |input: DeviceClaimInput, _| input.identifier)?;
@@ -124,7 +109,7 @@ pub async fn prove_device_claim(
     let claim = match begun {
         Err(StoreError::NotFound(Kind::Device)) => {
             let detail =
-                "The device does not have this identifier. Give one of the identifiers of the device."
+                "The device does not have this identifier. Give one of its identifiers, or add this one to the device first."
                     .to_owned();
             return Err(invalid_body(vec![Problem {
                 pointer: Pointer::root().member("identifier"),

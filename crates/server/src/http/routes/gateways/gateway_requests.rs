@@ -2,21 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request, State};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Path, Request};
 use http::{HeaderValue, StatusCode, header};
-use perigee_core::error::Kind;
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_gateways::{Delivery, Feed, FeedOutcome, Options, Refused, find_feed};
 
-use crate::app::App;
 use crate::auth::{Secret, gateway_secret};
 use crate::budget::Payer;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, forbidden, not_found};
-use crate::http::error_code::ErrorCode;
 use crate::http::extract::read_body;
 use crate::http::limit::too_many;
+use crate::http::prelude::*;
 use crate::ingest::{FeedArrival, FeedBody, FeedSettings, IngestError};
 
 /// The challenge for clients that can send a user and a password.
@@ -24,7 +20,7 @@ const BASIC_CHALLENGE: &str = "Basic realm=\"perigee\", charset=\"UTF-8\"";
 
 /// The answer to a refused request.
 fn refusal(refused: Refused) -> ApiError {
-    let message = format!("The request was refused: {refused}.");
+    let message = format!("The gateway refused the request: {refused}.");
     match refused {
         Refused::Basic(_) => ApiError::new(ErrorCode::InvalidCredentials, message)
             .with_header(header::WWW_AUTHENTICATE, BASIC_CHALLENGE),
@@ -49,16 +45,16 @@ pub async fn receive_gateway_request(
     request: Request,
 ) -> ApiResult<Response> {
     let (parts, body) = request.into_parts();
-    let rated = app.rates.bad_token(context.address(), false);
+    let rated = app.access.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many invalid gateway addresses were called from this address."));
+        return Err(too_many(rated, "Too many requests to unknown gateway URLs came from this IP address."));
     }
     let Some((feed, gateway)) = find(&app, &feed, &secret).await? else {
-        app.rates.bad_token(context.address(), true);
+        app.access.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Gateway));
     };
-    let rated = app.rates.gateway_request(gateway.id);
+    let rated = app.access.rates.gateway_request(gateway.id);
     if !rated.allowance.allowed {
         context.set_rated(rated);
         return Err(too_many(rated, "Too many requests were sent to this gateway. Send fewer at a time."));
@@ -74,7 +70,7 @@ pub async fn receive_gateway_request(
     let settings = FeedSettings { feed, options: Arc::new(options), at: app.clock.now() };
     if let Err(refused) = request.check(&app.budget, &settings).await? {
         metrics::counter!("perigee_gateway_refused_total", "source" => feed.name).increment(1);
-        app.ingest.note_refused(&gateway, refused.to_string());
+        app.ingest.feeds.note_refused(&gateway, refused.to_string());
         return Err(refusal(refused));
     }
     let arrival =

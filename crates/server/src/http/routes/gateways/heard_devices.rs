@@ -1,15 +1,8 @@
 //! Heard devices: trackers whose identifiers no device has. A device that gets such an identifier claims the tracker.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::gateways::gateway::HeardDevice;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::gateways::raw_messages::{hex, text};
 
 /// Tracker that sent messages under an identifier that no device has.
@@ -82,16 +75,12 @@ async fn sees_unknown_devices(app: &App, caller: &Caller) -> ApiResult<bool> {
 /// claim a tracker, create a device with its identifier, or add the identifier to `identifiers` of a device: up to 20
 /// of its newest messages are then decoded and stored.
 ///
-/// Requires the privilege `devices.write` and a user who may see the whole account. Trackers that reported to gateways
-/// of the account are always listed. Trackers that reported to a listener are listed if the server has only one account,
-/// and otherwise only for operators of the server in a console session.
+/// Requires the privilege `devices.write` and a caller who sees the whole account. Trackers that reported to gateways
+/// of the account are always listed. Trackers that reported to a listener are listed if the server has only one
+/// account, and otherwise only for operators of the server in a console session.
 #[utoipa::path(get, path = "/api/heardDevices", tag = "gateways",
     responses((status = 200, description = "Heard devices, newest first.", body = HeardDeviceList)))]
-pub async fn list_heard_devices(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<HeardDeviceList>> {
+pub async fn list_heard_devices(Call(app, caller): Call, params: Params) -> ApiReply<HeardDeviceList> {
     params.finish()?;
     caller.require(Privilege::DevicesWrite)?;
     caller.require_whole_account()?;

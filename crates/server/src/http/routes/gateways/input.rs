@@ -3,18 +3,15 @@
 use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::id::DeviceId;
 use perigee_core::text::{Line, OptionalName, SHORT_MAX};
-use perigee_gateways::setting::SettingError;
 use perigee_gateways::{Delivery, FEEDS, Feed, Options, check_options, find_feed};
-use serde_json::{Map, Value};
+use serde_json::Map;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
 use crate::auth::{Secret, gateway_secret};
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::input::{ByName, Member, input, read_body};
-use crate::http::json::{Field, Fields, Problem};
-use crate::http::names::Named;
+use crate::http::input::{ByName, Member};
+use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 use crate::poll::Provider;
 use crate::webhook::Guard;
 
@@ -131,8 +128,7 @@ pub(in crate::http::routes) fn problems_of(
     if let Some(provider) = Provider::find(feed.name).filter(|_| errors.is_empty())
         && let Err(error) = provider.check(&Options::new(options.clone()), guard)
     {
-        // Everything but the URL is checked above.
-        errors.push(SettingError::new("/url", error));
+        errors.push(error);
     }
     errors.iter().map(Problem::of_setting).collect()
 }
@@ -159,7 +155,8 @@ pub(super) fn read_gateway(body: &Value, secret: &Secret, guard: &Guard) -> ApiR
     })
 }
 
-/// Reads the new settings of a gateway. Options that stay as they are were checked before, by this version or an older one.
+/// Reads the new settings of a gateway. Options that do not change are not checked again: an older version may have
+/// accepted them.
 pub(super) fn read_change(body: &Value, present: &Gateway, guard: &Guard) -> ApiResult<GatewaySettings> {
     let settings = &present.settings;
     read_body(body, &[ENVELOPE, READ_ONLY], |input: GatewayChangeInput, fields| {
@@ -177,7 +174,7 @@ pub(super) fn read_change(body: &Value, present: &Gateway, guard: &Guard) -> Api
     })
 }
 
-/// Keeps the stored secrets where the client sends null, which is what answers have instead of them.
+/// Keeps the stored secrets where the client sends null: answers have null instead of secrets.
 pub(in crate::http::routes) fn keep_secrets(options: &mut Map<String, Value>, stored: &Map<String, Value>) {
     for name in Gateway::SECRET_OPTIONS {
         if let Some(shown @ Value::Null) = options.get_mut(name)

@@ -3,9 +3,9 @@
 use perigee_core::gateways::account_gateway::{Gateway, NewGateway};
 use perigee_core::gateways::feed_health::GatewayState;
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
+
+use crate::http::prelude::*;
 
 /// Gateway: an address of this service to which a satellite network or a phone sends messages, or a feed that the
 /// server fetches.
@@ -80,8 +80,8 @@ pub struct GatewayHealthView {
     /// Time of the last error or refusal. Null if there was none.
     #[schema(example = json!(null), format = DateTime)]
     last_error_at: Option<String>,
-    /// Age of the data up to which a fetched feed is stored completely, in seconds. Null before the first complete
-    /// answer of the provider, and for feeds that the server does not fetch.
+    /// Lag of a fetched feed, in seconds: all messages of the provider that are older than this are stored. Null before
+    /// the first complete answer of the provider, and for feeds that the server does not fetch.
     #[schema(example = json!(null), minimum = 0)]
     backlog_seconds: Option<i64>,
     /// Time of the next request to the provider. Null for feeds that the server does not fetch.
@@ -89,15 +89,11 @@ pub struct GatewayHealthView {
     next_poll: Option<String>,
 }
 
-/// A list of gateways.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GatewayList {
+list! {
+    /// A list of gateways.
+    pub struct GatewayList;
     /// Gateways of the account, sorted by ID.
-    gateways: Vec<GatewayView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    gateways: GatewayView,
 }
 
 impl GatewayView {

@@ -1,8 +1,5 @@
 //! Creating, changing and deleting gateways.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::id::GatewayId;
 use perigee_core::time::Timestamp;
@@ -10,14 +7,8 @@ use perigee_core::time::Timestamp;
 use super::input::{GatewayChangeInput, GatewayInput, NAMES, read_change, read_gateway};
 use super::read::find;
 use super::view::GatewayView;
-use crate::app::App;
 use crate::auth::{Secret, gateway_secret};
-use crate::http::edit::{place_reference, retry_changed};
-use crate::http::error::{ApiError, ApiResult, invalid_parameter};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::names::resolve_names;
-use crate::http::reply::{Done, Reply};
+use crate::http::prelude::*;
 
 /// Seconds for which the previous address is still accepted.
 const OVERLAP_S: i64 = 24 * 60 * 60;
@@ -33,16 +24,15 @@ fn url_of(app: &App, gateway: &Gateway, secret: &Secret) -> String {
 /// be retrieved again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have no `url`;
 /// their URLs and passwords are in `options`. The options are checked against the feed: an unknown option, a missing
 /// option and an invalid value each fail with 400 and the JSON pointer of the option. An account may have at most 1000
-/// gateways. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// gateways. Requires the privilege `devices.write` and a caller who sees the whole account. Sends the event
 /// `gateway.created`.
 #[utoipa::path(post, path = "/api/gateways", tag = "gateways", request_body = GatewayInput,
     responses((status = 201, description = "The gateway was created.", body = GatewayView)))]
 pub async fn create_gateway(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     mut body: JsonBody,
-) -> ApiResult<Reply<GatewayView>> {
+) -> ApiReply<GatewayView> {
     caller.require(Privilege::DevicesWrite)?;
     caller.require_whole_account()?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
@@ -50,57 +40,37 @@ pub async fn create_gateway(
     let new = read_gateway(&body.value, &secret, app.webhooks.guard())?;
     let (hash, held) = (new.secret_hash, once.hold(&app, &caller, &body)?);
     let made = app.store.create_gateway(&caller.actor(), new, held.key.clone()).await;
-    let gateway = place_reference(made, "deviceId")??.into_inner();
+    let gateway = attribute_reference(made, "deviceId")??.into_inner();
     let address = app.base_url.join(&format!("/api/gateways/{}", gateway.id));
     // A repeated request gets the gateway that the first one created, whose secret is no longer known.
     let is_new = gateway.settings.secret_hash == hash;
     let url = (is_new && !gateway.settings.polled).then(|| url_of(&app, &gateway, &secret));
-    let revision = gateway.revision;
-    Ok(caller.reply(GatewayView::of(gateway, url, app.clock.now())).created(address).revision(revision))
+    Ok(caller.reply_at(gateway.revision, GatewayView::of(gateway, url, app.clock.now())).created(address))
 }
 
-/// Replace a gateway
-///
-/// Replaces name, device and options of a gateway. Its feed and URL do not change;
-/// `POST /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
-/// `apiKey` or `token` that is null keeps its value. The new settings apply to messages received from now on, and to
-/// raw messages that are reprocessed. A feed that the server fetches is fetched immediately. Requires the privilege
-/// `devices.write` and a user who may see the whole account. Sends the event `gateway.updated`.
-#[utoipa::path(put, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
-    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
-pub async fn replace_gateway(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GatewayId>,
-    change: Change,
-) -> ApiResult<Reply<GatewayView>> {
-    change_gateway(state, caller, id, change).await
-}
-
-/// Update a gateway
-///
-/// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of
-/// `PUT /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
-/// others, and an option that is null is removed.
-#[utoipa::path(patch, path = "/api/gateways/{gatewayId}", tag = "gateways", request_body = GatewayChangeInput,
-    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The gateway, updated.", body = GatewayView)))]
-pub async fn update_gateway(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GatewayId>,
-    change: Change,
-) -> ApiResult<Reply<GatewayView>> {
-    change_gateway(state, caller, id, change).await
+change_handlers! {
+    path: "/api/gateways/{gatewayId}", tag: "gateways", body: GatewayChangeInput, answer: GatewayView, "The updated gateway.";
+    /// Replace a gateway
+    ///
+    /// Replaces name, device and options of a gateway. Its feed and URL do not change; `POST
+    /// /api/gateways/{gatewayId}/renewAddress` creates a new URL. An option that is omitted is removed; a `password`,
+    /// `apiKey` or `token` that is null keeps its value. The new settings apply to messages received from now on, and
+    /// to raw messages that are reprocessed. A feed that the server fetches is fetched immediately. Requires the
+    /// privilege `devices.write` and a caller who sees the whole account. Sends the event `gateway.updated`.
+    replace_gateway,
+    /// Update a gateway
+    ///
+    /// Changes the given settings of a gateway and leaves the others; privileges, effects and events are those of
+    /// `PUT /api/gateways/{gatewayId}`. In a merge patch, `"options": {"mapping": {...}}` changes one option and leaves the
+    /// others, and an option that is null is removed.
+    update_gateway => change_gateway(id: IdPath<GatewayId>)
 }
 
 async fn change_gateway(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GatewayId>,
     change: Change,
-) -> ApiResult<Reply<GatewayView>> {
+) -> ApiReply<GatewayView> {
     let now = app.clock.now();
     let gateway = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
@@ -110,11 +80,10 @@ async fn change_gateway(
         resolve_names(&app, &caller, &mut body, NAMES).await?;
         let settings = read_change(&body, &present, app.webhooks.guard())?;
         let (actor, seen) = (caller.actor(), present.revision);
-        place_reference(app.store.replace_gateway(&actor, present.id, seen, settings).await, "deviceId")
+        attribute_reference(app.store.replace_gateway(&actor, present.id, seen, settings).await, "deviceId")
     })
     .await?;
-    let revision = gateway.revision;
-    Ok(caller.reply(GatewayView::of(gateway, None, now)).revision(revision))
+    Ok(caller.reply_at(gateway.revision, GatewayView::of(gateway, None, now)))
 }
 
 /// Renew the address of a gateway
@@ -122,20 +91,18 @@ async fn change_gateway(
 /// Creates a new secret for a gateway and returns the new `url`, which cannot be retrieved again. Requests to the
 /// previous URL are accepted for another 24 hours, until `previousUrlUntil`, so that no message is lost before the new
 /// URL is entered at the provider. If the address is renewed again within that time, only the newest two URLs are
-/// accepted. Requires the privilege `devices.write` and a user who may see the whole account. Sends the event
+/// accepted. Requires the privilege `devices.write` and a caller who sees the whole account. Sends the event
 /// `gateway.updated`.
 #[utoipa::path(post, path = "/api/gateways/{gatewayId}/renewAddress", tag = "gateways",
-    params(("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6")),
     responses(
         (status = 200, description = "The gateway, with its new URL.", body = GatewayView),
         (status = 409, description = "The server fetches this feed, so the gateway has no URL."),
     ))]
 pub async fn renew_gateway_address(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GatewayId>,
     params: Params,
-) -> ApiResult<Reply<GatewayView>> {
+) -> ApiReply<GatewayView> {
     params.finish()?;
     let present = find(&app, &caller, id).await?;
     caller.require(Privilege::DevicesWrite)?;
@@ -156,24 +123,22 @@ pub async fn renew_gateway_address(
 /// Deletes a gateway. Requests to its URL are refused from then on. If raw messages that the gateway received are still
 /// stored, the request fails with `in-use` unless it has `messages=keep`; the raw messages are then kept, and are
 /// reprocessed with the last settings of the gateway. To correct a gateway, update it instead. Requires the privilege
-/// `devices.write` and a user who may see the whole account. Sends the event `gateway.deleted`.
+/// `devices.write` and a caller who sees the whole account. Sends the event `gateway.deleted`.
 #[utoipa::path(delete, path = "/api/gateways/{gatewayId}", tag = "gateways",
     params(
-        ("gatewayId" = String, Path, description = "ID of the gateway.", example = "gtw_01jc2m8k4n5p6"),
-        ("messages" = inline(Option<KeptMessages>), Query, description = "What to do with stored raw messages that the gateway received: `keep` keeps them. Required if there are any."),
+        ("messages" = inline(Option<KeptMessages>), Query, description = "`keep`: keep the stored raw messages that the gateway received. Required if there are any."),
     ),
     responses(
         (status = 200, description = "The gateway was deleted.", body = Done),
         (status = 409, description = "Raw messages of the gateway are stored, and `messages` is not given."),
     ))]
 pub async fn delete_gateway(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GatewayId>,
     preconditions: Preconditions,
     mut params: Params,
-) -> ApiResult<Reply<Done>> {
-    let keeps = match params.text("messages").as_deref() {
+) -> ApiReply<Done> {
+    let keeps_messages = match params.text("messages").as_deref() {
         None => false,
         Some("keep") => true,
         Some(_) => return Err(invalid_parameter("messages", "The parameter \"messages\" must be \"keep\".")),
@@ -184,14 +149,15 @@ pub async fn delete_gateway(
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::DevicesWrite)?;
         preconditions.check(Kind::Gateway, present.revision)?;
-        let (actor, seen, since) = (caller.actor(), Some(present.revision), (!keeps).then_some(kept_since));
+        let (actor, seen, since) =
+            (caller.actor(), Some(present.revision), (!keeps_messages).then_some(kept_since));
         Ok(app.store.delete_gateway(&actor, present.id, seen, since).await)
     })
     .await?;
     Ok(caller.reply(Done {}))
 }
 
-/// What to do with stored raw messages of a gateway that is deleted.
+/// Treatment of stored raw messages when a gateway is deleted. `keep`: they are kept.
 #[derive(utoipa::ToSchema)]
 #[schema(rename_all = "lowercase")]
 pub enum KeptMessages {

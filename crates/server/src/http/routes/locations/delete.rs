@@ -1,16 +1,9 @@
 //! Deleting a device's locations in a time range.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::locations::location::TimeRange;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, internal};
-use crate::http::extract::{Caller, DevicePath, Params};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::devices::find_device;
 
 /// Result of deleting locations.
@@ -27,16 +20,14 @@ pub struct LocationsDeleted {
 /// required, so that an omitted one cannot delete more than intended. Deleted locations cannot be restored. Requires
 /// the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("from" = String, Query, description = "Start of the time range, inclusive.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = String, Query, description = "End of the time range, inclusive. Must not be before `from`.", format = DateTime, example = "2026-05-02T00:00:00Z"),
 ), responses((status = 200, description = "The locations were deleted.", body = LocationsDeleted)))]
 pub async fn delete_locations(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     params: Params,
-) -> ApiResult<Reply<LocationsDeleted>> {
+) -> ApiReply<LocationsDeleted> {
     let device = find_device(&app, &caller, device.as_ref()).await?.id;
     caller.require(Privilege::DevicesWrite)?;
     let range = read_range(params, caller.zone())?;
@@ -53,5 +44,5 @@ fn read_range(mut params: Params, zone: &Zone) -> ApiResult<TimeRange> {
         params.refuse("to", "The parameter \"to\" must not be before \"from\".");
     }
     params.finish()?;
-    range.ok_or_else(|| internal("a range was read without its ends"))
+    range.ok_or_else(|| internal("the parameters \"from\" and \"to\" were accepted, but one is missing"))
 }

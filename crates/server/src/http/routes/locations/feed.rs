@@ -3,21 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
-use axum::response::Response;
 use bytes::Bytes;
 use perigee_core::access::actor::Scope;
 use perigee_core::locations::location::Feed;
 
 use super::view::LocationFeed;
-use crate::app::App;
 use crate::budget::Payer;
 use crate::http::cursor::Cursor;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::history::LIMIT_MAX;
 use crate::http::poll::wait_for_commit;
+use crate::http::prelude::*;
 use crate::http::read_turn::ReadTurn;
 use crate::http::reply::Envelope;
 use crate::http::shared_body::json_of_buffers;
@@ -42,16 +38,12 @@ const WAIT_MAX_S: u32 = 30;
     ("limit" = Option<u32>, Query, description = "Maximum number of locations. Default: 1000.", minimum = 1, maximum = 10000),
     ("wait" = Option<u32>, Query, description = "Maximum time to wait for a location if there is none yet, in seconds. Default: 0, which answers immediately.", minimum = 0, maximum = 30),
 ), responses((status = 200, description = "Locations in order of arrival.", body = LocationFeed)))]
-pub async fn list_location_feed(
-    State(app): State<App>,
-    mut caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+pub async fn list_location_feed(Call(app, mut caller): Call, mut params: Params) -> ApiResult<Response> {
     let cursor = params.text("cursor");
     let limit = params.number("limit", 1, LIMIT_MAX).unwrap_or(LIMIT);
     let wait = params.number("wait", 0, WAIT_MAX_S).unwrap_or(0);
     params.finish()?;
-    let mut poll = Poll::begin(&app.live, caller.scope().account, Duration::from_secs(wait.into()));
+    let mut poll = Poll::begin(&app.live.streams, caller.scope().account, Duration::from_secs(wait.into()));
     let after = match cursor.as_deref() {
         None => app.store.feed_end(caller.scope()).await?,
         Some("start" | "0") => 0,
@@ -61,11 +53,11 @@ pub async fn list_location_feed(
     while answer.is_empty {
         let Some(end) = wait_for_commit(&app, &mut poll, &mut caller).await? else { break };
         // The caller may have lost access while waiting.
-        caller = caller.again(&app).await?;
+        caller = caller.reauthenticate(&app).await?;
         // All callers that waited at the same cursor wake up together and share one read.
         let (scope, after) = (caller.scope(), answer.next);
         let key = FeedPollKey { scope, after, limit, end };
-        answer = app.feed_polls.get(key, read(&app, scope, after, limit)).await?;
+        answer = app.live.feed_polls.get(key, read(&app, scope, after, limit)).await?;
     }
     let mut envelope = Vec::new();
     json::open_envelope(&mut envelope, Envelope::of(Some(caller.usage())));

@@ -24,37 +24,37 @@ use crate::http::submission::{ItemError, attribute_bytes, check_texts, read_attr
 /// Reads the location at this pointer of the body. A time without an offset is in the zone.
 pub(in crate::http) fn read_location(
     item: &Value,
-    place: Pointer,
+    pointer: Pointer,
     zone: &Zone,
 ) -> Result<Location, ItemError> {
     let invalid = |problems| ItemError { code: "invalid-location", problems };
     let Value::Object(members) = item else {
         let detail = "A location must be a JSON object with \"dateTime\", \"latitude\" and \"longitude\".";
-        return Err(invalid(vec![Problem { pointer: place, detail: detail.to_owned() }]));
+        return Err(invalid(vec![Problem { pointer, detail: detail.to_owned() }]));
     };
-    let mut fields = Fields::of_object(members, place).in_zone(zone);
+    let mut fields = Fields::of_object(members, pointer).in_zone(zone);
     fields.ignore(&Field::READ_ONLY.map(Field::name));
     let time = fields.instant(Field::DateTime.name()).required();
     let latitude = fields.number(Field::Latitude.name()).convert(latitude).required();
     let longitude = fields.number(Field::Longitude.name()).convert(longitude).required();
     let mut readings = read_readings(&mut fields);
-    let (attributes, met_strange) = read_attributes(&mut fields);
+    let (attributes, has_unknown) = read_attributes(&mut fields);
     readings.attributes = attributes;
     check_texts(&mut fields, text_bytes(&readings));
     let location = fields
         .finish(|| Some(Location { time: time?, latitude: latitude?, longitude: longitude?, readings }));
     location.map_err(|problems| {
-        let only_strange = met_strange && problems.len() == 1;
-        ItemError { code: if only_strange { "unknown-member" } else { "invalid-location" }, problems }
+        let only_unknown = has_unknown && problems.len() == 1;
+        ItemError { code: if only_unknown { "unknown-member" } else { "invalid-location" }, problems }
     })
 }
 
-/// Degrees north, as in every body that has them.
+/// Converts degrees north, with the same message in every kind of body.
 pub(in crate::http::routes) fn latitude(degrees: f64) -> Result<Latitude, Refusal> {
     Latitude::from_degrees(degrees).map_err(|_outside| outside(-90.0, 90.0, degrees))
 }
 
-/// Degrees east, as in every body that has them.
+/// Converts degrees east, with the same message in every kind of body.
 pub(in crate::http::routes) fn longitude(degrees: f64) -> Result<Longitude, Refusal> {
     Longitude::from_degrees(degrees).map_err(|_outside| outside(-180.0, 180.0, degrees))
 }
@@ -163,7 +163,7 @@ fn read_accessory(accessory: &mut Fields<'_>) -> BTreeMap<String, String> {
     let mut map = BTreeMap::new();
     for (count, (name, value)) in accessory.take_unknown().into_iter().enumerate() {
         let checked = match value {
-            _ if count >= TAGS_MAX => Err(format!("exceeds the maximum of {TAGS_MAX} members").into()),
+            _ if count >= TAGS_MAX => Err(format!("must have at most {TAGS_MAX} members").into()),
             Value::String(text) => check_chars(name, &(1..=TAG_KEY_MAX))
                 .and_then(|()| check_chars(text, &(0..=Location::TEXT_MAX)))
                 .map(|()| text.clone()),
@@ -182,7 +182,10 @@ fn read_mileage(fields: &mut Fields<'_>, name: &'static str, bounds: Bounds) -> 
     let mileage = kind::Number::read(fields, name, bounds);
     let alias = kind::Number::read(fields, MILEAGE_ALIAS, bounds);
     if mileage.zip(alias).is_some_and(|(one, other)| one != other) {
-        fields.refuse(MILEAGE_ALIAS, "is another spelling of \"mileage\" and must not differ from it");
+        fields.refuse(
+            MILEAGE_ALIAS,
+            "is another spelling of \"mileage\" and must have the same value; send only one of them",
+        );
     }
     mileage.or(alias)
 }

@@ -1,17 +1,13 @@
 //! The last locations of all visible devices in one call.
 
-use axum::extract::State;
-use axum::response::Response;
 use perigee_core::locations::location::{Area, LastFilter, Latitude, Longitude};
 
 use super::view::DeviceLocationList;
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
 use crate::http::format::{Selection, json};
 use crate::http::list::answer_written_list;
 use crate::http::names::group_param;
 use crate::http::place::place_param;
+use crate::http::prelude::*;
 
 /// The form of the parameter `bbox`, for error messages.
 const BBOX_FORM: &str = "west, south, east and north in degrees, separated by commas, such as \"-10,35.5,5,60\"; \
@@ -26,17 +22,13 @@ const BBOX_FORM: &str = "west, south, east and north in degrees, separated by co
     ("bbox" = Option<String>, Query, description = "Only locations within this bounding box: west, south, east and north in degrees, separated by commas. The edges are included. If west is greater than east, the box crosses the antimeridian.", example = "-10,35.5,5,60"),
     ("group" = Option<String>, Query, description = "Only devices of this group, given by its ID or name.", example = "grp_01jc2m8k4n5p6"),
     ("since" = Option<String>, Query, description = "Only locations that the server received at this time or later (`receivedAt`).", format = DateTime, example = "2026-05-01T00:00:00Z"),
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the position in words, to each location. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ("limit" = Option<u32>, Query, description = "Maximum number of locations in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
-), responses((status = 200, description = "Last locations of the devices that the caller may see.", body = DeviceLocationList)))]
-pub async fn list_last_locations(
-    State(app): State<App>,
-    caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+), responses((status = 200, description = "Last locations of the devices that the caller may see, sorted by device ID.", body = DeviceLocationList)))]
+pub async fn list_last_locations(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let filter = LastFilter {
         group: group_param(&app, &caller, &mut params, "group").await?,
         area: read_area(&mut params),
@@ -50,7 +42,7 @@ pub async fn list_last_locations(
         async move { store.list_last_locations(scope, &filter, page).await }
     };
     answer_written_list(&app, &caller, "locations", page_request, fetch, move |out, (device, stored)| {
-        json::write_told_location(out, Some(device), &stored, Selection::ALL, place);
+        json::write_described_location(out, Some(device), &stored, Selection::ALL, place);
         Ok(())
     })
     .await

@@ -1,24 +1,18 @@
 //! Places of positions: for the console and for programs that have positions of their own.
 
-use axum::extract::State;
 use perigee_core::locations::location::{Latitude, Longitude};
 use perigee_core::locations::place::{Form, describe, gazetteer};
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Params};
 use crate::http::place::{read_reader, reader_of};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 /// The most positions of a request. More do not fit into a parameter.
 const POSITIONS_MAX: usize = 50;
 
-/// Places of positions.
+/// Descriptions of positions in words.
 #[derive(Serialize, ToSchema)]
 pub struct PlaceList {
-    /// Places, in the order of the positions.
+    /// Places, one for each position, in the order of `at`.
     #[schema(max_items = 50)]
     places: Vec<PlaceView>,
 }
@@ -31,7 +25,7 @@ pub struct PlaceView {
     /// Description of the position in words: distance and direction from the named place.
     #[schema(example = "22 km SW of Vigo, Spain")]
     text: String,
-    /// Name of the named place, in the requested language if there is one.
+    /// Name of the town, cape, island or port, in the requested language if there is one.
     #[schema(example = "Vigo")]
     name: String,
     /// Kind of the named place: `town`, `cape`, `island` or `port`.
@@ -69,7 +63,7 @@ fn read_positions(params: &mut Params) -> Vec<(Latitude, Longitude)> {
     positions.unwrap_or_default()
 }
 
-/// List places of positions
+/// Describe positions in words
 ///
 /// Describes up to 50 positions in words: by the distance and direction from the town, cape, island or port that
 /// describes each best. The names are part of the server; no other service is called. Any user may call this operation.
@@ -77,12 +71,8 @@ fn read_positions(params: &mut Params) -> Vec<(Latitude, Longitude)> {
     ("at" = String, Query, description = "Positions, at most 50, separated by semicolons. A position is a latitude and a longitude in degrees, separated by a comma.", example = "42.09,-8.9;43.1,-10.5"),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of the descriptions. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in the descriptions. Default: the units of the caller's preferences."),
-), responses((status = 200, description = "Places of the positions.", body = PlaceList)))]
-pub async fn list_places(
-    State(app): State<App>,
-    caller: Caller,
-    mut params: Params,
-) -> ApiResult<Reply<PlaceList>> {
+), responses((status = 200, description = "A place for each position, in the order of `at`.", body = PlaceList)))]
+pub async fn list_places(Call(app, caller): Call, mut params: Params) -> ApiReply<PlaceList> {
     let positions = read_positions(&mut params);
     let given = read_reader(&mut params);
     params.finish()?;

@@ -1,8 +1,6 @@
 //! Reading locations: a device's history and its last location.
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
 use perigee_core::devices::device::DeviceRef;
 use perigee_core::locations::location::StoredLocation;
@@ -10,13 +8,10 @@ use perigee_core::locations::place::Reader;
 
 use super::features::LocationFeatures;
 use super::view::{LastLocation, LocationList};
-use crate::app::App;
-use crate::http::error::{ApiError, ApiResult, internal};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, DevicePath, Params, Preconditions};
 use crate::http::format::{Format, Selection, Shape, Subject, answer_track, json};
 use crate::http::history::HistoryPart;
 use crate::http::place::place_param;
+use crate::http::prelude::*;
 use crate::http::reply::{Envelope, not_modified};
 use crate::http::routes::devices::{find_device, find_device_id};
 
@@ -31,7 +26,6 @@ use crate::http::routes::devices::{find_device, find_device_id};
 /// GPX point (namespace `urn:perigee:location:1`) and in the extended data of a KML placemark. In CSV, GPX and KML,
 /// lists and objects are written as JSON.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/locations", tag = "locations", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("from" = Option<String>, Query, description = "Start of the time range, inclusive. Default: the oldest location.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "End of the time range, inclusive. Must not be before `from`. Default: the newest location.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("order" = Option<crate::http::history::OrderName>, Query, description = "Order by `dateTime`: `asc` for oldest first, `desc` for newest first. Default: `asc`."),
@@ -40,7 +34,7 @@ use crate::http::routes::devices::{find_device, find_device_id};
     ("format" = Option<Format>, Query, description = "Format of the answer. Takes precedence over `Accept`. Default: `json`."),
     ("fields" = Option<String>, Query, description = "JSON names of the members to return, separated by commas. Supported by the formats `json`, `ndjson` and `csv`. Default: all members.", example = "dateTime,latitude,longitude,speed"),
     ("simplify" = Option<f64>, Query, description = "Tolerance for simplifying the track, in metres: locations are omitted while the line through the remaining ones passes within this distance of them. The first and the last location are always returned. Must not be combined with `limit` or `cursor`.", exclusive_minimum = 0, maximum = 1_000_000),
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each location. Default: `false`.", example = true),
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the position in words, to each location. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
 ), responses((status = 200, description = "Locations of the device.", content(
@@ -52,8 +46,7 @@ use crate::http::routes::devices::{find_device, find_device_id};
     (String = "application/vnd.google-earth.kml+xml", example = json!("<kml xmlns=\"http://www.opengis.net/kml/2.3\" version=\"2.3\"><Document><name>Northern Star</name></Document></kml>")),
 ))))]
 pub async fn list_locations(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     headers: HeaderMap,
     mut params: Params,
@@ -72,8 +65,8 @@ pub async fn list_locations(
 /// a position that the device measured within the 24 hours before. If the device has no such location yet, the request
 /// fails with `no-location` (404). Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/lastLocation", tag = "locations",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
-    ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to the location. Default: `false`.", example = true),
+    params(
+    ("place" = Option<bool>, Query, description = "`true` to add `place`, the position in words, to the location. Default: `false`.", example = true),
     ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: the units of the caller's preferences."),
     ),
@@ -82,8 +75,7 @@ pub async fn list_locations(
         (status = 304, description = "The last location is still the one whose entity tag is given in `If-None-Match`."),
     ))]
 pub async fn get_last_location(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     preconditions: Preconditions,
     mut params: Params,
@@ -118,7 +110,7 @@ fn write_last(caller: &Caller, last: &StoredLocation, place: Option<Reader>) -> 
     let mut bytes = Vec::with_capacity(512);
     json::open_envelope(&mut bytes, Envelope::of(Some(caller.usage())));
     bytes.extend_from_slice(b",\"lastLocation\":");
-    json::write_told_location(&mut bytes, None, last, Selection::ALL, place);
+    json::write_described_location(&mut bytes, None, last, Selection::ALL, place);
     bytes.push(b'}');
     bytes
 }

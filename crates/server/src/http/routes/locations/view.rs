@@ -27,28 +27,10 @@ pub struct LocationView;
 
 impl PartialSchema for LocationView {
     fn schema() -> RefOr<Schema> {
-        let mut location = ObjectBuilder::new()
-            .description(Some("Stored report of a device: position, time and readings. A reading that the device did not report is absent."))
-            .property(Field::DateTime.name(), instant(FIX_TIME, "2026-05-01T12:00:00Z"))
-            .property(
-                Field::Latitude.name(),
-                degrees(LATITUDE, 42.2406, 90),
-            )
-            .property(
-                Field::Longitude.name(),
-                degrees(LONGITUDE, -8.7207, 180),
-            );
-        for reading in Reading::ALL {
-            location =
-                location.property(reading.field.name(), describe(reading, &optional(reading.description)));
-            if reading.field == Field::Mileage {
-                let alias = "Same value as `mileage`, for clients that use this spelling.";
-                location = location.property(MILEAGE_ALIAS, describe(reading, &optional(alias)));
-            }
-        }
         let suspect = "`true` if time or position of the location is implausible, set by the server; absent otherwise. A suspect location never \
                        becomes the last location.";
-        location = location
+        let mut location = with_readings("Absent if the device did not report it.")
+            .description(Some("Stored report of a device: position, time and readings. A reading that the device did not report is absent."))
             .property(Field::ReceivedAt.name(), instant(RECEIVED_AT, "2026-05-01T12:00:03Z"))
             .property(
                 Field::Late.name(),
@@ -117,9 +99,21 @@ fn list(reading: &Reading, description: &str, items: ObjectBuilder) -> RefOr<Sch
     RefOr::T(Schema::Array(list))
 }
 
-/// The description of a reading with the reason for which it may be absent.
-fn optional(description: &str) -> String {
-    format!("{description} Absent if the device did not report it.")
+/// Time, position and readings of a location. `absence` is the sentence about a reading that is left out.
+fn with_readings(absence: &str) -> ObjectBuilder {
+    let mut location = ObjectBuilder::new()
+        .property(Field::DateTime.name(), instant(FIX_TIME, "2026-05-01T12:00:00Z"))
+        .property(Field::Latitude.name(), degrees(LATITUDE, 42.2406, 90))
+        .property(Field::Longitude.name(), degrees(LONGITUDE, -8.7207, 180));
+    for reading in Reading::ALL {
+        let described = |description: &str| describe(reading, &format!("{description} {absence}"));
+        location = location.property(reading.field.name(), described(reading.description));
+        if reading.field == Field::Mileage {
+            let alias = "Same value as `mileage`, for clients that use this spelling.";
+            location = location.property(MILEAGE_ALIAS, described(alias));
+        }
+    }
+    location
 }
 
 /// The schema of a reading, which may be absent or null.
@@ -289,20 +283,20 @@ pub struct LocationInput;
 impl PartialSchema for LocationInput {
     fn schema() -> RefOr<Schema> {
         let schema = open_schema(
-            LocationView::schema(),
+            with_readings("Optional.").into(),
             "Report of a device to be stored. An unknown member is stored in `attributes` if it is a string, a number or a \
              boolean; a location with an unknown array or object is rejected. All texts of a location together have at \
              most 16384 bytes. `milleage` is read as `mileage`.",
-            &[&Field::READ_ONLY.map(Field::name)[..], &[PLACE]].concat(),
+            &[],
             &[Field::DateTime, Field::Latitude, Field::Longitude].map(Field::name),
             &[],
         );
-        take_whole_circle(schema)
+        allow_full_circle(schema)
     }
 }
 
 /// Allows 360 for `course`, which is stored as 0.
-fn take_whole_circle(mut schema: RefOr<Schema>) -> RefOr<Schema> {
+fn allow_full_circle(mut schema: RefOr<Schema>) -> RefOr<Schema> {
     if let RefOr::T(Schema::Object(object)) = &mut schema
         && let Some(RefOr::T(Schema::Object(course))) = object.properties.get_mut(Field::Course.name())
     {

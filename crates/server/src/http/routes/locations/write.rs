@@ -1,25 +1,22 @@
 //! Submitting locations. The same path answers a time range, as clients of the original API expect.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
+use perigee_core::devices::device::DeviceRef;
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::Location;
-use serde_json::{Map, Value};
+use serde_json::Map;
+use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::input::{read_location, scan_location};
 use super::view::{LocationInput, LocationList, LocationView};
-use crate::app::App;
-use crate::http::error::{ApiError, ApiResult, internal};
 #[cfg(feature = "bench")]
 use crate::http::extract::SUBMISSION_MAX;
-use crate::http::extract::{Caller, DevicePath, Submission, Submitter};
+use crate::http::extract::{Submission, Submitter};
 use crate::http::format::{Shape, Subject, answer_track, answer_track_after};
 use crate::http::history::{HistoryPart, RangeInput, check_range};
 use crate::http::input::Schemas;
-use crate::http::json::{Fields, Pointer};
+use crate::http::json::Fields;
+use crate::http::prelude::*;
 use crate::http::routes::admit::{Admitted, AdmittedBody, admit_body, refused};
 #[cfg(feature = "bench")]
 use crate::http::submission::BodyContent;
@@ -100,7 +97,6 @@ pub enum LocationsAnswered {
 /// complete unless `limit` is given. This requires no privilege. Together with `location` or `locations`, the answer
 /// has both: the result of storing, and the `locations` of the time range.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/locations", tag = "locations",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content(
         (LocationsBody = "application/json", examples(
             ("One location" = (value = json!({"dateTime": "2026-05-01T12:00:00Z", "latitude": 42.2406, "longitude": -8.7207, "speed": 18.5}))),
@@ -129,18 +125,19 @@ pub async fn submit_locations(
         Admitted::Range(device, body) => {
             let part = read_part(&caller, &body, device.id)?;
             let subject = Subject { device: *device, scope: caller.scope() };
-            // Boxed, as below: what stores is far more common, and should not take the memory of this while it waits.
+            // Boxed, as below: requests that only store are far more common, and should not need the memory of this
+            // future.
             Box::pin(answer_track(&app, &caller, subject, part, Shape::PLAIN)).await
         }
         Admitted::Store(device, batch) => {
-            let stored = store(&app, &caller, device, batch).await?;
+            let stored = store(&app, &caller, &device, batch).await?;
             let status = stored.status();
             Ok(caller.reply(stored).status(status).into_response())
         }
         Admitted::StoreAndRange(device, batch, range) => {
             // Read before anything is stored, so that an invalid time range stores nothing.
             let part = read_part(&caller, &range, device.id)?;
-            let stored = store(&app, &caller, device.id, batch).await?;
+            let stored = store(&app, &caller, &DeviceRef::Id(device.id), batch).await?;
             let before = members(&stored)?;
             let subject = Subject { device: *device, scope: caller.scope() };
             let answer = answer_track_after(&app, &caller, subject, part, Shape::PLAIN, before);
@@ -157,8 +154,8 @@ fn read_part(caller: &Caller, body: &Map<String, Value>, device: DeviceId) -> Ap
     HistoryPart::of_body(fields, "locations", device)
 }
 
-async fn store(app: &App, caller: &Caller, device: DeviceId, batch: Batch<Location>) -> ApiResult<Stored> {
-    let stored = app.store.store_locations(&caller.actor(), device, batch.good).await;
+async fn store(app: &App, caller: &Caller, device: &DeviceRef, batch: Batch<Location>) -> ApiResult<Stored> {
+    let stored = app.store.submit_locations(&caller.actor(), device, batch.good).await;
     let outcomes = stored.map_err(|error| refused(app, caller, error))?;
     Ok(Stored::of(outcomes, batch.rejected))
 }
@@ -175,11 +172,7 @@ fn members(stored: &Stored) -> ApiResult<Vec<u8>> {
 
 /// Authenticates, parses, validates and answers as if the locations were stored.
 #[cfg(feature = "bench")]
-pub async fn discard_locations(
-    State(app): State<App>,
-    caller: Caller,
-    submission: Submission,
-) -> ApiResult<Response> {
+pub async fn discard_locations(Call(app, caller): Call, submission: Submission) -> ApiResult<Response> {
     caller.require(Privilege::LocationsWrite)?;
     let read = submission.receive(&app, SUBMISSION_MAX).await?.read(&app, &KIND, caller.zone()).await?;
     let BodyContent::Store(batch) = read.content else {

@@ -1,23 +1,11 @@
 //! Contact groups: people who are notified of alerts together, and need not be users.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::ContactGroupId;
 use perigee_core::notifications::contact::{Contact, ContactGroup, ContactGroupSettings};
 use perigee_core::text::Name;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
-use crate::http::input::{Objects, input, read_body};
-use crate::http::list::answer_list;
-use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::input::Objects;
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::ChannelName;
 use crate::http::routes::notifications::alert_routing::ask_to_confirm;
 use crate::http::routes::notifications::alert_routing::input::ContactInput;
@@ -50,7 +38,7 @@ pub struct ContactGroupView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Contact)]
 pub struct ContactView {
-    /// Channel by which the contact is notified: `email` or `sms`.
+    /// Channel by which the contact is notified.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
     /// E-mail address, or telephone number in international form such as `+34600123456`.
@@ -70,15 +58,11 @@ pub struct ContactView {
     language: String,
 }
 
-/// A list of contact groups.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ContactGroupList {
+list! {
+    /// A list of contact groups.
+    pub struct ContactGroupList;
     /// The contact groups, sorted by ID.
-    contact_groups: Vec<ContactGroupView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    contact_groups: ContactGroupView,
 }
 
 input! {
@@ -136,17 +120,13 @@ async fn ask_contacts(app: &App, caller: &Caller, group: &ContactGroup) -> ApiRe
 
 /// List contact groups
 ///
-/// Returns the contact groups of the account, sorted by ID. The caller must see the whole account. The answer is
-/// complete unless `limit` or `cursor` is given.
+/// Returns the contact groups of the account, sorted by ID. Requires a caller who sees the whole account. The list is
+/// complete unless `limit` or `cursor` is given; with either, it is returned in pages.
 #[utoipa::path(get, path = "/api/contactGroups", tag = "notifications", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The contact groups of the account, sorted by ID.", body = ContactGroupList)))]
-pub async fn list_contact_groups(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Response> {
+pub async fn list_contact_groups(Call(app, caller): Call, params: Params) -> ApiResult<Response> {
     caller.require_whole_account()?;
     let part = params.finish_list("contactGroups")?;
     let (store, scope) = (app.store.clone(), caller.scope());
@@ -159,16 +139,16 @@ pub async fn list_contact_groups(
 
 /// Create a contact group
 ///
-/// Creates a contact group that routings and rules can name. The caller needs `admin` and must see the whole account.
-/// An account may have up to 200 contact groups. Contacts may be asked by e-mail to confirm that they want messages.
+/// Creates a contact group that routings and rules can name. Requires the privilege `admin` and a caller who sees the
+/// whole account. An account may have up to 200 contact groups. Contacts may be asked by e-mail to confirm that they
+/// want messages.
 #[utoipa::path(post, path = "/api/contactGroups", tag = "notifications", request_body = ContactGroupInput,
     responses((status = 201, description = "The contact group was created.", body = ContactGroupView)))]
 pub async fn create_contact_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     body: JsonBody,
-) -> ApiResult<Reply<ContactGroupView>> {
+) -> ApiReply<ContactGroupView> {
     caller.require(Privilege::Admin)?;
     caller.require_whole_account()?;
     let settings = read_group(&body.value)?;
@@ -177,72 +157,46 @@ pub async fn create_contact_group(
     let group = created.into_inner();
     ask_contacts(&app, &caller, &group).await?;
     let address = app.base_url.join(&format!("/api/contactGroups/{}", group.id));
-    let revision = group.revision;
-    Ok(caller.reply(ContactGroupView::from(group)).created(address).revision(revision))
+    Ok(caller.reply_at(group.revision, ContactGroupView::from(group)).created(address))
 }
 
 /// Retrieve a contact group
 ///
-/// Returns one contact group. The caller must see the whole account.
+/// Returns one contact group. Requires a caller who sees the whole account.
 #[utoipa::path(get, path = "/api/contactGroups/{contactGroupId}", tag = "notifications",
-    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
     responses((status = 200, description = "The contact group.", body = ContactGroupView)))]
 pub async fn get_contact_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<ContactGroupId>,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let group = find(&app, &caller, id).await?;
-    let tag = entity_tag(group.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    let revision = group.revision;
-    Ok(caller.reply(ContactGroupView::from(group)).revision(revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, group.revision, ContactGroupView::from(group)))
 }
 
-/// Replace a contact group
-///
-/// Sets the name and all contacts of a contact group. The caller needs `admin` and must see the whole account. The
-/// change applies to later alerts, and to steps of escalations that have not been taken yet. New contacts may be
-/// asked by e-mail to confirm that they want messages.
-#[utoipa::path(put, path = "/api/contactGroups/{contactGroupId}", tag = "notifications", request_body = ContactGroupInput,
-    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The contact group, updated.", body = ContactGroupView)))]
-pub async fn replace_contact_group(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<ContactGroupId>,
-    change: Change,
-) -> ApiResult<Reply<ContactGroupView>> {
-    change_group(state, caller, id, change).await
-}
-
-/// Update a contact group
-///
-/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
-/// account. The change applies to later alerts, and to steps of escalations that have not been taken yet.
-#[utoipa::path(patch, path = "/api/contactGroups/{contactGroupId}", tag = "notifications", request_body = ContactGroupInput,
-    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The contact group, updated.", body = ContactGroupView)))]
-pub async fn update_contact_group(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<ContactGroupId>,
-    change: Change,
-) -> ApiResult<Reply<ContactGroupView>> {
-    change_group(state, caller, id, change).await
+change_handlers! {
+    path: "/api/contactGroups/{contactGroupId}", tag: "notifications", body: ContactGroupInput, answer: ContactGroupView, "The updated contact group.";
+    /// Replace a contact group
+    ///
+    /// Sets the name and all contacts of a contact group. Requires the privilege `admin` and a caller who sees the
+    /// whole account. The change applies to later alerts, and to steps of escalations that have not been taken yet. New
+    /// contacts may be asked by e-mail to confirm that they want messages.
+    replace_contact_group,
+    /// Update a contact group
+    ///
+    /// Changes the members that the body contains and keeps the others. Requires the privilege `admin` and a caller who
+    /// sees the whole account. The change applies to later alerts, and to steps of escalations that have not been taken
+    /// yet.
+    update_contact_group => change_group(id: IdPath<ContactGroupId>)
 }
 
 async fn change_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<ContactGroupId>,
     change: Change,
-) -> ApiResult<Reply<ContactGroupView>> {
+) -> ApiReply<ContactGroupView> {
     let group = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::Admin)?;
@@ -253,23 +207,20 @@ async fn change_group(
     })
     .await?;
     ask_contacts(&app, &caller, &group).await?;
-    let revision = group.revision;
-    Ok(caller.reply(ContactGroupView::from(group)).revision(revision))
+    Ok(caller.reply_at(group.revision, ContactGroupView::from(group)))
 }
 
 /// Delete a contact group
 ///
-/// Deletes the contact group. The caller needs `admin` and must see the whole account. The request fails with 409
-/// `in-use` while a routing or a rule names the contact group.
+/// Deletes the contact group. Requires the privilege `admin` and a caller who sees the whole account. The request fails
+/// with 409 `in-use` while a routing or a rule names the contact group.
 #[utoipa::path(delete, path = "/api/contactGroups/{contactGroupId}", tag = "notifications",
-    params(("contactGroupId" = String, Path, description = "ID of the contact group.", example = "ctg_01jc2m8k4n5p6")),
     responses((status = 200, description = "The contact group was deleted.", body = Done)))]
 pub async fn delete_contact_group(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<ContactGroupId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::Admin)?;

@@ -2,18 +2,16 @@
 //! account, and the request by which mail programs unsubscribe (RFC 8058).
 
 use axum::body::Bytes;
-use axum::extract::State;
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::Html;
 use http::{HeaderMap, StatusCode, header};
 use perigee_core::id::AccountId;
 use perigee_core::notifications::notification::{ConfirmationPolicy, ConsentChange, MailedAccount};
 use perigee_core::text::Email;
 
-use crate::app::App;
 use crate::http::context::RequestContext;
-use crate::http::error::ApiResult;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
+use crate::http::prelude::*;
 use crate::http::routes::notifications::mail_page::{MailPage, PageText};
 
 /// Shows the current state of the recipient. Changes nothing, because mail scanners follow links.
@@ -40,9 +38,9 @@ pub async fn change_mail(
     let Some((id, address, mut account)) = open(&app, &context, &token).await? else {
         return Ok(no_such_link(&headers));
     };
-    let Some(change) = said(&headers, &body) else {
-        let say = PageText::of(&headers);
-        return Ok((StatusCode::BAD_REQUEST, Html(MailPage::problem(say, say.unclear))).into_response());
+    let Some(change) = read_choice(&headers, &body) else {
+        let texts = PageText::of(&headers);
+        return Ok((StatusCode::BAD_REQUEST, Html(MailPage::problem(texts, texts.unclear))).into_response());
     };
     account.consent = app.store.change_email_consent(id, &address, change).await?;
     Ok(page(&app, &headers, &account))
@@ -55,16 +53,16 @@ async fn open(
     context: &RequestContext,
     token: &str,
 ) -> ApiResult<Option<(AccountId, Email, MailedAccount)>> {
-    let rated = app.rates.bad_token(context.address(), false);
+    let rated = app.access.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many invalid links were opened from this address."));
+        return Err(too_many(rated, "Too many invalid links were opened from this IP address."));
     }
-    let Some((account, address)) = app.mail_links.read(token) else {
-        app.rates.bad_token(context.address(), true);
+    let Some((account, address)) = app.access.mail_links.read(token) else {
+        app.access.rates.bad_token(context.address(), true);
         return Ok(None);
     };
-    let rated = app.rates.view(token, context.address());
+    let rated = app.access.rates.view(token, context.address());
     if !rated.allowance.allowed {
         context.set_rated(rated);
         return Err(too_many(rated, "This link was opened too often."));
@@ -74,7 +72,7 @@ async fn open(
 }
 
 /// The choice in a form. Mail programs send `List-Unsubscribe=One-Click`, URL-encoded or as multipart.
-fn said(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
+fn read_choice(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.to_ascii_lowercase().starts_with("multipart/form-data") {
         let text = String::from_utf8_lossy(body);
@@ -89,11 +87,11 @@ fn said(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
 }
 
 fn page(app: &App, headers: &HeaderMap, account: &MailedAccount) -> Response {
-    let confirms = app.config.notifications.confirmation() != ConfirmationPolicy::default();
-    Html(MailPage::of(PageText::of(headers), account, confirms)).into_response()
+    let requires_confirmation = app.config.notifications.confirmation() != ConfirmationPolicy::default();
+    Html(MailPage::of(PageText::of(headers), account, requires_confirmation)).into_response()
 }
 
 fn no_such_link(headers: &HeaderMap) -> Response {
-    let say = PageText::of(headers);
-    (StatusCode::NOT_FOUND, Html(MailPage::problem(say, say.no_link))).into_response()
+    let texts = PageText::of(headers);
+    (StatusCode::NOT_FOUND, Html(MailPage::problem(texts, texts.no_link))).into_response()
 }

@@ -69,34 +69,34 @@ pub struct MailPage;
 
 impl MailPage {
     /// The state of the subscription, and the buttons that change it.
-    pub fn of(say: PageText, account: &MailedAccount, confirms: bool) -> String {
+    pub fn of(texts: PageText, account: &MailedAccount, requires_confirmation: bool) -> String {
         let name = escape(&account.name);
-        let put = |text: &str| text.replace("{account}", &name);
+        let fill = |text: &str| text.replace("{account}", &name);
         let (state, buttons) = if account.consent.unsubscribed_at.is_some() {
-            (say.ended, button("subscribe", say.resume))
-        } else if confirms && !account.consent.is_confirmed() {
-            (say.asked, button("subscribe", say.confirm) + &button("unsubscribe", say.end))
+            (texts.ended, button("subscribe", texts.resume))
+        } else if requires_confirmation && !account.consent.is_confirmed() {
+            (texts.asked, button("subscribe", texts.confirm) + &button("unsubscribe", texts.end))
         } else {
-            (say.active, button("unsubscribe", say.end))
+            (texts.active, button("unsubscribe", texts.end))
         };
-        whole(say, &put(say.title), &format!("<p role=\"status\">{}</p>\n{buttons}", put(state)))
+        whole(texts, &fill(texts.title), &format!("<p role=\"status\">{}</p>\n{buttons}", fill(state)))
     }
 
     /// A page that shows a problem.
-    pub fn problem(say: PageText, problem: &str) -> String {
-        whole(say, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
+    pub fn problem(texts: PageText, problem: &str) -> String {
+        whole(texts, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
 }
 
-fn button(say: &str, label: &str) -> String {
+fn button(choice: &str, label: &str) -> String {
     format!(
-        "<form method=\"post\"><input type=\"hidden\" name=\"say\" value=\"{say}\">\
+        "<form method=\"post\"><input type=\"hidden\" name=\"say\" value=\"{choice}\">\
          <button type=\"submit\">{label}</button></form>\n"
     )
 }
 
-fn whole(say: PageText, title: &str, body: &str) -> String {
-    page(say.language, title, body)
+fn whole(texts: PageText, title: &str, body: &str) -> String {
+    page(texts.language, title, body)
 }
 
 /// A page of one heading and this body, both HTML.

@@ -8,25 +8,15 @@ pub mod notification_settings;
 pub mod overview_report;
 pub mod templates;
 
-use axum::extract::State;
-use axum::response::Response;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::{AlertId, NotificationId};
 use perigee_core::notifications::notification::{
     Channel, Notification, NotificationFilter, NotificationState,
 };
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, DevicePath, IdPath, Params};
 use crate::http::hidden_address::{is_visible, shown_address};
-use crate::http::list::answer_list;
 use crate::http::names::device_param;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::ChannelName;
 use crate::http::routes::devices::find_device;
 
@@ -58,10 +48,10 @@ pub struct NotificationView {
     /// alert.
     #[schema(example = 0, minimum = 0)]
     step: u32,
-    /// Channel by which the notification is sent: `email` or `sms`.
+    /// Channel by which the notification is sent.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
-    /// E-mail address or telephone number of the recipient. Callers who see only a group or a device get only the
+    /// Address of the recipient, in the format of the channel. Callers who see only a group or a device get only the
     /// first characters, such as `a***`, unless it is their own address.
     #[schema(example = "ana@example.com")]
     address: String,
@@ -76,8 +66,9 @@ pub struct NotificationView {
     /// was notified of the same alert a short time ago), `schedule` (outside the hours of the recipient),
     /// `channel-off` (the channel is not configured, or the operator turned it off), `account-off` (the account
     /// turned the channel off), `country` (SMS to this country are not allowed), `sms-daily-cap` and
-    /// `sms-monthly-cap` (the account reached its SMS segments of the day or month), `email-daily-cap` (the account
-    /// reached its e-mails of the day), `email-ceiling` (the account reached the ceiling of e-mails per day),
+    /// `sms-monthly-cap` (the account reached its SMS segments of the day or month), `daily-cap` and `monthly-cap` (the
+    /// account reached what it may send by another channel in a day or month), `email-daily-cap` (the account reached
+    /// its e-mails of the day), `email-ceiling` (the account reached the ceiling of e-mails per day),
     /// `email-recipient-cap` (the account reached its e-mails to this recipient in this hour), `unsubscribed` (the
     /// recipient unsubscribed), `unconfirmed` (the recipient has not confirmed yet). For other states, what the mail
     /// server or SMS provider answered. Null if there is none.
@@ -89,7 +80,8 @@ pub struct NotificationView {
     /// Time of the next attempt. Null unless the state is `waiting`.
     #[schema(example = json!(null), format = DateTime)]
     next_attempt: Option<String>,
-    /// Day of the account on whose counter the notification counts. Null if it counts on none.
+    /// Day for which the notification counts against the daily limit of the device, in the time zone of the account. Null
+    /// if it is not counted.
     #[schema(example = "2026-05-01", format = Date)]
     counted_on: Option<String>,
     /// Number of SMS segments. 0 for an e-mail.
@@ -131,16 +123,11 @@ pub enum StateName {
     Unclear,
 }
 
-/// A list of notifications.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct NotificationList {
+list! {
+    /// A list of notifications.
+    pub struct NotificationList;
     /// The notifications, newest first.
-    #[schema(value_type = Vec<NotificationView>)]
-    notifications: Vec<NotificationView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    notifications: NotificationView,
 }
 
 /// Response with one notification.
@@ -182,7 +169,7 @@ impl NotificationView {
 
 fn read_filter(params: &mut Params, zone: &Zone) -> NotificationFilter {
     let states: Vec<_> = NotificationState::ALL.iter().map(|state| (state.name(), *state)).collect();
-    let channels: Vec<_> = Channel::ALL.iter().map(|channel| (channel.name(), *channel)).collect();
+    let channels: Vec<_> = Channel::all().iter().map(|channel| (channel.name(), *channel)).collect();
     let (from, to) = (params.instant("from", zone), params.instant("to", zone));
     if from.zip(to).is_some_and(|(from, to)| to < from) {
         params.refuse("to", "The parameter \"to\" must not be before \"from\".");
@@ -216,24 +203,20 @@ async fn answer(
 
 /// List notifications
 ///
-/// Returns the notifications about all devices that are visible to the caller, newest first, with their delivery
-/// state. A caller who sees the whole account also gets notifications that are about no device, such as overview
-/// reports. The answer is always paged.
+/// Returns the notifications about all devices that are visible to the caller, newest first, with their delivery state.
+/// A caller who sees the whole account also gets notifications that are about no device, such as overview reports. The
+/// list is always returned in pages.
 #[utoipa::path(get, path = "/api/notifications", tag = "notifications", params(
     ("device" = Option<String>, Query, description = "Only notifications about this device, by ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("alert" = Option<String>, Query, description = "Only notifications about the alert with this ID.", example = "alr_01jc2m8k4n5p9"),
-    ("state" = Option<StateName>, Query, description = "Only notifications in this state."),
+    ("state" = Option<StateName>, Query, description = "Only notifications in this state.", example = "failed"),
     ("channel" = Option<ChannelName>, Query, description = "Only notifications by this channel."),
     ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("limit" = Option<u32>, Query, description = "Maximum number of notifications per page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
-pub async fn list_notifications(
-    State(app): State<App>,
-    caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+pub async fn list_notifications(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let device = device_param(&app, &caller, &mut params, "device").await?;
     let filter = NotificationFilter { device, ..read_filter(&mut params, caller.zone()) };
     answer(&app, &caller, filter, params).await
@@ -242,11 +225,10 @@ pub async fn list_notifications(
 /// List notifications of a device
 ///
 /// Returns the notifications about one device, newest first, with their delivery state. The device must be visible to
-/// the caller. The answer is always paged.
+/// the caller. The list is always returned in pages.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/notifications", tag = "notifications", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("alert" = Option<String>, Query, description = "Only notifications about the alert with this ID.", example = "alr_01jc2m8k4n5p9"),
-    ("state" = Option<StateName>, Query, description = "Only notifications in this state."),
+    ("state" = Option<StateName>, Query, description = "Only notifications in this state.", example = "failed"),
     ("channel" = Option<ChannelName>, Query, description = "Only notifications by this channel."),
     ("from" = Option<String>, Query, description = "Only notifications created at or after this time. Default: no lower bound.", format = DateTime, example = "2026-05-01T00:00:00Z"),
     ("to" = Option<String>, Query, description = "Only notifications created at or before this time. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
@@ -254,8 +236,7 @@ pub async fn list_notifications(
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The notifications, newest first.", body = NotificationList)))]
 pub async fn list_device_notifications(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     mut params: Params,
 ) -> ApiResult<Response> {
@@ -271,16 +252,14 @@ async fn find(app: &App, caller: &Caller, id: Option<NotificationId>) -> ApiResu
 
 /// Retrieve a notification
 ///
-/// Returns one notification with its delivery state.
+/// Returns one notification with its delivery state. Its device must be visible to the caller.
 #[utoipa::path(get, path = "/api/notifications/{notificationId}", tag = "notifications",
-    params(("notificationId" = String, Path, description = "ID of the notification.", example = "ntf_01jc2m8k4n5pa")),
     responses((status = 200, description = "The notification with this ID.", body = NotificationAnswer)))]
 pub async fn get_notification(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<NotificationId>,
     params: Params,
-) -> ApiResult<Reply<NotificationAnswer>> {
+) -> ApiReply<NotificationAnswer> {
     params.finish()?;
     let notification = NotificationView::of(find(&app, &caller, id).await?, &caller);
     Ok(caller.reply(NotificationAnswer { notification }))
@@ -288,19 +267,17 @@ pub async fn get_notification(
 
 /// Resend a notification
 ///
-/// Queues a notification that is `suppressed`, `failed` or `unclear` to be sent again. The caller needs
+/// Queues a notification that is `suppressed`, `failed` or `unclear` to be sent again. Requires the privilege
 /// `alerts.write`. The notification is counted again, and the limits apply, so that it may be suppressed again. A
 /// notification that is `waiting` or `sending` is returned unchanged. If it is `sent`, the request fails with 409
 /// `already-sent`.
 #[utoipa::path(post, path = "/api/notifications/{notificationId}/resend", tag = "notifications",
-    params(("notificationId" = String, Path, description = "ID of the notification.", example = "ntf_01jc2m8k4n5pa")),
     responses((status = 200, description = "The notification, queued again or unchanged.", body = NotificationAnswer)))]
 pub async fn resend_notification(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<NotificationId>,
     params: Params,
-) -> ApiResult<Reply<NotificationAnswer>> {
+) -> ApiReply<NotificationAnswer> {
     params.finish()?;
     let message = find(&app, &caller, id).await?;
     caller.require(Privilege::AlertsWrite)?;

@@ -1,46 +1,41 @@
 //! Notification settings of an account: which channels are enabled, and their caps.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::notifications::notification::{MessagingSettings, StoredMessaging};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Change, Params};
-use crate::http::input::{Member, Set, Whole, array, input, read_body, text};
+use crate::http::input::{Member, Set, Whole, array, text};
 use crate::http::json::{Field, Fields};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
-/// Limits on the notifications of an account. The settings of the server apply as well; the stricter limit wins.
+/// Notification settings of an account: which channels it uses, and how many messages it may send. If a setting of the
+/// server is stricter, that one applies.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = NotificationSettings)]
 pub struct NotificationSettingsView {
-    /// Whether e-mails are sent.
+    /// Whether the account sends notifications by e-mail.
     #[schema(example = true)]
     email_enabled: bool,
-    /// Whether SMS are sent.
+    /// Whether the account sends notifications by SMS.
     #[schema(example = true)]
     sms_enabled: bool,
-    /// Maximum SMS segments per day of the account. Null if the account sets no cap.
+    /// Maximum number of SMS segments that the account sends in a day, in its time zone. Null if the account sets no
+    /// cap.
     #[schema(example = 200)]
     sms_daily_segments: Option<u32>,
-    /// Maximum SMS segments per calendar month. Null if the account sets no cap.
+    /// Maximum number of SMS segments that the account sends in a calendar month, in its time zone. Null if the account
+    /// sets no cap.
     #[schema(example = 2000)]
     sms_monthly_segments: Option<u32>,
     /// Prefixes of telephone numbers that SMS may be sent to, such as `+34`. Empty if the account allows all numbers.
     #[schema(example = json!(["+34", "+8816"]))]
     sms_prefixes: Vec<String>,
-    /// Maximum e-mails per day of the account. Critical alerts may exceed it. Null if the account sets no cap.
+    /// Maximum number of e-mails that the account sends in a day, in its time zone. E-mails about critical alerts may
+    /// exceed it. Null if the account sets no cap.
     #[schema(example = 500)]
     email_daily: Option<u32>,
-    /// Maximum e-mails to one recipient per hour. Critical alerts may exceed it. Null if the account sets no cap.
+    /// Maximum number of e-mails that the account sends to one recipient in an hour. E-mails about critical alerts may
+    /// exceed it. Null if the account sets no cap.
     #[schema(example = 20)]
     email_recipient_hourly: Option<u32>,
     /// Time at which the settings were last changed. Null if they were never changed.
@@ -49,23 +44,27 @@ pub struct NotificationSettingsView {
 }
 
 input! {
-    /// Limits on the notifications of an account.
+    /// Notification settings of an account: which channels it uses, and how many messages it may send.
     struct NotificationSettingsInput {
-        /// Whether e-mails are sent. Default: true.
+        /// Whether the account sends notifications by e-mail. Default: true.
         email_enabled as "emailEnabled": bool, nullable, example true;
-        /// Whether SMS are sent. Default: true.
+        /// Whether the account sends notifications by SMS. Default: true.
         sms_enabled as "smsEnabled": bool, nullable, example true;
-        /// Maximum SMS segments per day of the account. 0 for no SMS. Default: no cap.
+        /// Maximum number of SMS segments that the account sends in a day, in its time zone. 0 for no SMS. Default: no
+        /// cap.
         sms_daily_segments as "smsDailySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 200;
-        /// Maximum SMS segments per calendar month. 0 for no SMS. Default: no cap.
+        /// Maximum number of SMS segments that the account sends in a calendar month, in its time zone. 0 for no SMS.
+        /// Default: no cap.
         sms_monthly_segments as "smsMonthlySegments":
             Whole<0, { MessagingSettings::SEGMENTS_MAX }>, nullable, example 2000;
         /// Prefixes of telephone numbers that SMS may be sent to, such as `+34`. Default: all numbers.
         sms_prefixes as "smsPrefixes": Prefixes, nullable, example ["+34", "+8816"];
-        /// Maximum e-mails per day of the account. Critical alerts may exceed it. Default: no cap.
+        /// Maximum number of e-mails that the account sends in a day, in its time zone. E-mails about critical alerts
+        /// may exceed it. Default: no cap.
         email_daily as "emailDaily": Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 500;
-        /// Maximum e-mails to one recipient per hour. Critical alerts may exceed it. Default: no cap.
+        /// Maximum number of e-mails that the account sends to one recipient in an hour. E-mails about critical alerts
+        /// may exceed it. Default: no cap.
         email_recipient_hourly as "emailRecipientHourly":
             Whole<0, { MessagingSettings::EMAILS_MAX }>, nullable, example 20;
     }
@@ -122,65 +121,44 @@ fn read_settings(body: &Value) -> ApiResult<MessagingSettings> {
 }
 
 fn answer(caller: &Caller, stored: StoredMessaging) -> Reply<NotificationSettingsView> {
-    let revision = stored.revision;
-    caller.reply(NotificationSettingsView::from(stored)).revision(revision)
+    caller.reply_at(stored.revision, NotificationSettingsView::from(stored))
 }
 
 /// Retrieve the notification settings
 ///
-/// Returns which channels the account uses, and its caps. The caller must see the whole account.
+/// Returns whether e-mail and SMS are enabled for the account, and the maximum number of messages that it sends by
+/// each. Requires a caller who sees the whole account.
 #[utoipa::path(get, path = "/api/account/notificationSettings", tag = "notifications",
     responses((status = 200, description = "The notification settings.", body = NotificationSettingsView)))]
 pub async fn get_notification_settings(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     params: Params,
-) -> ApiResult<Reply<NotificationSettingsView>> {
+) -> ApiReply<NotificationSettingsView> {
     params.finish()?;
     caller.require_whole_account()?;
-    Ok(answer(&caller, app.store.find_messaging(caller.scope()).await?))
+    Ok(answer(&caller, app.store.get_notification_settings(caller.scope()).await?))
 }
 
-/// Replace the notification settings
-///
-/// Sets all notification settings of the account; members that are left out get their defaults. The caller needs
-/// `admin` and must see the whole account. The settings apply from the next notification on. Notifications that are
-/// not sent because of them are recorded as `suppressed`, with the reason.
-#[utoipa::path(put, path = "/api/account/notificationSettings", tag = "notifications",
-    request_body = NotificationSettingsInput,
-    responses((status = 200, description = "The notification settings, updated.", body = NotificationSettingsView)))]
-pub async fn replace_notification_settings(
-    State(app): State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<NotificationSettingsView>> {
-    apply_change(&app, &caller, change).await
-}
-
-/// Update the notification settings
-///
-/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
-/// account. The settings apply from the next notification on.
-#[utoipa::path(patch, path = "/api/account/notificationSettings", tag = "notifications",
-    request_body = NotificationSettingsInput,
-    responses((status = 200, description = "The notification settings, updated.", body = NotificationSettingsView)))]
-pub async fn update_notification_settings(
-    State(app): State<App>,
-    caller: Caller,
-    change: Change,
-) -> ApiResult<Reply<NotificationSettingsView>> {
-    apply_change(&app, &caller, change).await
+change_handlers! {
+    path: "/api/account/notificationSettings", tag: "notifications", body: NotificationSettingsInput, answer: NotificationSettingsView, "The updated notification settings.";
+    /// Replace the notification settings
+    ///
+    /// Sets all notification settings of the account; members that are left out get their defaults. Requires the
+    /// privilege `admin` and a caller who sees the whole account. The settings apply from the next notification on.
+    /// Notifications that are not sent because of them are recorded as `suppressed`, with the reason.
+    replace_notification_settings,
+    /// Update the notification settings
+    ///
+    /// Changes the members that the body contains and keeps the others. Requires the privilege `admin` and a caller who
+    /// sees the whole account. The settings apply from the next notification on.
+    update_notification_settings => apply_change()
 }
 
 /// Applies a PUT or PATCH to the stored settings.
-async fn apply_change(
-    app: &App,
-    caller: &Caller,
-    change: Change,
-) -> ApiResult<Reply<NotificationSettingsView>> {
+async fn apply_change(Call(app, caller): Call, change: Change) -> ApiReply<NotificationSettingsView> {
     caller.require_whole_account()?;
     let stored = retry_changed(&change.preconditions, || async {
-        let current = app.store.find_messaging(caller.scope()).await?;
+        let current = app.store.get_notification_settings(caller.scope()).await?;
         caller.require(Privilege::Admin)?;
         change.preconditions.check(Kind::Messaging, current.revision)?;
         let revision = current.revision;
@@ -188,5 +166,5 @@ async fn apply_change(
         Ok(app.store.replace_messaging(&caller.actor(), revision, settings).await)
     })
     .await?;
-    Ok(answer(caller, stored))
+    Ok(answer(&caller, stored))
 }

@@ -1,8 +1,5 @@
 //! Settings of the overview report, an e-mail about each day or week.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::GroupId;
 use perigee_core::notifications::notification::EmailConsent;
 use perigee_core::notifications::overview::{Frequency, OverviewRecipient, OverviewSettings, StoredOverview};
@@ -10,17 +7,10 @@ use perigee_core::notifications::routing::{Destination, Preferences, Units};
 use perigee_core::rules::schedule::Weekday;
 use perigee_core::text::OptionalName;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::edit::{ENVELOPE, place_reference, retry_changed};
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, Change, Params};
-use crate::http::input::{EmailAddress, List, Objects, Part, WholeU8, Word, input, read_body, words};
+use crate::http::input::{EmailAddress, List, Objects, Part, WholeU8, Word, words};
 use crate::http::json::Fields;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::notifications::alert_routing::ask_to_confirm;
 use crate::http::routes::notifications::alert_routing::input::LanguageTag;
 use crate::http::routes::notifications::alert_routing::view::{UnitsName, recipient_status};
@@ -172,19 +162,19 @@ impl From<OverviewRecipient> for OverviewRecipientView {
 fn read_settings(body: &Value) -> ApiResult<OverviewSettings> {
     let ignored: [&[_]; 2] = [ENVELOPE, &["reportedThrough", "lastModified"]];
     read_body(body, &ignored, |input: OverviewReportInput, _| {
-        let usual = OverviewSettings::default();
+        let defaults = OverviewSettings::default();
         Some(OverviewSettings {
-            frequency: input.frequency.unwrap_or(usual.frequency),
-            weekday: input.weekday.unwrap_or(usual.weekday),
-            hour: input.hour.unwrap_or(usual.hour),
+            frequency: input.frequency.unwrap_or(defaults.frequency),
+            weekday: input.weekday.unwrap_or(defaults.weekday),
+            hour: input.hour.unwrap_or(defaults.hour),
             recipients: input.recipients.unwrap_or_default(),
             groups: input.groups.unwrap_or_default().into_iter().collect(),
-            ungrouped: input.ungrouped.unwrap_or(usual.ungrouped),
+            ungrouped: input.ungrouped.unwrap_or(defaults.ungrouped),
         })
     })
 }
 
-async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult<Reply<OverviewReportView>> {
+async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiReply<OverviewReportView> {
     let revision = stored.revision;
     let mut view = OverviewReportView::from(stored);
     let addresses = view.recipients.iter().map(|recipient| recipient.address.clone()).collect();
@@ -198,60 +188,42 @@ async fn answer(app: &App, caller: &Caller, stored: StoredOverview) -> ApiResult
 
 /// Retrieve the overview report settings
 ///
-/// Returns when the overview report of the account is sent, to whom, and what it covers. The caller must see the
-/// whole account. An example of the report can be rendered with `POST /api/templates/preview` and the kinds that
-/// begin with `overview-`.
+/// Returns when the overview report of the account is sent, to whom, and what it covers. Requires a caller who sees the
+/// whole account. An example of the report can be rendered with `POST /api/templates/preview` and the kinds that begin
+/// with `overview-`.
 #[utoipa::path(get, path = "/api/account/overviewReport", tag = "notifications",
     responses((status = 200, description = "The overview report settings.", body = OverviewReportView)))]
-pub async fn get_overview_report(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<OverviewReportView>> {
+pub async fn get_overview_report(Call(app, caller): Call, params: Params) -> ApiReply<OverviewReportView> {
     params.finish()?;
     caller.require_whole_account()?;
-    answer(&app, &caller, app.store.find_overview(caller.scope()).await?).await
+    answer(&app, &caller, app.store.get_overview(caller.scope()).await?).await
 }
 
-/// Replace the overview report settings
-///
-/// Sets all settings of the overview report; members that are left out get their defaults. The caller needs `admin`
-/// and must see the whole account. The first report is sent at the next time that the settings name. Days that have
-/// passed when the settings are changed are not reported. Recipients who are not users of the account may be asked by
-/// e-mail to confirm that they want messages.
-#[utoipa::path(put, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
-    responses((status = 200, description = "The overview report settings, updated.", body = OverviewReportView)))]
-pub async fn replace_overview_report(
-    State(app): State<App>,
-    caller: Caller,
-    wanted: Change,
-) -> ApiResult<Reply<OverviewReportView>> {
-    change(&app, &caller, wanted).await
+change_handlers! {
+    path: "/api/account/overviewReport", tag: "notifications", body: OverviewReportInput, answer: OverviewReportView, "The updated overview report settings.";
+    /// Replace the overview report settings
+    ///
+    /// Sets all settings of the overview report; members that are left out get their defaults. Requires the privilege
+    /// `admin` and a caller who sees the whole account. The first report is sent at the next time that the settings
+    /// name. Days that have passed when the settings are changed are not reported. Recipients who are not users of the
+    /// account may be asked by e-mail to confirm that they want messages.
+    replace_overview_report,
+    /// Update the overview report settings
+    ///
+    /// Changes the members that the body contains and keeps the others. Requires the privilege `admin` and a caller who
+    /// sees the whole account. Days that have passed when the settings are changed are not reported.
+    update_overview_report => change()
 }
 
-/// Update the overview report settings
-///
-/// Changes the members that the body contains and keeps the others. The caller needs `admin` and must see the whole
-/// account. Days that have passed when the settings are changed are not reported.
-#[utoipa::path(patch, path = "/api/account/overviewReport", tag = "notifications", request_body = OverviewReportInput,
-    responses((status = 200, description = "The overview report settings, updated.", body = OverviewReportView)))]
-pub async fn update_overview_report(
-    State(app): State<App>,
-    caller: Caller,
-    wanted: Change,
-) -> ApiResult<Reply<OverviewReportView>> {
-    change(&app, &caller, wanted).await
-}
-
-async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<OverviewReportView>> {
+async fn change(Call(app, caller): Call, change: Change) -> ApiReply<OverviewReportView> {
     caller.require_whole_account()?;
     let stored = retry_changed(&change.preconditions, || async {
-        let present = app.store.find_overview(caller.scope()).await?;
+        let present = app.store.get_overview(caller.scope()).await?;
         caller.require(Privilege::Admin)?;
         change.preconditions.check(Kind::Overview, present.revision)?;
         let seen = present.revision;
         let wanted = read_settings(&change.apply(&OverviewReportView::from(present)).await?)?;
-        place_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
+        attribute_reference(app.store.replace_overview(&caller.actor(), seen, wanted).await, "groups")
     })
     .await?;
     let named: Vec<_> = stored
@@ -260,6 +232,6 @@ async fn change(app: &App, caller: &Caller, change: Change) -> ApiResult<Reply<O
         .iter()
         .map(|one| (Destination::Email(one.address.clone()), &one.preferences))
         .collect();
-    ask_to_confirm(app, caller, named.iter().map(|(to, preferences)| (to, *preferences))).await?;
-    answer(app, caller, stored).await
+    ask_to_confirm(&app, &caller, named.iter().map(|(to, preferences)| (to, *preferences))).await?;
+    answer(&app, &caller, stored).await
 }

@@ -1,27 +1,15 @@
 //! Templates of notifications.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::notifications::notification::{Channel, StoredTemplate};
 use perigee_core::notifications::routing::{Language, Units};
 use perigee_core::text::Lines;
 use perigee_core::zone::Zone;
 use perigee_notify::sms::{fit, segments};
 use perigee_notify::template::{TemplateError, TemplateKind, render, sample};
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::budget::Payer;
-use crate::http::edit::{ENVELOPE, retry_changed};
-use crate::http::error::{ApiError, ApiResult, internal, invalid_body, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Params, Preconditions, entity_tag};
-use crate::http::input::{Word, input, parsed_kinds, read_body, words};
-use crate::http::json::{Pointer, Problem};
-use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::input::{Word, parsed_kinds, words};
+use crate::http::prelude::*;
 use crate::http::routes::notifications::alert_routing::input::LanguageTag;
 
 /// Maximum memory that rendering one template takes.
@@ -141,15 +129,11 @@ fn require_kind(kind: Option<TemplateKind>) -> ApiResult<TemplateKind> {
 
 /// List templates
 ///
-/// Returns one template of each kind: that of the account, or the built-in one. The caller must see the whole
+/// Returns one template of each kind: that of the account, or the built-in one. Requires a caller who sees the whole
 /// account.
 #[utoipa::path(get, path = "/api/templates", tag = "templates",
     responses((status = 200, description = "The templates, one of each kind.", body = TemplateList)))]
-pub async fn list_templates(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-) -> ApiResult<Reply<TemplateList>> {
+pub async fn list_templates(Call(app, caller): Call, params: Params) -> ApiReply<TemplateList> {
     params.finish()?;
     caller.require_whole_account()?;
     let all = app.store.templates(caller.scope()).await?;
@@ -159,13 +143,12 @@ pub async fn list_templates(
 
 /// Retrieve a template
 ///
-/// Returns the template of one kind: that of the account, or the built-in one. The caller must see the whole account.
+/// Returns the template of one kind: that of the account, or the built-in one. Requires a caller who sees the whole
+/// account.
 #[utoipa::path(get, path = "/api/templates/{kind}", tag = "templates",
-    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
     responses((status = 200, description = "The template of this kind.", body = TemplateView)))]
 pub async fn get_template(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(kind): IdPath<TemplateKind>,
     preconditions: Preconditions,
     params: Params,
@@ -174,28 +157,22 @@ pub async fn get_template(
     let kind = require_kind(kind)?;
     caller.require_whole_account()?;
     let stored = find(&app, &caller, kind).await?;
-    let tag = entity_tag(stored.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    Ok(caller.reply(view(kind, &stored)).revision(stored.revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, stored.revision, view(kind, &stored)))
 }
 
 /// Replace a template
 ///
-/// Replaces the built-in template of one kind with one of the account. The caller needs `admin` and must see the
-/// whole account. The template is rendered with sample data first; if that fails, the request is rejected with the
-/// line and the problem. The template applies to messages that are sent from then on. If it fails later with other
+/// Replaces the built-in template of one kind with one of the account. Requires the privilege `admin` and a caller who
+/// sees the whole account. The template is rendered with sample data first; if that fails, the request is rejected with
+/// the line and the problem. The template applies to messages that are sent from then on. If it fails later with other
 /// data, the built-in template is used for that message.
 #[utoipa::path(put, path = "/api/templates/{kind}", tag = "templates", request_body = TemplateInput,
-    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
-    responses((status = 200, description = "The template, replaced.", body = TemplateView)))]
+    responses((status = 200, description = "The template was replaced.", body = TemplateView)))]
 pub async fn replace_template(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(kind): IdPath<TemplateKind>,
     change: Change,
-) -> ApiResult<Reply<TemplateView>> {
+) -> ApiReply<TemplateView> {
     let kind = require_kind(kind)?;
     caller.require_whole_account()?;
     caller.require(Privilege::Admin)?;
@@ -205,7 +182,7 @@ pub async fn replace_template(
         let source = read_source(&change.apply(&view(kind, &present)).await?)?;
         for (language, units) in [("en", Units::Metric), ("es", Units::Nautical)] {
             let language = language.parse().map_err(internal)?;
-            try_out(&app, &caller, kind, source.clone(), (language, units, Zone::utc())).await?;
+            render_sample(&app, &caller, kind, source.clone(), (language, units, Zone::utc())).await?;
         }
         Ok(app.store.replace_template(&caller.actor(), kind.name(), present.revision, Some(source)).await)
     })
@@ -215,17 +192,15 @@ pub async fn replace_template(
 
 /// Delete a template
 ///
-/// Deletes the template of the account, so that the built-in template is used again. The caller needs `admin` and
-/// must see the whole account.
+/// Deletes the template of the account, so that the built-in template is used again. Requires the privilege `admin` and
+/// a caller who sees the whole account.
 #[utoipa::path(delete, path = "/api/templates/{kind}", tag = "templates",
-    params(("kind" = String, Path, description = "Kind of the template.", example = "alert-sms")),
     responses((status = 200, description = "The template was deleted; the built-in one is used again.", body = Done)))]
 pub async fn delete_template(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(kind): IdPath<TemplateKind>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let kind = require_kind(kind)?;
     caller.require_whole_account()?;
     caller.require(Privilege::Admin)?;
@@ -240,16 +215,11 @@ pub async fn delete_template(
 
 /// Preview a template
 ///
-/// Renders a template with sample data. The caller needs `admin` and must see the whole account. Nothing is stored
-/// and nothing is sent.
+/// Renders a template with sample data. Requires the privilege `admin` and a caller who sees the whole account. Nothing
+/// is stored and nothing is sent.
 #[utoipa::path(post, path = "/api/templates/preview", tag = "templates", request_body = PreviewInput,
     responses((status = 200, description = "The rendered text.", body = Preview)))]
-pub async fn preview_template(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-    body: JsonBody,
-) -> ApiResult<Reply<Preview>> {
+pub async fn preview_template(Call(app, caller): Call, params: Params, body: JsonBody) -> ApiReply<Preview> {
     params.finish()?;
     caller.require_whole_account()?;
     caller.require(Privilege::Admin)?;
@@ -261,18 +231,17 @@ pub async fn preview_template(
     };
     let zone = time_zone.unwrap_or_else(|| caller.account().settings.time_zone.clone());
     let reader = (language.unwrap_or_default(), units.unwrap_or_default(), zone);
-    let text = try_out(&app, &caller, kind, source, reader).await?;
-    Ok(caller.reply(match kind.channel() {
-        Channel::Email => Preview { text, segments: None },
-        Channel::Sms => {
-            let text = fit(&text, app.config.sms.fitting());
-            Preview { segments: Some(segments(&text).count), text }
-        }
+    let text = render_sample(&app, &caller, kind, source, reader).await?;
+    Ok(caller.reply(if kind.channel() == Channel::SMS {
+        let text = fit(&text, app.config.sms.fitting());
+        Preview { segments: Some(segments(&text).count), text }
+    } else {
+        Preview { text, segments: None }
     }))
 }
 
-/// Renders a template with sample data, off the threads that serve connections.
-async fn try_out(
+/// Renders a template with sample data, on a blocking thread.
+async fn render_sample(
     app: &App,
     caller: &Caller,
     kind: TemplateKind,

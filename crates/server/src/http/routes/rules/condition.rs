@@ -283,7 +283,10 @@ fn read_level(fields: &mut Fields<'_>) -> Option<Level> {
     };
     let behind = |clear: f64| if crossing == Crossing::Below { clear >= limit } else { clear <= limit };
     if clear.is_some_and(|clear| !behind(clear)) {
-        fields.refuse("clear", "must not be beyond the limit: the condition becomes false at this value");
+        fields.refuse(
+            "clear",
+            "must not be beyond the limit: it is the value at which the condition becomes false again",
+        );
         return None;
     }
     Some(Level { crossing, limit, clear })
@@ -374,12 +377,12 @@ fn of_measure(quantity: &Quantity, level: Level) -> ConditionView {
         Quantity::SensorTime(number) => ("sensorTime", None, Some(*number)),
         Quantity::Attribute(name) => ("attribute", Some(name.clone()), None),
     };
-    let is = |crossing| (level.crossing == crossing).then_some(level.limit);
+    let limit_of = |crossing| (level.crossing == crossing).then_some(level.limit);
     ConditionView {
         kind: kind.to_owned(),
-        above: is(Crossing::Above),
-        below: is(Crossing::Below),
-        reached: is(Crossing::Reached),
+        above: limit_of(Crossing::Above),
+        below: limit_of(Crossing::Below),
+        reached: limit_of(Crossing::Reached),
         clear: level.clear,
         name,
         number,

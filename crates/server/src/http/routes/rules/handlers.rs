@@ -1,24 +1,15 @@
 //! Listing, creating, changing and deleting rules.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::RuleId;
 use perigee_core::rules::rule::Rule;
 
 use super::view::{NAMES, RuleInput, RuleList, RuleView, read_rule};
-use crate::app::App;
-use crate::http::edit::{Mode, place_reference, retry_changed};
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
-use crate::http::list::answer_list;
-use crate::http::names::resolve_names;
-use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::edit::Mode;
+use crate::http::prelude::*;
 use crate::http::routes::notifications::alert_routing::{ask_to_confirm, named_addresses};
 
 /// Attributes an unknown reference to the member that named it.
-fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
+fn attribute<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> {
     let member = match &outcome {
         Err(StoreError::UnknownReference { kind: Kind::Device, .. }) => "devices",
         Err(StoreError::UnknownReference { kind: Kind::Group, .. }) => "groups",
@@ -27,7 +18,7 @@ fn place<T>(outcome: Result<T, StoreError>) -> ApiResult<Result<T, StoreError>> 
         }) => "then",
         _ => "conditions",
     };
-    place_reference(outcome, member)
+    attribute_reference(outcome, member)
 }
 
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiResult<Rule> {
@@ -37,14 +28,15 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<RuleId>) -> ApiR
 
 /// List rules
 ///
-/// Returns the rules that are visible to the caller, sorted by ID. A caller who sees only a group or a device gets
-/// the rules that apply to a device in it. The answer is complete unless `limit` or `cursor` is given.
+/// Returns the rules that are visible to the caller, sorted by ID. A caller who sees only a group or a device gets the
+/// rules that apply to a device in it. The list is complete unless `limit` or `cursor` is given; with either, it is
+/// returned in pages.
 #[utoipa::path(get, path = "/api/rules", tag = "rules", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only rules whose name or description contains this text, in any letter case."),
 ), responses((status = 200, description = "The rules that are visible to the caller, sorted by ID.", body = RuleList)))]
-pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Params) -> ApiResult<Response> {
+pub async fn list_rules(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let text = params.text("q");
     let part = params.finish_list("rules")?;
     let (store, scope) = (app.store.clone(), caller.scope());
@@ -57,27 +49,21 @@ pub async fn list_rules(State(app): State<App>, caller: Caller, mut params: Para
 
 /// Create a rule
 ///
-/// Creates a rule that raises alerts when its conditions are true. The caller needs `rules.write`. The rule evaluates
-/// locations whose `dateTime` is not before its creation. An account may have up to 1,000 rules. Recipients in `then`
-/// who are not users of the account may be asked by e-mail to confirm that they want messages.
+/// Creates a rule that raises alerts when its conditions are true. Requires the privilege `rules.write`. The rule
+/// evaluates locations whose `dateTime` is not before its creation. An account may have up to 1,000 rules. Recipients
+/// in `then` who are not users of the account may be asked by e-mail to confirm that they want messages.
 #[utoipa::path(post, path = "/api/rules", tag = "rules", request_body = RuleInput,
     responses((status = 201, description = "The rule was created.", body = RuleView)))]
-pub async fn create_rule(
-    State(app): State<App>,
-    caller: Caller,
-    once: Once,
-    mut body: JsonBody,
-) -> ApiResult<Reply<RuleView>> {
+pub async fn create_rule(Call(app, caller): Call, once: Once, mut body: JsonBody) -> ApiReply<RuleView> {
     caller.require(Privilege::RulesWrite)?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_rule(&caller.actor(), settings, held.key.clone()).await;
-    let rule = place(created)??.into_inner();
+    let rule = attribute(created)??.into_inner();
     ask_to_confirm(&app, &caller, named_addresses(&rule.settings.routing)).await?;
     let address = app.base_url.join(&format!("/api/rules/{}", rule.id));
-    let revision = rule.revision;
-    Ok(caller.reply(RuleView::from(rule)).created(address).revision(revision))
+    Ok(caller.reply_at(rule.revision, RuleView::from(rule)).created(address))
 }
 
 /// Retrieve a rule
@@ -85,65 +71,39 @@ pub async fn create_rule(
 /// Returns one rule. A caller who does not see every device of the rule gets it without the other devices and groups,
 /// and with an empty `then`.
 #[utoipa::path(get, path = "/api/rules/{ruleId}", tag = "rules",
-    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
     responses((status = 200, description = "The rule with this ID.", body = RuleView)))]
 pub async fn get_rule(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<RuleId>,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let rule = find(&app, &caller, id).await?;
-    let tag = entity_tag(rule.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    let revision = rule.revision;
-    Ok(caller.reply(RuleView::from(rule)).revision(revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, rule.revision, RuleView::from(rule)))
 }
 
-/// Replace a rule
-///
-/// Sets all settings of a rule; members that are left out get their defaults. The caller needs `rules.write`. If the
-/// conditions, times or schedule change, or if the rule is disabled, its open episodes end, and the new settings
-/// apply to locations from then on.
-#[utoipa::path(put, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
-    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule, updated.", body = RuleView)))]
-pub async fn replace_rule(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<RuleId>,
-    change: Change,
-) -> ApiResult<Reply<RuleView>> {
-    change_rule(state, caller, id, change).await
-}
-
-/// Update a rule
-///
-/// Changes the members that the body contains and keeps the others. The caller needs `rules.write`. If the
-/// conditions, times or schedule change, or if the rule is disabled, its open episodes end, and the new settings
-/// apply to locations from then on.
-#[utoipa::path(patch, path = "/api/rules/{ruleId}", tag = "rules", request_body = RuleInput,
-    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The rule, updated.", body = RuleView)))]
-pub async fn update_rule(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<RuleId>,
-    change: Change,
-) -> ApiResult<Reply<RuleView>> {
-    change_rule(state, caller, id, change).await
+change_handlers! {
+    path: "/api/rules/{ruleId}", tag: "rules", body: RuleInput, answer: RuleView, "The updated rule.";
+    /// Replace a rule
+    ///
+    /// Sets all settings of a rule; members that are left out get their defaults. Requires the privilege `rules.write`.
+    /// If the conditions, times or schedule change, or if the rule is disabled, its open alerts end, and the new
+    /// settings apply to locations from then on.
+    replace_rule,
+    /// Update a rule
+    ///
+    /// Changes the members that the body contains and keeps the others. Requires the privilege `rules.write`. If the
+    /// conditions, times or schedule change, or if the rule is disabled, its open alerts end, and the new settings
+    /// apply to locations from then on.
+    update_rule => change_rule(id: IdPath<RuleId>)
 }
 
 async fn change_rule(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<RuleId>,
     change: Change,
-) -> ApiResult<Reply<RuleView>> {
+) -> ApiReply<RuleView> {
     let rule = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::RulesWrite)?;
@@ -152,26 +112,24 @@ async fn change_rule(
         let mut wanted = change.apply(&RuleView::from(present)).await?;
         resolve_names(&app, &caller, &mut wanted, NAMES).await?;
         let settings = read_rule(&wanted, Mode::Replace, &caller.account().settings.time_zone)?;
-        place(app.store.replace_rule(&caller.actor(), id, seen, settings).await)
+        attribute(app.store.replace_rule(&caller.actor(), id, seen, settings).await)
     })
     .await?;
     ask_to_confirm(&app, &caller, named_addresses(&rule.settings.routing)).await?;
-    let revision = rule.revision;
-    Ok(caller.reply(RuleView::from(rule)).revision(revision))
+    Ok(caller.reply_at(rule.revision, RuleView::from(rule)))
 }
 
 /// Delete a rule
 ///
-/// Deletes the rule and ends its open alerts. The caller needs `rules.write`. Alerts that the rule raised are kept.
+/// Deletes the rule and ends its open alerts. Requires the privilege `rules.write`. Alerts that the rule raised are
+/// kept.
 #[utoipa::path(delete, path = "/api/rules/{ruleId}", tag = "rules",
-    params(("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6")),
     responses((status = 200, description = "The rule was deleted.", body = Done)))]
 pub async fn delete_rule(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<RuleId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::RulesWrite)?;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use perigee_core::devices::device::{Device, DeviceFilter, DeviceRef, DeviceStatus};
-use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{DeviceId, RuleId};
 use perigee_core::locations::location::{Degrees, HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
@@ -12,19 +10,13 @@ use perigee_core::revision::Revision;
 use perigee_core::rules::rule::{Condition, Episode, Evaluator, Rule, RuleFences, Silence, Trail};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::handlers::find;
 use super::view::{NAMES, RuleInput, read_rule};
-use crate::app::App;
 use crate::budget::Payer;
 use crate::http::cursor::Cursor;
 use crate::http::edit::Mode;
-use crate::http::error::{ApiError, ApiResult, not_found};
-use crate::http::extract::{Caller, IdPath, JsonBody, Params};
-use crate::http::names::resolve_names;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 
 /// The longest time range of one request, in milliseconds: 31 days.
 const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
@@ -32,12 +24,13 @@ const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 const LOCATIONS_PAGE: u64 = 200_000;
 /// Maximum number of locations evaluated for one device.
 const LOCATIONS_DEVICE: u64 = 500_000;
-/// CPU steps after which the rest of a device is not evaluated, about ten seconds, and those of one turn, about 50
-/// ms.
+/// CPU steps after which the rest of a device is not evaluated: about ten seconds.
 const STEPS_DEVICE: u64 = 2_000_000_000;
+/// CPU steps of one turn: about 50 ms.
 const TURN_STEPS: u64 = 10_000_000;
-/// Devices of a page by default, and at most.
+/// Default number of devices in a page.
 const DEVICES_PAGE: u32 = 100;
+/// Maximum number of devices in a page.
 const DEVICES_MOST: u32 = 1_000;
 /// Locations read at a time.
 const PART: u32 = 5_000;
@@ -98,19 +91,18 @@ impl EpisodeView {
             alert_name: rule.settings.alert_name(),
             begin: episode.begin.to_string(),
             end: episode.end.map(|end| end.to_string()),
-            latitude: episode.place.map(|(latitude, _)| Degrees::from(latitude)),
-            longitude: episode.place.map(|(_, longitude)| Degrees::from(longitude)),
+            latitude: episode.position.map(|(latitude, _)| Degrees::from(latitude)),
+            longitude: episode.position.map(|(_, longitude)| Degrees::from(longitude)),
         }
     }
 }
 
 /// Test a rule on history
 ///
-/// Evaluates the locations of a time range of at most 31 days with the current settings of the rule, whether or not
-/// it is enabled, and returns the alerts it would have raised. Nothing is stored and nobody is notified. The answer
-/// is paged by device.
+/// Evaluates the locations of a time range of at most 31 days with the current settings of the rule, whether or not it
+/// is enabled, and returns the alerts it would have raised. Nothing is stored and nobody is notified. The answer is
+/// paged by device. Any user who sees the rule may call this operation.
 #[utoipa::path(post, path = "/api/rules/{ruleId}/test", tag = "rules", params(
-    ("ruleId" = String, Path, description = "ID of the rule.", example = "rul_01jc2m8k4n5p6"),
     ("from" = String, Query, description = "Start of the time range, inclusive.", example = "2026-05-01T00:00:00Z"),
     ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "Only this device, by ID or identifier. Default: all devices that the rule applies to."),
@@ -118,21 +110,20 @@ impl EpisodeView {
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The alerts that the rule would have raised.", body = RuleTest)))]
 pub async fn test_rule(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<RuleId>,
     params: Params,
-) -> ApiResult<Reply<RuleTest>> {
+) -> ApiReply<RuleTest> {
     let rule = find(&app, &caller, id).await?;
-    let asked = Asked::read(params, caller.zone(), format!("rule test {}", rule.id))?;
-    Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
+    let test = TestParams::read(params, caller.zone(), format!("rule test {}", rule.id))?;
+    Ok(caller.reply(try_rule(&app, &caller, rule, test).await?))
 }
 
 /// Test a new rule on history
 ///
 /// Evaluates the locations of a time range of at most 31 days with the rule in the body, and returns the alerts it
-/// would have raised. Nothing is stored and nobody is notified. The answer is paged by device. Send the same rule
-/// with each cursor. Devices that the caller may not see are left out.
+/// would have raised. Nothing is stored and nobody is notified. The answer is paged by device. Send the same rule with
+/// each cursor. Devices that the caller may not see are left out. Any user may call this operation.
 #[utoipa::path(post, path = "/api/rules/test", tag = "rules", request_body = RuleInput, params(
     ("from" = String, Query, description = "Start of the time range, inclusive.", example = "2026-05-01T00:00:00Z"),
     ("to" = String, Query, description = "End of the time range, inclusive; at most 31 days after `from`.", example = "2026-05-02T00:00:00Z"),
@@ -144,14 +135,13 @@ pub async fn test_rule(
     (status = 404, description = "The device does not exist, or the caller may not see it."),
 ))]
 pub async fn test_new_rule(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     params: Params,
     mut body: JsonBody,
-) -> ApiResult<Reply<RuleTest>> {
+) -> ApiReply<RuleTest> {
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let settings = read_rule(&body.value, Mode::Create, &caller.account().settings.time_zone)?;
-    let asked = Asked::read(params, caller.zone(), "rule test".to_owned())?;
+    let test = TestParams::read(params, caller.zone(), "rule test".to_owned())?;
     let now = caller.now();
     let rule = Rule {
         id: RuleId::random(now),
@@ -163,11 +153,11 @@ pub async fn test_new_rule(
         creation: now,
         last_modified: now,
     };
-    Ok(caller.reply(try_rule(&app, &caller, rule, asked).await?))
+    Ok(caller.reply(try_rule(&app, &caller, rule, test).await?))
 }
 
 /// The parameters of a test.
-struct Asked {
+struct TestParams {
     range: TimeRange,
     device: Option<String>,
     limit: u32,
@@ -177,7 +167,7 @@ struct Asked {
     bound_to: String,
 }
 
-impl Asked {
+impl TestParams {
     fn read(mut params: Params, zone: &Zone, bound_to: String) -> ApiResult<Self> {
         let from: Option<Timestamp> = params.required_instant("from", zone);
         let to: Option<Timestamp> = params.required_instant("to", zone);
@@ -199,24 +189,24 @@ impl Asked {
     }
 }
 
-async fn try_rule(app: &App, caller: &Caller, rule: Rule, asked: Asked) -> ApiResult<RuleTest> {
-    let is_one = asked.device.is_some();
-    let devices = match &asked.device {
+async fn try_rule(app: &App, caller: &Caller, rule: Rule, test: TestParams) -> ApiResult<RuleTest> {
+    let is_one = test.device.is_some();
+    let devices = match &test.device {
         Some(device) => {
             let found = app.store.find_device(caller.scope(), &DeviceRef::read(device)).await?;
             vec![found.ok_or_else(|| not_found(Kind::Device))?]
         }
-        None => judged(app, caller, &rule, asked.after, asked.limit).await?,
+        None => target_devices(app, caller, &rule, test.after, test.limit).await?,
     };
     let mut page = RuleTest { episodes: Vec::new(), locations: 0, incomplete: Vec::new(), next_cursor: None };
-    let looked_at = fences(app, caller, &rule).await?;
-    let full = !is_one && devices.len() >= usize::try_from(asked.limit).unwrap_or(usize::MAX);
+    let rule_fences = fences(app, caller, &rule).await?;
+    let full = !is_one && devices.len() >= usize::try_from(test.limit).unwrap_or(usize::MAX);
     let last = devices.last().map(|device| device.id);
     for device in devices {
-        replay(app, caller, &rule, &looked_at, &device, asked.range, &mut page).await?;
+        replay(app, caller, &rule, &rule_fences, &device, test.range, &mut page).await?;
         let enough = page.locations >= LOCATIONS_PAGE && last != Some(device.id);
         if enough || (full && last == Some(device.id)) {
-            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&asked.bound_to));
+            page.next_cursor = Some(Cursor::at(device.id.as_i64()).write(&test.bound_to));
             break;
         }
     }
@@ -224,7 +214,7 @@ async fn try_rule(app: &App, caller: &Caller, rule: Rule, asked: Asked) -> ApiRe
 }
 
 /// The devices after this one that the rule applies to and that the caller may see.
-async fn judged(
+async fn target_devices(
     app: &App,
     caller: &Caller,
     rule: &Rule,
@@ -278,14 +268,14 @@ async fn replay(
     // The current settings are tested on all of the history, also from before the rule was last changed.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
-    let mut judge = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
-    let mut heard: Vec<Timestamp> = Vec::new();
+    let mut evaluator = Evaluator::new(vec![Arc::clone(&rule)], Arc::clone(fences), start);
+    let mut received: Vec<Timestamp> = Vec::new();
     let mut request = HistoryRequest { range, order: Order::Ascending, after: None, limit: PART };
     let (mut seen, mut steps) = (0, 0);
     loop {
         let part = app.store.list_locations(caller.scope(), device.id, request).await?;
         if rule.settings.watches_silence() {
-            heard.extend(part.items.iter().map(|stored| stored.received_at));
+            received.extend(part.items.iter().map(|stored| stored.received_at));
         }
         seen += u64::try_from(part.items.len()).unwrap_or(0);
         let (next, mut items) = (part.next, part.items.into_iter());
@@ -293,14 +283,15 @@ async fn replay(
         loop {
             let work = move || {
                 let used = if is_last {
-                    judge.advance_to_end(&mut items, TURN_STEPS)
+                    evaluator.advance_to_end(&mut items, TURN_STEPS)
                 } else {
-                    judge.advance(&mut items, TURN_STEPS)
+                    evaluator.advance(&mut items, TURN_STEPS)
                 };
-                (judge, items, used)
+                (evaluator, items, used)
             };
             let used;
-            (judge, items, used) = app.budget.run(Payer::account(device.account), PART_BYTES, work).await?;
+            (evaluator, items, used) =
+                app.budget.run(Payer::account(device.account), PART_BYTES, work).await?;
             steps += used;
             if used < TURN_STEPS {
                 break;
@@ -318,8 +309,8 @@ async fn replay(
     page.locations += seen;
     let until = range.to.min(caller.now());
     let episodes = match rule.settings.conditions.first() {
-        Some(Condition::Silence(silence)) => silences(*silence, &rule, device, heard, until),
-        _ => judge.finish(until).touched.into_iter().flat_map(|touched| touched.episodes).collect(),
+        Some(Condition::Silence(silence)) => silences(*silence, &rule, device, received, until),
+        _ => evaluator.finish(until).touched.into_iter().flat_map(|touched| touched.episodes).collect(),
     };
     page.episodes.extend(episodes.iter().map(|episode| EpisodeView::of(&rule, device.id, episode)));
     Ok(())
@@ -330,17 +321,17 @@ fn silences(
     silence: Silence,
     rule: &Rule,
     device: &Device,
-    mut heard: Vec<Timestamp>,
+    mut received: Vec<Timestamp>,
     until: Timestamp,
 ) -> Vec<Episode> {
-    heard.sort_unstable();
+    received.sort_unstable();
     let interval_s = device.settings.expected_interval_s.or(device.learned_interval_s);
-    let next = heard.iter().skip(1).map(|at| Some(*at)).chain([None]);
+    let next = received.iter().skip(1).map(|at| Some(*at)).chain([None]);
     let episode = |(last, next): (&Timestamp, Option<Timestamp>)| {
         let (late, offline) = DeviceStatus::limits(*last, interval_s);
         let limit = if silence == Silence::Late { late } else { offline };
         let at = rule.silence_from(limit.plus_millis(1))?;
-        (at <= next.unwrap_or(until)).then_some(Episode { begin: at, met: at, end: next, place: None })
+        (at <= next.unwrap_or(until)).then_some(Episode { begin: at, met: at, end: next, position: None })
     };
-    heard.iter().zip(next).filter_map(episode).collect()
+    received.iter().zip(next).filter_map(episode).collect()
 }

@@ -5,16 +5,12 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget};
 use perigee_core::text::{Description, Line, Lines, Name};
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::condition::{ConditionView, Conditions};
-use crate::http::edit::{ENVELOPE, Mode};
-use crate::http::error::ApiResult;
-use crate::http::input::{Object, Set, Whole, input, read_body};
+use crate::http::edit::Mode;
+use crate::http::input::{Object, Set, Whole};
 use crate::http::json::Fields;
-use crate::http::names::Named;
+use crate::http::prelude::*;
 use crate::http::routes::notifications::alert_routing::input::RuleThenInput;
 use crate::http::routes::notifications::alert_routing::view::RuleThenView;
 use crate::http::schedule::{ScheduleInput, ScheduleView};
@@ -53,8 +49,9 @@ pub struct RuleView {
     /// Time after an alert in which no other alert is raised for the device, in seconds.
     #[schema(example = 600)]
     cool_down_seconds: u32,
-    /// Coarsest `accuracy` of locations that conditions about positions (`geofence`, `route`, `noMovement`) use, in
-    /// metres. The rule ignores coarser locations, and estimates of networks without an accuracy.
+    /// Maximum `accuracy` of the locations that the rule evaluates, in metres. It applies to rules with a condition
+    /// about positions (`geofence`, `route`, `noMovement`): such a rule ignores locations whose `accuracy` is greater,
+    /// and locations without an `accuracy` whose `source` is `network` or `doppler`.
     #[schema(example = 500)]
     max_accuracy_metres: u32,
     /// Hours in which the rule applies. Null for always.
@@ -82,15 +79,11 @@ pub struct RuleView {
     last_modified: String,
 }
 
-/// A list of rules.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RuleList {
+list! {
+    /// A list of rules.
+    pub struct RuleList;
     /// The rules, sorted by ID.
-    rules: Vec<RuleView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    rules: RuleView,
 }
 
 input! {
@@ -117,9 +110,9 @@ input! {
         /// Time after an alert in which no other alert is raised for the device, in seconds. Default: 0. It must be 0
         /// for `offline` and `late`.
         cool_down_s as "coolDownSeconds": Whole<0, { RuleSettings::SECONDS_MAX }>, or(0), example 600;
-        /// Coarsest `accuracy` of locations that conditions about positions (`geofence`, `route`, `noMovement`) use,
-        /// in metres. The rule ignores coarser locations, and estimates of networks without an accuracy. Default:
-        /// 500.
+        /// Maximum `accuracy` of the locations that the rule evaluates, in metres. It applies to rules with a condition
+        /// about positions (`geofence`, `route`, `noMovement`): such a rule ignores locations whose `accuracy` is
+        /// greater, and locations without an `accuracy` whose `source` is `network` or `doppler`. Default: 500.
         max_accuracy_m as "maxAccuracyMetres": Whole<1, { RuleSettings::ACCURACY_MOST_M }>, or(RuleSettings::MAX_ACCURACY_M), example 500;
         /// Hours in which the rule applies. Default: always.
         schedule: Object<ScheduleInput>, nullable;
@@ -210,9 +203,9 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
 /// Conditions about silence must be alone and without delays, because they are not evaluated on locations.
 fn refuse_mixed_silence(settings: &RuleSettings, fields: &mut Fields<'_>) {
     if settings.conditions.len() > 1 {
-        fields.refuse("conditions", "must have only one condition if that is \"offline\" or \"late\", because these are not evaluated on locations");
+        fields.refuse("conditions", "must have no other condition if one is \"offline\" or \"late\"");
     }
     if settings.for_s > 0 || settings.cool_down_s > 0 {
-        fields.refuse("forSeconds", "and \"coolDownSeconds\" must be 0 for \"offline\" and \"late\"");
+        fields.refuse("forSeconds", "must be 0 for \"offline\" and \"late\", like \"coolDownSeconds\"");
     }
 }

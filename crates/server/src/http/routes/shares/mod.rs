@@ -2,10 +2,7 @@
 
 pub mod shares_public;
 
-use axum::extract::State;
-use axum::response::Response;
-use perigee_core::access::privilege::{Privilege, Privileges};
-use perigee_core::error::Kind;
+use perigee_core::access::privilege::Privileges;
 use perigee_core::id::{DeviceId, GroupId, ShareId};
 use perigee_core::idempotency::IdempotencyKey;
 use perigee_core::page::PageRequest;
@@ -14,21 +11,12 @@ use perigee_core::shares::share::{NewShare, Share, ShareTarget};
 use perigee_core::text::OptionalName;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::Secret;
 use crate::config::BaseUrl;
-use crate::http::edit::{ENVELOPE, place_reference};
-use crate::http::error::{ApiResult, invalid_body, not_found};
-use crate::http::extract::{Caller, IdPath, JsonBody, Once, Params, Preconditions};
-use crate::http::input::{ByName, Instant, input, read_fields};
-use crate::http::json::{Fields, InstantOrNever, Pointer, Problem};
-use crate::http::list::answer_list;
-use crate::http::names::{Named, resolve_names};
-use crate::http::reply::{Done, Reply};
+use crate::http::input::{ByName, Instant, read_fields};
+use crate::http::json::{Fields, InstantOrNever};
+use crate::http::prelude::*;
 
 /// The latest end of a link, in seconds from now: 366 days.
 const AHEAD_MAX_S: i64 = 366 * 24 * 3600;
@@ -82,15 +70,11 @@ pub struct ShareView {
     creation: String,
 }
 
-/// A list of share links.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ShareList {
+list! {
+    /// A list of share links.
+    pub struct ShareList;
     /// Share links that the caller may see, sorted by ID.
-    shares: Vec<ShareView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    shares: ShareView,
 }
 
 input! {
@@ -156,7 +140,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
         if let (Some(from), Some(until)) = (input.from, until)
             && until <= from
         {
-            fields.refuse("until", "must be in the future and after \"from\"");
+            fields.refuse("until", "must be in the future and later than \"from\"");
         }
         let target = input.device.map(ShareTarget::Device).or(input.group.map(ShareTarget::Group))?;
         let secret = Secret::generate().expose().to_owned();
@@ -175,7 +159,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
 fn check_end(link: &NewShare, now: Timestamp) -> ApiResult<()> {
     let latest = now.plus_seconds(AHEAD_MAX_S);
     let detail = if link.until <= now {
-        "\"until\" must be in the future and after \"from\".".to_owned()
+        "\"until\" must be in the future and later than \"from\".".to_owned()
     } else if link.until > latest {
         format!("\"until\" must be at most 366 days from now: {latest} or earlier.")
     } else {
@@ -195,13 +179,13 @@ async fn make(app: &App, caller: &Caller, new: NewShare, key: Option<Idempotency
         ShareTarget::Group(_) => "groupId",
     };
     let made = app.store.create_share(&caller.actor(), new, key).await;
-    Ok(place_reference(made, member)??.into_inner())
+    Ok(attribute_reference(made, member)??.into_inner())
 }
 
 async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Share> {
     let missing = || not_found(Kind::Share);
     let id = id.ok_or_else(missing)?;
-    // Lists one link after the preceding id: it is this link, or this link is not visible.
+    // Reads the first link from this id on. If it is another link, this one is not visible.
     let page = PageRequest { after: Some(id.as_i64() - 1), limit: 1 };
     let found = app.store.list_shares(caller.scope(), page).await?.items.into_iter().next();
     found.filter(|share| share.id == id).ok_or_else(missing)
@@ -215,8 +199,8 @@ async fn find(app: &App, caller: &Caller, id: Option<ShareId>) -> ApiResult<Shar
 #[utoipa::path(get, path = "/api/shares", tag = "shares", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of share links in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
-), responses((status = 200, description = "Share links that the caller may see.", body = ShareList)))]
-pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
+), responses((status = 200, description = "Share links that the caller may see, sorted by ID.", body = ShareList)))]
+pub async fn list_shares(Call(app, caller): Call, params: Params) -> ApiResult<Response> {
     let part = params.finish_list("shares")?;
     let (store, scope, base_url) = (app.store.clone(), caller.scope(), app.base_url.clone());
     let privileges = caller.privileges();
@@ -235,12 +219,7 @@ pub async fn list_shares(State(app): State<App>, caller: Caller, params: Params)
 /// `devices.write`.
 #[utoipa::path(post, path = "/api/shares", tag = "shares", request_body = ShareInput,
     responses((status = 201, description = "The share link was created.", body = ShareView)))]
-pub async fn create_share(
-    State(app): State<App>,
-    caller: Caller,
-    once: Once,
-    mut body: JsonBody,
-) -> ApiResult<Reply<ShareView>> {
+pub async fn create_share(Call(app, caller): Call, once: Once, mut body: JsonBody) -> ApiReply<ShareView> {
     caller.require(Privilege::DevicesWrite)?;
     resolve_names(&app, &caller, &mut body.value, NAMES).await?;
     let new = read_share(&body.value, caller.zone(), caller.now())?;
@@ -256,14 +235,12 @@ pub async fn create_share(
 /// Returns a share link. Any user who may see its device or group may call this operation; the URLs of the link require
 /// the privilege `devices.write`.
 #[utoipa::path(get, path = "/api/shares/{shareId}", tag = "shares",
-    params(("shareId" = String, Path, description = "ID of the share link.", example = "shr_01jc2m8k4n5p6")),
     responses((status = 200, description = "The share link.", body = ShareView)))]
 pub async fn get_share(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<ShareId>,
     params: Params,
-) -> ApiResult<Reply<ShareView>> {
+) -> ApiReply<ShareView> {
     params.finish()?;
     let share = find(&app, &caller, id).await?;
     let view = ShareView::of(share, &app.base_url, caller.privileges());
@@ -274,14 +251,12 @@ pub async fn get_share(
 ///
 /// Deletes a share link. Its URLs return 404 from then on. Requires the privilege `devices.write`.
 #[utoipa::path(delete, path = "/api/shares/{shareId}", tag = "shares",
-    params(("shareId" = String, Path, description = "ID of the share link.", example = "shr_01jc2m8k4n5p6")),
     responses((status = 200, description = "The share link was revoked.", body = Done)))]
 pub async fn delete_share(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<ShareId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     let share = find(&app, &caller, id).await?;
     caller.require(Privilege::DevicesWrite)?;
     preconditions.check(Kind::Share, REVISION)?;

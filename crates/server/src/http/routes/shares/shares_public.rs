@@ -1,12 +1,12 @@
 //! The public view of a share link.
 
-use axum::extract::State;
-use axum::response::Response;
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use http::{Method, header};
 use perigee_core::access::actor::Scope;
 use perigee_core::access::preference::ConsoleLanguage;
-use perigee_core::error::Kind;
+use perigee_core::devices::device::Device;
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{
     Degrees, HistoryRequest, Order, StoredLocation, Thousandths, TimeRange,
@@ -16,24 +16,20 @@ use perigee_core::page::PageRequest;
 use perigee_core::shares::share::NewShare;
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::auth::Secret;
 use crate::http::context::RequestContext;
-use crate::http::error::{ApiError, ApiResult, internal, not_found};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Params, TextPath};
+use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 use crate::http::place::{place_of, read_flag, read_reader};
+use crate::http::prelude::*;
 use crate::http::reply::encode;
 use crate::http::shared_body::json_of_buffers;
 use crate::live::{OpenLink, PageError, PageKey, SharePage};
 
-/// Public view of a share link: names, positions and status of the shared devices, and nothing else of the account than
-/// its name.
+/// Public view of a share link: names, positions and status of the shared devices. It contains no data
+/// of the account except its name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SharedView)]
@@ -110,7 +106,7 @@ const TRAIL_POINTS: usize = 20_000;
 /// The most positions in the trail of one device.
 const DEVICE_POINTS: usize = 1_000;
 
-/// Devices read at a time: a device takes ten times the memory of what is shown of it.
+/// Number of devices read at a time: a device takes ten times the memory of its public view.
 const PAGE_DEVICES: u32 = 500;
 
 impl SharedAnswer {
@@ -126,21 +122,19 @@ impl SharedAnswer {
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
         let each = points_each(view.device_count);
+        let since = trail.map(|since| since.max(link.from));
+        let mut trails = match since {
+            Some(since) => read_trails(app, scope, &view.devices.items, since, each).await?,
+            None => HashMap::new(),
+        };
         for (device, last) in view.devices.items {
-            let trail = match trail.map(|since| since.max(link.from)) {
-                // A device without locations since then has no trail; skipping it avoids a slow read.
-                Some(since) if last.as_ref().is_none_or(|last| last.location.time < since) => {
-                    Some(Vec::new())
-                }
-                Some(since) => Some(read_trail(app, scope, device.id, since, each).await?),
-                None => None,
-            };
+            let trail = since.map(|_| trails.remove(&device.id).unwrap_or_default());
             self.devices.push(SharedDevice {
                 key: key(&link.secret, device.id),
                 status: device.status(now).name(),
                 name: device.settings.name,
                 icon: device.settings.icon,
-                last_location: last.map(|last| SharedLocation::told(last, place)),
+                last_location: last.map(|last| SharedLocation::described(last, place)),
                 trail,
             });
         }
@@ -159,25 +153,30 @@ fn key(secret: &str, device: DeviceId) -> String {
     digest[..8].iter().fold(String::new(), |key, byte| format!("{key}{byte:02x}"))
 }
 
-/// The newest `most` locations of a device since then that are not suspect, oldest first.
-async fn read_trail(
+/// The trail of each device that has one: its newest `most` locations since this time, without suspect ones, oldest
+/// first.
+async fn read_trails(
     app: &App,
     scope: Scope,
-    device: DeviceId,
+    devices: &[(Device, Option<StoredLocation>)],
     since: Timestamp,
     most: usize,
-) -> ApiResult<Vec<SharedLocation>> {
+) -> ApiResult<HashMap<DeviceId, Vec<SharedLocation>>> {
+    let has_trail =
+        |last: &Option<StoredLocation>| last.as_ref().is_some_and(|last| last.location.time >= since);
+    let devices = devices.iter().filter(|(_, last)| has_trail(last)).map(|(device, _)| device.id).collect();
     let request = HistoryRequest {
         range: TimeRange { from: since, to: Timestamp::MAX },
         order: Order::Descending,
         after: None,
         limit: u32::try_from(most).unwrap_or(u32::MAX),
     };
-    let history = app.store.list_locations(scope, device, request).await?;
-    let trusted = history.items.into_iter().filter(|stored| !stored.trust.suspect);
-    let mut trail: Vec<SharedLocation> = trusted.map(SharedLocation::from).collect();
-    trail.reverse();
-    Ok(trail)
+    let trails = app.store.list_trails(scope, devices, request).await?;
+    let shown = |trail: Vec<StoredLocation>| {
+        let trusted = trail.into_iter().rev().filter(|stored| !stored.trust.suspect);
+        trusted.map(SharedLocation::from).collect()
+    };
+    Ok(trails.into_iter().map(|(device, trail)| (device, shown(trail))).collect())
 }
 
 impl From<StoredLocation> for SharedLocation {
@@ -196,7 +195,7 @@ impl From<StoredLocation> for SharedLocation {
 
 impl SharedLocation {
     /// The location with its place in words, if there is a reader.
-    fn told(stored: StoredLocation, reader: Option<Reader>) -> Self {
+    fn described(stored: StoredLocation, reader: Option<Reader>) -> Self {
         let place = place_of(reader, stored.location.latitude, stored.location.longitude);
         Self { place, ..stored.into() }
     }
@@ -211,9 +210,9 @@ impl SharedLocation {
 /// To follow the devices, repeat the request every few seconds with `again=true`, which is not counted as a view, and
 /// with `trail` set to the time of the newest known location.
 #[utoipa::path(get, path = "/api/shared/{secret}", tag = "shares", security(()),
-    params(("secret" = String, Path, description = "Secret of the share link: the last part of its `url`.", example = "q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e"),
+    params(
         ("trail" = Option<String>, Query, description = "Start of the trail: adds to each device its locations since this time, but none before `from` of the link. Default: no trails.", example = "2026-05-01T12:00:00Z"),
-        ("place" = Option<bool>, Query, description = "`true` to add `place`, the place in words, to each last location. Default: `false`.", example = true),
+        ("place" = Option<bool>, Query, description = "`true` to add `place`, the position in words, to each last location. Default: `false`.", example = true),
         ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: English."),
         ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: metric."),
         ("again" = Option<bool>, Query, description = "`true` if the same client has opened the link before; the request is then not counted as a view. Default: `false`.", example = false)),
@@ -235,19 +234,19 @@ pub async fn get_shared(
         units: units.unwrap_or_default(),
     });
     let now = app.clock.now();
-    let rated = app.rates.bad_token(context.address(), false);
+    let rated = app.access.rates.bad_token(context.address(), false);
     if !rated.allowance.allowed {
         context.set_rated(rated);
-        return Err(too_many(rated, "Too many invalid share links were opened from this address."));
+        return Err(too_many(rated, "Too many invalid share links were opened from this IP address."));
     }
     let share = match Secret::parse(&secret) {
         Some(secret) => {
-            let rated = app.rates.view(secret.expose(), context.address());
+            let rated = app.access.rates.view(secret.expose(), context.address());
             if !rated.allowance.allowed {
                 context.set_rated(rated);
                 return Err(too_many(
                     rated,
-                    "Share links were opened too often from this address, or this link from all addresses.",
+                    "Share links were opened too often from this IP address, or this link was opened too often.",
                 ));
             }
             app.store.find_open_share(secret.expose()).await?.map(|share| (share, rated))
@@ -255,18 +254,18 @@ pub async fn get_shared(
         None => None,
     };
     let Some((share, rated)) = share else {
-        app.rates.bad_token(context.address(), true);
+        app.access.rates.bad_token(context.address(), true);
         return Err(not_found(Kind::Share));
     };
     context.set_rated(rated);
     if method != Method::HEAD && !again {
-        app.views.count(&share, now);
+        app.counters.views.count(&share, now);
     }
     let end = app.store.event_end(Scope::for_share_link(&share)).await?;
     let key = PageKey { trail, end, now, place };
     let make = make_page(app.clone(), share.link.secret.clone(), key);
     let link = OpenLink { secret: &share.link.secret, account: share.account };
-    match app.share_cache.get(&app.runtime, link, key, make).await {
+    match app.live.share_cache.get(&app.tasks.runtime, link, key, make).await {
         Ok(page) => Ok(json_of_buffers([page.body])),
         Err(PageError::Build(error)) => Err(error),
         Err(PageError::Lost(error)) => Err(internal(error)),

@@ -1,19 +1,13 @@
 //! Deliveries of a webhook: listing, testing and retrying.
 
-use axum::extract::State;
-use axum::response::Response;
-use perigee_core::error::Kind;
 use perigee_core::id::{DeliveryId, WebhookId};
 use perigee_core::webhooks::webhook::{DeliveryState, NewDelivery};
 use serde_json::json;
 
 use super::read::find;
 use super::view::{DeliveryList, DeliveryStateName, DeliveryView};
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, IdPath, IdsPath, Params};
-use crate::http::list::answer_list;
-use crate::http::reply::Reply;
+use crate::http::extract::IdsPath;
+use crate::http::prelude::*;
 
 const PAGE: u32 = 100;
 /// The `type` of test messages, which are not events of the log.
@@ -21,17 +15,15 @@ pub const TEST: &str = "webhook.test";
 
 /// List deliveries of a webhook
 ///
-/// Returns the deliveries of one webhook, newest first. The caller needs `admin` and must see the whole account.
-/// Deliveries that are `delivered` or `failed` are kept for seven days. The answer is always paged.
+/// Returns the deliveries of one webhook, newest first. Requires the privilege `admin` and a caller who sees the whole
+/// account. Deliveries that are `delivered` or `failed` are kept for seven days. The list is always returned in pages.
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}/deliveries", tag = "webhooks", params(
-    ("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6"),
-    ("state" = Option<DeliveryStateName>, Query, description = "Only deliveries in this state."),
+    ("state" = Option<DeliveryStateName>, Query, description = "Only deliveries in this state.", example = "failed"),
     ("limit" = Option<u32>, Query, description = "Maximum number of deliveries in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The deliveries, newest first.", body = DeliveryList)))]
 pub async fn list_deliveries(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<WebhookId>,
     mut params: Params,
 ) -> ApiResult<Response> {
@@ -48,18 +40,16 @@ pub async fn list_deliveries(
 
 /// Send a test message to a webhook
 ///
-/// Queues a message of the type `webhook.test`, which is signed and retried like every other. The caller needs
-/// `admin` and must see the whole account. `GET /api/webhooks/{webhookId}/deliveries` shows its state. To a disabled
-/// webhook nothing is sent until it is enabled.
+/// Queues a message of the type `webhook.test`, which is signed and retried like every other. Requires the privilege
+/// `admin` and a caller who sees the whole account. `GET /api/webhooks/{webhookId}/deliveries` shows its state. If the
+/// webhook is disabled, the message is sent when it is enabled again.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/test", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
     responses((status = 200, description = "The test message was queued.", body = DeliveryView)))]
 pub async fn test_webhook(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<WebhookId>,
     params: Params,
-) -> ApiResult<Reply<DeliveryView>> {
+) -> ApiReply<DeliveryView> {
     params.finish()?;
     let webhook = find(&app, &caller, id).await?.id;
     let message = format!("test_{}", DeliveryId::random(caller.now()));
@@ -77,20 +67,15 @@ pub async fn test_webhook(
 
 /// Retry a delivery
 ///
-/// Queues a delivery to be sent at once, whatever its state is. The caller needs `admin` and must see the whole
-/// account. It is sent with the same `webhook-id` and retried for up to 72 hours.
+/// Queues a delivery to be sent at once, whatever its state is. Requires the privilege `admin` and a caller who sees
+/// the whole account. It is sent with the same `webhook-id` and retried for up to 72 hours.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/deliveries/{deliveryId}/retry", tag = "webhooks",
-    params(
-        ("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6"),
-        ("deliveryId" = String, Path, description = "ID of the delivery.", example = "dlv_01jc2m8k4n5p6"),
-    ),
-    responses((status = 200, description = "The delivery, queued again.", body = DeliveryView)))]
+    responses((status = 200, description = "The delivery was queued again.", body = DeliveryView)))]
 pub async fn retry_delivery(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdsPath(id, delivery): IdsPath<WebhookId, DeliveryId>,
     params: Params,
-) -> ApiResult<Reply<DeliveryView>> {
+) -> ApiReply<DeliveryView> {
     params.finish()?;
     let webhook = find(&app, &caller, id).await?.id;
     let delivery = delivery.ok_or_else(|| not_found(Kind::Delivery))?;

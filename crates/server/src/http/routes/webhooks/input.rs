@@ -6,14 +6,11 @@ use perigee_core::events::event::{EventFilter, EventKind};
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::text::{Line, OptionalName};
 use perigee_core::webhooks::webhook::{Webhook, WebhookSettings};
-use serde_json::Value;
-use url::Url;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::input::{List, Member, array, input, one_of, read_body, text};
+use crate::http::input::{List, Member, array, one_of, text};
 use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 use crate::http::routes::events::query::{kind_names, kinds_named};
 use crate::webhook::Guard;
 
@@ -91,13 +88,10 @@ impl Member for WebhookUrl {
 /// Reads the settings of a webhook.
 pub(super) fn read_webhook(body: &Value, guard: &Guard) -> ApiResult<WebhookSettings> {
     read_body(body, &[ENVELOPE, READ_ONLY], |input: WebhookInput, fields| {
-        if let Some(url) = &input.url {
-            let checked = Url::parse(url).ok().map(|url| guard.check_url(&url));
-            match checked {
-                Some(Ok(())) => {}
-                Some(Err(refused)) => fields.refuse("url", &refused.to_string()),
-                None => fields.refuse("url", "must be a URL such as https://example.com/perigee"),
-            }
+        if let Some(url) = &input.url
+            && let Err(refused) = guard.parse(url)
+        {
+            fields.refuse("url", &refused.to_string());
         }
         let mut kinds: BTreeSet<EventKind> = BTreeSet::new();
         for name in &input.types.unwrap_or_default() {

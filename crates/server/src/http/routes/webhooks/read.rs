@@ -1,22 +1,15 @@
 //! Listing and reading webhooks.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use perigee_core::access::actor::Reach;
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::WebhookId;
 use perigee_core::webhooks::webhook::Webhook;
 
 use super::view::{WebhookList, WebhookView};
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, IdPath, Params, Preconditions, entity_tag};
-use crate::http::list::answer_list;
-use crate::http::reply::not_modified;
+use crate::http::prelude::*;
 
-/// A webhook of the caller's account, if the caller may manage it. The lookup comes first, so that an id of another account
-/// is "not found" for everybody. Users of a group or a device see no webhook, so that they cannot find out which ids exist.
+/// A webhook of the caller's account, if the caller may manage it. The lookup comes before the check of privileges, so
+/// that an id of another account is "not found" for everybody. Users who are limited to a group or a device see no
+/// webhook, so that they cannot find out which ids exist.
 pub(super) async fn find(app: &App, caller: &Caller, id: Option<WebhookId>) -> ApiResult<Webhook> {
     let missing = || not_found(Kind::Webhook);
     if caller.scope().reach != Reach::Account {
@@ -36,13 +29,13 @@ pub(super) fn require_manager(caller: &Caller) -> ApiResult<()> {
 
 /// List webhooks
 ///
-/// Returns the webhooks of the account, sorted by ID. The caller needs `admin` and must see the whole account. The
-/// answer is complete unless `limit` or `cursor` is given.
+/// Returns the webhooks of the account, sorted by ID. Requires the privilege `admin` and a caller who sees the whole
+/// account. The list is complete unless `limit` or `cursor` is given; with either, it is returned in pages.
 #[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
 ), responses((status = 200, description = "The webhooks of the account, sorted by ID.", body = WebhookList)))]
-pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Params) -> ApiResult<Response> {
+pub async fn list_webhooks(Call(app, caller): Call, params: Params) -> ApiResult<Response> {
     require_manager(&caller)?;
     let part = params.finish_list("webhooks")?;
     let (store, scope) = (app.store.clone(), caller.scope());
@@ -55,23 +48,16 @@ pub async fn list_webhooks(State(app): State<App>, caller: Caller, params: Param
 
 /// Retrieve a webhook
 ///
-/// Returns one webhook, without its secret. The caller needs `admin` and must see the whole account.
+/// Returns one webhook, without its secret. Requires the privilege `admin` and a caller who sees the whole account.
 #[utoipa::path(get, path = "/api/webhooks/{webhookId}", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
     responses((status = 200, description = "The webhook with this ID.", body = WebhookView)))]
 pub async fn get_webhook(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<WebhookId>,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let webhook = find(&app, &caller, id).await?;
-    let tag = entity_tag(webhook.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    let revision = webhook.revision;
-    Ok(caller.reply(WebhookView::from(webhook)).revision(revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, webhook.revision, WebhookView::from(webhook)))
 }

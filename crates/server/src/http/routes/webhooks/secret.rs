@@ -1,14 +1,10 @@
 //! Rotation of a webhook's secret; both secrets sign messages for a while, so that no message is refused.
 
-use axum::extract::State;
 use perigee_core::id::WebhookId;
 
 use super::read::find;
 use super::view::WebhookWithSecret;
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{Caller, IdPath, Params};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::webhook::{generate_secret, show_secret};
 
 /// Time in which messages are also signed with the previous secret, in seconds: a day.
@@ -16,20 +12,18 @@ const OVERLAP_S: i64 = 24 * 60 * 60;
 
 /// Rotate the secret of a webhook
 ///
-/// Replaces the secret with which messages are signed, and returns the new one. The caller needs `admin` and must see
-/// the whole account. The secret is returned only once. For 24 hours, until `previousSecretUntil`, every message has
-/// two signatures, one with the new and one with the previous secret, so that the receiver can change over without
-/// rejecting messages. If the secret is rotated again within that time, the older of the two previous secrets is no
-/// longer used.
+/// Replaces the secret with which messages are signed, and returns the new one. Requires the privilege `admin` and a
+/// caller who sees the whole account. The secret is returned only once. For 24 hours, until `previousSecretUntil`,
+/// every message has two signatures, one with the new and one with the previous secret, so that the receiver can change
+/// over without rejecting messages. If the secret is rotated again within that time, the older of the two previous
+/// secrets is no longer used.
 #[utoipa::path(post, path = "/api/webhooks/{webhookId}/rotateSecret", tag = "webhooks",
-    params(("webhookId" = String, Path, description = "ID of the webhook.", example = "whk_01jc2m8k4n5p6")),
     responses((status = 200, description = "The webhook with its new secret.", body = WebhookWithSecret)))]
 pub async fn rotate_webhook_secret(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<WebhookId>,
     params: Params,
-) -> ApiResult<Reply<WebhookWithSecret>> {
+) -> ApiReply<WebhookWithSecret> {
     params.finish()?;
     let present = find(&app, &caller, id).await?;
     let until = caller.now().plus_seconds(OVERLAP_S);

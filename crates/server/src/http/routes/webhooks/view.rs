@@ -3,9 +3,8 @@
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::webhooks::webhook::{DeliveryState, Gap, Webhook, WebhookDelivery};
-use serde::Serialize;
-use utoipa::ToSchema;
 
+use crate::http::prelude::*;
 use crate::http::routes::events::body::event_id;
 
 /// A webhook: a URL that events are sent to.
@@ -81,16 +80,11 @@ pub struct GapView {
     to: String,
 }
 
-/// A list of webhooks.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WebhookList {
+list! {
+    /// A list of webhooks.
+    pub struct WebhookList;
     /// The webhooks, sorted by ID.
-    #[schema(value_type = Vec<WebhookView>)]
-    webhooks: Vec<WebhookView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    webhooks: WebhookView,
 }
 
 /// A webhook with its secret, which is returned only once.
@@ -161,16 +155,11 @@ pub enum DeliveryStateName {
     Failed,
 }
 
-/// A list of deliveries.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DeliveryList {
+list! {
+    /// A list of deliveries.
+    pub struct DeliveryList;
     /// The deliveries, newest first.
-    #[schema(value_type = Vec<DeliveryView>)]
-    deliveries: Vec<DeliveryView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    deliveries: DeliveryView,
 }
 
 impl From<Webhook> for WebhookView {

@@ -1,4 +1,4 @@
-//! A frame for each SOS code. Devices are at 22.5 N 113.9 E, on 31 December 2025 at 12:00, where the frame has a place.
+//! A frame for each SOS code. Devices are at 22.5 N 113.9 E, on 31 December 2025 at 12:00, where the frame has a position.
 
 use perigee_gateways::notation::checksum::{crc16_arc, crc16_x25};
 

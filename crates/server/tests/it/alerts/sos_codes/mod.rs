@@ -1,11 +1,13 @@
-//! Every code that means SOS, of every protocol and every feed: from the bytes on a socket to the message to a person.
+//! Every SOS code of every protocol and every feed: from the bytes on a socket to the message to a person.
 
 mod feeds;
 mod frames;
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use perigee_core::store::{Queue, Users as _};
 use perigee_gateways::{PROTOCOLS, Raises};
 use perigee_server::background::RuleEngine;
 use perigee_server::listen::GatewayListeners;
@@ -20,9 +22,10 @@ on_both_engines!(
     every_sos_code_of_a_protocol_reaches_a_person,
     every_sos_of_a_feed_reaches_a_person,
     every_sos_of_a_polled_feed_reaches_a_person,
+    an_sos_of_an_unknown_tracker_reaches_the_operators,
 );
 
-/// The address that is told of every alert.
+/// The address that is notified of every alert.
 const ADDRESS: &str = "rescue@example.com";
 
 /// A service whose alerts go to one person.
@@ -90,6 +93,37 @@ async fn every_sos_code_of_a_protocol_reaches_a_person(engine: Engine) {
     listeners.stop().await;
 }
 
+async fn an_sos_of_an_unknown_tracker_reaches_the_operators(engine: Engine) {
+    let on = Watched::new(TestApp::new(engine).await).await;
+    on.app.store.set_operator(on.tenant.owner.id, true).await.unwrap();
+    let mut config = on.app.app.config.gateways.clone();
+    config.listen = [("gt06".to_owned(), "127.0.0.1:0".parse().unwrap())].into();
+    let bound = GatewayListeners::bind(&config).await.unwrap();
+    let address = bound.addresses("gt06").0.unwrap();
+    let listeners = bound.start(&on.app.app.ingest, None);
+    let ingest = &on.app.app.ingest;
+    let recorded = on.app.app.store.commit_signals().of_queue(Queue::RecordedSos);
+    let case = CASES.iter().find(|case| case.protocol == "gt06").unwrap();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&(case.bytes)()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        stream.read_to_end(&mut Vec::new()).await.unwrap();
+    }
+    assert!(recorded.has_changed().unwrap(), "at once");
+    assert_eq!(on.app.app.store.announce_recorded_sos().await.unwrap(), 1, "a stranger causes few writes");
+    // After the next save it is recorded again, and nobody is notified again so soon.
+    ingest.strangers.save().await.unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(&(case.bytes)()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    stream.read_to_end(&mut Vec::new()).await.unwrap();
+    assert_eq!(on.app.app.store.announce_recorded_sos().await.unwrap(), 1);
+    let mails = on.app.get(&on.tenant.owner, "/api/notifications").await["notifications"].clone();
+    assert_eq!(mails.as_array().unwrap().len(), 1, "{mails}");
+    listeners.stop().await;
+}
+
 /// No code is left out: the cases are those of the tables.
 #[test]
 fn every_sos_code_of_the_tables_has_a_case() {
@@ -121,13 +155,14 @@ async fn every_sos_of_a_feed_reaches_a_person(engine: Engine) {
         let path = made["url"].as_str().unwrap().strip_prefix("http://perigee.test").unwrap().to_owned();
         let call = on.app.call(&format!("POST {path}{}", case.query));
         let answer = call.body("application/json", (case.body)(&identifier)).send().await;
-        assert_eq!(answer.status, 200, "{} {}", case.feed, case.what);
-        on.check(&device, &format!("{} {}", case.feed, case.what)).await;
+        let what = format!("{} {} {}", case.feed, case.code, case.place);
+        assert_eq!(answer.status, 200, "{what}");
+        on.check(&device, &what).await;
     }
 }
 
 async fn every_sos_of_a_polled_feed_reaches_a_person(engine: Engine) {
-    for (feed, body) in feeds::POLLED {
+    for case in feeds::POLLED {
         let app = TestApp::with(engine, |config| {
             config.webhooks.allow_http = true;
             config.webhooks.allowed_networks = vec!["127.0.0.0/8".to_owned()];
@@ -136,15 +171,26 @@ async fn every_sos_of_a_polled_feed_reaches_a_person(engine: Engine) {
         let on = Watched::new(app).await;
         let device = on.device(feeds::IMEI, None).await;
         let provider = crate::support::provider::Provider::new(on.app.clock()).await;
-        let options = match *feed {
+        let options = match case.feed {
             "spot-feed" => json!({"feedId": "0Page", "url": provider.url("/spot/")}),
             "garmin-mapshare" => json!({"mapShare": "Boat", "url": provider.url("/share")}),
             _ => json!({"url": provider.url("/History"), "apiKey": "word", "imeis": [feeds::IMEI]}),
         };
-        let body_of_gateway = json!({"feed": feed, "options": options});
-        on.app.send(&on.tenant.owner, "POST /api/gateways", &body_of_gateway).await.expect(201);
-        provider.state.lock().unwrap().body = Some(body());
-        assert!(on.app.app.poller.turn().await.unwrap(), "{feed}");
-        on.check(&device, feed).await;
+        let body = json!({"feed": case.feed, "options": options});
+        on.app.send(&on.tenant.owner, "POST /api/gateways", &body).await.expect(201);
+        provider.state.lock().unwrap().body = Some((case.answer)());
+        let what = format!("{} {}", case.feed, case.code);
+        assert!(on.app.app.poller.turn().await.unwrap(), "{what}");
+        on.check(&device, &what).await;
     }
+}
+
+/// The same for feeds.
+#[test]
+fn every_sos_code_of_the_feeds_has_a_case() {
+    let pushed = feeds::PUSHED.iter().map(|case| (case.feed.to_owned(), case.code.to_owned()));
+    let polled = feeds::POLLED.iter().map(|case| (case.feed.to_owned(), case.code.to_owned()));
+    let tried: BTreeSet<_> = pushed.chain(polled).collect();
+    let wanted: BTreeSet<_> = feeds::codes_of_page().into_iter().collect();
+    assert_eq!(tried, wanted);
 }

@@ -1,6 +1,6 @@
-//! Every request example of the document, sent as it stands to an account that has what the example names.
+//! Every request example of the document, sent unchanged to an account that has the resources of the example.
 //!
-//! Replaced are only what nobody can know beforehand: ids, by their prefix, API keys, one-time codes and link tokens.
+//! Only unpredictable values are replaced: IDs, by their prefix, API keys, one-time codes and link tokens.
 
 mod prepared;
 mod request;
@@ -54,7 +54,7 @@ async fn every_request_example_succeeds(engine: Engine) {
     assert!(requests.len() >= 80, "only {} examples were found", requests.len());
 }
 
-/// The check is worth something only if it notices an example that is refused.
+/// The check itself must find an example that is refused.
 async fn a_broken_example_is_found(engine: Engine) {
     let mut document = document();
     let broken = [

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perigee_core::store::{Credentials as _, Users as _};
 use perigee_server::auth::totp::TotpSecret;
+use perigee_server::background::TimelineEngine;
 use serde_json::{Value, json};
 
 use super::request::Request;
@@ -31,8 +32,8 @@ impl Prepared {
         let cookie = app.sign_in(owner).await;
         let make = async |path: &str, body: Value| {
             let made = app.send(owner, &format!("POST {path}"), &body).await.expect(201);
-            let thing = made.get("device").unwrap_or(&made);
-            thing["id"].as_str().unwrap_or_else(|| panic!("no id in {made}")).to_owned()
+            let resource = made.get("device").unwrap_or(&made);
+            resource["id"].as_str().unwrap_or_else(|| panic!("no id in {made}")).to_owned()
         };
         let user = json!({"name": "Leo", "email": format!("leo@account{number}.test"), "country": "ES", "timeZone": "UTC"});
         let geofence = json!({
@@ -49,11 +50,17 @@ impl Prepared {
             json!({"deviceId": device, "until": app.app.clock.now().plus_seconds(86_400).to_string()});
         let command =
             make(&format!("/api/devices/{device}/commands"), json!({"type": "positionSingle"})).await;
+        let [first, second] = make_trips(app, owner, &device).await;
+        let split = json!({"at": "2026-05-01T08:29:00Z"});
+        let edit = make(&format!("/api/segments/{first}/split"), split).await;
         let ids = BTreeMap::from([
             ("acc_", tenant.account.id.to_string()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
             ("cmd_", command),
+            ("edt_", edit),
+            ("seg_", first),
+            ("seg_01jc2m8k4n5p8", second),
             ("alr_", alert),
             ("dev_", device),
             ("grp_", make("/api/groups", json!({"name": "Boats"})).await),
@@ -73,10 +80,10 @@ impl Prepared {
         let ana = if is_about_ana { Some(Ana::new(app, self, request).await) } else { None };
         let mut path = request.path.to_owned();
         let mut query = Vec::new();
-        for (place, name, example) in &request.parameters {
+        for (source, name, example) in &request.parameters {
             let value = self.fill(example, None);
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            match *place {
+            match *source {
                 "path" => path = path.replace(&format!("{{{name}}}"), &text),
                 _ => query.push(format!("{name}={text}")),
             }
@@ -85,7 +92,9 @@ impl Prepared {
             path = format!("{path}?{}", query.join("&"));
         }
         let body = match self.fill(request.example, ana.as_ref()) {
-            Value::String(lines) if request.media_type == "application/x-ndjson" => lines.into_bytes(),
+            Value::String(text) if ["application/x-ndjson", "text/csv"].contains(&request.media_type) => {
+                text.into_bytes()
+            }
             // The example says what is sent. The format is recognized by the bytes, whatever the type says.
             _ if request.media_type.starts_with("image/") => PNG.to_vec(),
             _ if request.media_type == "application/octet-stream" => PNG.to_vec(),
@@ -110,7 +119,7 @@ impl Prepared {
         &self.cookie
     }
 
-    /// The id of a thing of this account in place of an example's.
+    /// The id of an object of this account instead of an example's.
     pub(super) fn id_for(&self, example: &str) -> String {
         self.fill(&json!(example), None).as_str().unwrap_or_default().to_owned()
     }
@@ -130,7 +139,8 @@ impl Prepared {
             Value::Array(items) => items.iter().map(|item| self.fill(item, ana)).collect(),
             Value::String(text) => {
                 let is_id = text.len() == 17 && text.as_bytes()[3] == b'_';
-                json!(text.get(..4).filter(|_| is_id).and_then(|prefix| self.ids.get(prefix)).unwrap_or(text))
+                let of_kind = text.get(..4).filter(|_| is_id).and_then(|prefix| self.ids.get(prefix));
+                json!(self.ids.get(text.as_str()).or(of_kind).unwrap_or(text))
             }
             other => other.clone(),
         }
@@ -150,6 +160,21 @@ impl Prepared {
             app.call(&line).by(owner).send().await.expect(200);
         }
     }
+}
+
+/// The two trips that a device made from 8:20 to 8:40 and from 9:00 to 9:20.
+async fn make_trips(app: &TestApp, owner: &Person, device: &str) -> [String; 2] {
+    let mut moved = 0_u32;
+    let mut at = |minute: u32| {
+        moved += u32::from((20..40).contains(&(minute % 40)));
+        let time = format!("2026-05-01T{:02}:{:02}:00Z", 8 + minute / 60, minute % 60);
+        json!({"dateTime": time, "latitude": 42.0 + f64::from(moved) * 0.009, "longitude": -8.0})
+    };
+    let locations: Value = (0..100).map(&mut at).collect();
+    app.send(owner, &format!("POST /api/devices/{device}/locations"), &locations).await.expect(201);
+    TimelineEngine::new(app.app.clone()).run_to_end().await;
+    let timeline = app.get(owner, &format!("/api/devices/{device}/timeline?kind=trip")).await;
+    [0, 1].map(|trip| timeline["segments"][trip]["id"].as_str().unwrap().to_owned())
 }
 
 /// The user of the examples, as far on the way to a second factor as the request wants her.

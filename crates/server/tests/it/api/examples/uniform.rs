@@ -1,4 +1,5 @@
-//! What every operation of the document does alike: the form of its answers and errors, unknown parameters and members,
+//! Checks that hold for every operation of the document: the form of its answers and errors, unknown parameters and
+//! members,
 //! `If-Match`, `Idempotency-Key` and `Location`. Each test walks all operations, so that a new one cannot differ.
 
 use std::collections::BTreeSet;
@@ -27,7 +28,8 @@ const WITHOUT_KEY: [(&str, &str); 5] = [
     ("create_operator_account", "the owner's address is unique"),
 ];
 /// Creating operations whose answer has no address of its own, and why.
-const WITHOUT_ADDRESS: [(&str, &str); 3] = [
+const WITHOUT_ADDRESS: [(&str, &str); 4] = [
+    ("create_devices", "there may be many"),
     ("submit_locations", "there may be many"),
     ("submit_alerts", "there may be many"),
     ("create_password_link", "the link is in the body, and nobody else may read it"),
@@ -69,8 +71,8 @@ impl<'d> Operation<'d> {
         ["delete_session", "replace_password", "create_api_key", "delete_api_key"].contains(&self.id())
     }
 
-    fn parameters(&self, place: &str) -> impl Iterator<Item = &'d Value> {
-        self.said["parameters"].as_array().into_iter().flatten().filter(move |one| one["in"] == place)
+    fn parameters(&self, source: &str) -> impl Iterator<Item = &'d Value> {
+        self.said["parameters"].as_array().into_iter().flatten().filter(move |one| one["in"] == source)
     }
 
     fn takes_header(&self, name: &str) -> bool {
@@ -112,7 +114,7 @@ impl Walk {
     async fn new(engine: Engine) -> Self {
         let app = app(engine).await;
         // Streams end at once, so that they are answers like others.
-        app.app.signals.stop();
+        app.app.tasks.stopping.cancel();
         let prepared = Prepared::new(&app, 1).await;
         Self { app, prepared }
     }
@@ -127,7 +129,7 @@ impl Walk {
         }
     }
 
-    /// The address of things that exist.
+    /// The address of resources that exist.
     fn own(&self, operation: &Operation<'_>) -> String {
         operation.address(|example| self.prepared.id_for(example))
     }
@@ -148,7 +150,7 @@ impl Walk {
     }
 }
 
-/// What is wrong with the form of an error of this status.
+/// The problems in the form of an error of this status.
 fn malformed(answer: &Answer, status: u16, code: &str, is_open: bool) -> Option<String> {
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let has_usage = body["apiUsage"].is_u64() && body["apiDailyUsage"].is_u64();
@@ -193,7 +195,7 @@ async fn errors_have_one_form(engine: Engine) {
             let answer = call.header("accept", "image/avif").send().await;
             check("unacceptable", malformed(&answer, 406, "not-acceptable", is_open));
         }
-        // Templates are there for every kind, and an unknown kind is no id.
+        // Templates are there for every kind, and an unknown kind is not an id.
         if operation.path.contains('{') && !operation.path.contains("{kind}") {
             let missing = operation.address(|example| match example.split_once('_') {
                 Some((prefix, _)) => format!("{prefix}_01jc2m8k4n5zz"),
@@ -327,7 +329,7 @@ async fn created_resources_have_an_address_and_are_created_once(engine: Engine) 
 async fn answers_have_the_envelope(engine: Engine) {
     let (walk, document) = (Walk::new(engine).await, document());
     let (mut wrong, mut checked) = (Vec::new(), 0);
-    // What deletes something is last.
+    // Operations that delete are last.
     let mut operations = Operation::all(&document);
     operations.sort_by_key(|operation| (operation.ends_access(), operation.method == "DELETE"));
     for operation in operations {

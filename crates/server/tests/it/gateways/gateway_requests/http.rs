@@ -38,7 +38,7 @@ const ISSUED_S: i64 = 1_678_785_308;
 /// Recordings of feeds that have a route.
 const RECORDED: [&str; 7] = ["osmand", "owntracks", "globalstar", "spot", "sigfox", "flespi", "ttn"];
 
-/// What differs from the recordings on purpose; the reasons are in `fixtures/DIFFERENCES.md` of `crates/gateways`.
+/// Intended differences from the recordings; the reasons are in `fixtures/DIFFERENCES.md` of `crates/gateways`.
 const DIFFERENCES: [(&str, usize, &str); 1] = [("ttn", 2, "altitude")];
 
 fn rows() -> Vec<(usize, Value)> {
@@ -85,7 +85,7 @@ impl Case {
         self.row["protocol"].as_str().unwrap()
     }
 
-    /// What the provider or the app expects, to the letter.
+    /// The exact answer that the provider or the app expects.
     fn check_reply(&self, reply: &Reply) {
         let body = self.row["body"].as_str().unwrap_or_default();
         let name = format!("{} {}", self.feed(), self.index);
@@ -223,7 +223,7 @@ async fn wrong_secrets_are_refused(engine: Engine) {
         assert_eq!(reply.status, 404, "{}", case.feed());
         if case.row["wrong"].is_object() {
             signed += 1;
-            // Who can send a user and a password is asked for them.
+            // Who can send a user and a password is requested them.
             let expect = if case.row["options"]["user"].is_string() { 401 } else { 403 };
             for headers in [&case.row["wrong"], &json!({})] {
                 let reply = server.send(&case.path, &case.row, headers).await;
@@ -261,6 +261,10 @@ async fn signatures_of_ground_control_are_checked(engine: Engine) {
     let path = format!("/api/devices/{}/locations", case.devices[0]);
     let stored = server.app.get(&case.tenant.owner, &path).await["locations"].clone();
     assert_eq!(stored.as_array().unwrap().len(), 1, "{stored}");
-    let place = (&stored[0]["latitude"], &stored[0]["longitude"], &stored[0]["dateTime"]);
-    assert_eq!(place, (&json!(51.4954), &json!(-3.1704), &json!("2023-03-14T09:10:01Z")), "the claims count");
+    let position = (&stored[0]["latitude"], &stored[0]["longitude"], &stored[0]["dateTime"]);
+    assert_eq!(
+        position,
+        (&json!(51.4954), &json!(-3.1704), &json!("2023-03-14T09:10:01Z")),
+        "the claims count"
+    );
 }

@@ -17,7 +17,6 @@ pub(super) struct GatewayServer {
     _stop: oneshot::Sender<()>,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(super) struct Reply {
     pub(super) status: u16,

@@ -1,4 +1,4 @@
-//! The bytes of each version never change: they are kept with what they say, one location a line.
+//! The bytes of each version never change: they are stored with their content, one location per line.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,9 +19,9 @@ const START: Timestamp = Timestamp::from_millis(1_780_000_000_000);
 fn version_1_stays_as_it_is() {
     for (name, locations) in cases() {
         let bytes = fs::read(path(name, "bin")).unwrap();
-        let told = fs::read_to_string(path(name, "ndjson")).unwrap();
+        let expected = fs::read_to_string(path(name, "ndjson")).unwrap();
         let unpacked = unpack_chunk(&bytes).unwrap();
-        assert_eq!(lines(&unpacked), told, "{name}");
+        assert_eq!(lines(&unpacked), expected, "{name}");
         assert_eq!(unpacked, locations, "{name}");
         assert!(pack_chunk(&unpacked) == bytes, "{name} is packed into other bytes than it was");
         let points: Vec<Point> = unpacked.iter().map(Point::pack).collect();
@@ -53,7 +53,7 @@ fn cases() -> Vec<(&'static str, Vec<StoredLocation>)> {
     ]
 }
 
-/// What a tracker sends: even steps, a rest, a gap, a leap, something late, a reading that comes and goes.
+/// Typical data of a tracker: even steps, a rest, a gap, a leap, something late, a reading that comes and goes.
 fn track(count: i64) -> Vec<StoredLocation> {
     let one = |step: i64| {
         let wave = (step * 7_919 % 1_009) - 500;
@@ -166,16 +166,16 @@ fn lines(locations: &[StoredLocation]) -> String {
 }
 
 fn line(stored: &StoredLocation) -> String {
-    let mut told = json!({
+    let mut line = json!({
         "number": stored.number,
         "received_at": stored.received_at,
         "late": stored.trust.late,
         "suspect": stored.trust.suspect,
         "location": stored.location,
     });
-    // What is absent would be most of the line.
-    if let Some(readings) = told.pointer_mut("/location/readings").and_then(Value::as_object_mut) {
+    // Absent values would be most of the line.
+    if let Some(readings) = line.pointer_mut("/location/readings").and_then(Value::as_object_mut) {
         readings.retain(|_, value| !value.is_null());
     }
-    format!("{told}\n")
+    format!("{line}\n")
 }

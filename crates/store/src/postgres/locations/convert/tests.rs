@@ -1,4 +1,4 @@
-//! A log of one row for each location, as versions before the migration wrote it, becomes a packed one.
+//! Tests that a log with one row for each location, as older versions wrote it, is packed.
 
 use std::fmt::Write as _;
 
@@ -104,7 +104,7 @@ async fn it_reads_as_before_and_a_damaged_location_is_set_aside() {
     let send = async |device: DeviceId, seconds: std::ops::Range<i64>| {
         store.store_locations(&actor, device, track(seconds)).await.unwrap()
     };
-    // Packed ones, some that are not, and singles of two devices in turn.
+    // Packed locations, unpacked ones, and single locations of two devices in turn.
     send(devices[0], 0..50).await;
     store.compact(ALL).await.unwrap();
     send(devices[0], 100..120).await;

@@ -1,4 +1,4 @@
-//! Last locations in a table of their own, as versions before the migration had them, move into the states of devices.
+//! Tests that last locations in a separate table, as older versions stored them, move into the states of devices.
 
 use perigee_core::access::actor::{Actor, Origin};
 use perigee_core::devices::device::DeviceSettings;
@@ -10,7 +10,7 @@ use crate::testing::{START, Scratch, new_account};
 
 const MIGRATION: &str = include_str!("../../../../migrations/postgres/0025_one_state.sql");
 
-/// Makes the tables of the version before. One of the devices loses its state, which does not keep it from its last location.
+/// Restores the tables of the previous version. One device loses its state, but must keep its last location.
 const BEFORE: &str = "DROP VIEW last_location;
     CREATE TABLE last_location AS SELECT account_id, device_id, last_number AS number, last_time AS time,
         last_received_at AS received_at, last_latitude AS latitude, last_longitude AS longitude, last_late AS late,
@@ -31,7 +31,7 @@ fn fix(second: i64) -> Location {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn they_are_kept() {
+async fn last_locations_are_kept() {
     let scratch = Scratch::new(Engine::Postgres).await;
     let store = scratch.open().await;
     let new = new_account(3);
@@ -53,7 +53,7 @@ async fn they_are_kept() {
     for (device, last) in &devices {
         assert_eq!(store.find_last_location(actor.scope, *device).await.unwrap(), *last);
     }
-    // Each goes on from there.
+    // Each continues from there.
     for (device, _) in devices {
         let later = store.store_locations(&actor, device, vec![fix(60)]).await.unwrap();
         assert_eq!(later, [Outcome::Accepted]);

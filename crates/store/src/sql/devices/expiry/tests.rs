@@ -1,4 +1,4 @@
-//! What the migration to advance notices by an index makes of devices that exist.
+//! Tests the effect on existing devices of the migration that finds advance notices by an index.
 
 use perigee_core::access::actor::{Actor, Origin};
 use perigee_core::accounts::limits::Limits;
@@ -8,10 +8,10 @@ use perigee_core::store::{Accounts as _, Devices as _};
 use crate::Engine;
 use crate::testing::{Scratch, new_account};
 
-/// Makes the tables of the version before. Its indexes have the column in their conditions.
+/// Restores the tables of the previous version. The dropped indexes have the column in their conditions.
 const BEFORE: &str =
     "DROP INDEX device_by_near; DROP INDEX device_by_lapse; ALTER TABLE device DROP COLUMN near_at;";
-/// PostgreSQL also repeats licences beside states.
+/// PostgreSQL also copies licences to the states of devices.
 const BEFORE_POSTGRES: &str = "ALTER TABLE device_live DROP COLUMN licensed, DROP COLUMN expires;";
 
 #[tokio::test]

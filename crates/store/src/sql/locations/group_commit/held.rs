@@ -1,5 +1,5 @@
-//! Submissions whose device or account was locked by others: they are tried again, apart from all others, until it is free or
-//! their time is over.
+//! Retrying submissions whose device or account was locked by another transaction. They are retried separately from
+//! other submissions, until the lock is free or their time limit is reached.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,8 @@ use crate::error::Locked;
 const PAUSE_FIRST: Duration = Duration::from_millis(4);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
 
-/// Tries again to store these. Their devices stay busy, so that what a device sends is stored in that order.
+/// Retries these submissions in the background. Their devices stay busy, so that the submissions of a device are
+/// stored in order.
 pub(super) fn try_later(database: &Database, kind: Kind, locked: Waiting) {
     let mut accounts: BTreeMap<AccountId, Waiting> = BTreeMap::new();
     for (submission, caller) in locked {
@@ -30,14 +31,14 @@ pub(super) fn try_later(database: &Database, kind: Kind, locked: Waiting) {
     }
 }
 
-/// When something that was locked is tried again.
+/// The schedule of retries.
 pub(super) struct Attempts {
     until: Instant,
     pause: Duration,
 }
 
 impl Attempts {
-    /// The callers wait twice as long, for a commit that is not confirmed.
+    /// Allows retries for half of the time that callers wait; the other half is left for the commit.
     pub(super) fn begin(database: &Database) -> Self {
         Self { until: Instant::now() + database.answer_within() / 2, pause: PAUSE_FIRST }
     }
@@ -53,12 +54,12 @@ impl Attempts {
     }
 }
 
-/// Tries again and again with those of one account that are still locked.
+/// Retries the submissions of one account that are still locked.
 async fn try_again(database: Database, kind: Kind, mut batch: Waiting) {
     let (queue, mut attempts) = (database.submission_queue(), Attempts::begin(&database));
     while attempts.next().await {
         // Few at a time: each takes a connection, for which others wait too.
-        let permit = queue.permit_to_try_again().await;
+        let permit = queue.retry_permit().await;
         batch = store_and_answer(&database, kind, batch).await;
         drop(permit);
         if batch.is_empty() {

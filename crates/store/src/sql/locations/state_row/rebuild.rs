@@ -29,10 +29,12 @@ pub(crate) async fn rebuild(
     Ok(state)
 }
 
-/// What the state of a device must be, as far as it can be known: the interval and what the device told are learned again.
+/// Computes the state of a device from its locations. The interval and the facts that the device reported are learned
+/// again.
 ///
-/// The numbers of a chunk's first and last location are at most those up to which all are packed. Locations between the two
-/// are then in the log and in a chunk, and are recognised by their number.
+/// The number up to which locations are packed is derived from the first and last locations of chunks, so it may be
+/// lower than it was. Locations between the two numbers are then both in the log and in a chunk, and are recognised
+/// by their number.
 pub(crate) async fn derive(tx: &Tx, account: AccountId, device: DeviceId) -> Result<StateRow> {
     let key = params![account, device];
     let mut state = StateRow::empty(account, device);
@@ -47,22 +49,22 @@ pub(crate) async fn derive(tx: &Tx, account: AccountId, device: DeviceId) -> Res
     let creation = "SELECT creation FROM device WHERE account_id = ?1 AND id = ?2";
     let creation = tx.query_opt(creation, key).await?;
     if tx.engine() == Engine::Postgres {
-        let logged = "SELECT MAX(last_time) AS newest, MAX(received_at) AS heard FROM location_log \
+        let logged = "SELECT MAX(last_time) AS newest, MAX(received_at) AS received FROM location_log \
                       WHERE account_id = ?1 AND device_id = ?2";
         let logged = tx.query_one(logged, key).await?;
         state.newest_time = packed.opt_timestamp("newest")?.max(logged.opt_timestamp("newest")?);
-        state.last_seen = state.last_seen.max(logged.opt_timestamp("heard")?);
+        state.last_seen = state.last_seen.max(logged.opt_timestamp("received")?);
         state.observed_to = 0;
         add_license(tx, &mut state).await?;
     }
-    // A clock that was ahead may have stamped them.
+    // The times may come from a clock that was ahead.
     state.last_seen = state.last_seen.map(|seen| seen.min(tx.now()));
     let created = |row: Row| row.timestamp("creation").unwrap_or(Timestamp::from_millis(0));
     state.last_seen = state.last_seen.or_else(|| creation.map(created));
     Ok(state)
 }
 
-/// Repeats the licence of the device.
+/// Copies the licence of the device to its state.
 async fn add_license(tx: &Tx, state: &mut StateRow) -> Result<()> {
     let sql = "SELECT licensed, expires FROM device WHERE account_id = ?1 AND id = ?2";
     if let Some(row) = tx.query_opt(sql, params![state.account, state.device]).await? {

@@ -1,3 +1,5 @@
+//! Tests which submissions a commit takes, and when another commit starts.
+
 use futures_util::FutureExt as _;
 use perigee_core::id::AccountId;
 use perigee_core::locations::location::{Latitude, Longitude, Readings};
@@ -6,18 +8,19 @@ use perigee_core::time::Timestamp;
 use super::Kind::{Batches, Reports, WithAlerts};
 use super::*;
 
-/// A queue of an engine that stores so many groups at once.
+/// A queue of an engine that stores this many groups at once.
 fn queue(concurrent_commits: usize) -> SubmissionQueue {
-    SubmissionQueue::new(Handle::current(), concurrent_commits)
+    SubmissionQueue::new(Handle::current(), concurrent_commits, false)
 }
 
-/// Queues so many locations of this device without waiting for the answer; says whether a committer must be started.
+/// Queues this many locations of this device without waiting for the answer; returns whether a committer must be
+/// started.
 fn send(queue: &SubmissionQueue, device: i64, count: usize) -> bool {
     let (submission, caller) = waiting(&[(device, count)]).pop().expect("one");
     queue.push(submission, caller).expect("there is room")
 }
 
-/// Submissions of so many locations each, as `(device, locations)`.
+/// Submissions of this many locations each, as `(device, locations)`.
 fn waiting(submissions: &[(i64, usize)]) -> Waiting {
     let one = |(device, count): &(i64, usize)| {
         let location = Location {
@@ -33,7 +36,7 @@ fn waiting(submissions: &[(i64, usize)]) -> Waiting {
     submissions.iter().map(one).collect()
 }
 
-/// Queues a message with so many alerts and no location.
+/// Queues a message with this many alerts and no location.
 fn send_alerts(queue: &SubmissionQueue, account: i64, device: i64, count: usize) -> bool {
     let (mut submission, caller) = waiting(&[(device, 0)]).pop().expect("one");
     submission.scope = Scope::for_store_check(AccountId::from_i64(account));
@@ -61,7 +64,7 @@ fn take(queue: &SubmissionQueue, kind: Kind) -> Option<Vec<i64>> {
     queue.take(kind, 1).map(|batch| devices(&batch))
 }
 
-/// Ends a commit for these devices; gives the kinds of committers to be started.
+/// Ends a commit for these devices; returns the kinds of committers to be started.
 fn end(queue: &SubmissionQueue, kind: Kind, devices: &[i64]) -> Vec<Kind> {
     let of_devices: Vec<_> = devices.iter().map(|device| (*device, 0)).collect();
     let batch: Vec<_> = waiting(&of_devices).into_iter().map(|(submission, _)| submission).collect();
@@ -144,7 +147,7 @@ async fn reports_and_batches_are_committed_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_device_sends_is_stored_in_that_order() {
+async fn submissions_of_a_device_are_stored_in_order() {
     let queue = queue(3);
     assert!(send(&queue, 1, 100) && send(&queue, 1, 1));
     assert_eq!(take(&queue, Reports), None, "its batch is older");

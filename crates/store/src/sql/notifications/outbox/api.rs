@@ -1,4 +1,4 @@
-//! The `Outbox` and `Notifications` traits.
+//! Reserving, settling and listing messages: implements the store's `Outbox` and `Notifications` traits by SQL.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,7 @@ use perigee_core::time::Timestamp;
 
 use super::{due, record, reserve, settle, trim};
 use crate::Database;
+use crate::forward::forward;
 
 #[async_trait]
 impl Outbox for Database {
@@ -38,7 +39,7 @@ impl Outbox for Database {
                     all.granted.extend(reserved.granted);
                     all.suppressed += reserved.suppressed;
                 }
-                // What is already granted must be sent; the rest stays due.
+                // Reserved messages must be sent; the others stay due.
                 Err(error) if !all.granted.is_empty() => {
                     tracing::warn!(%account, error = &error as &dyn std::error::Error, "could not reserve");
                 }
@@ -64,33 +65,17 @@ impl Outbox for Database {
         self.read(move |tx| due::next(tx, channel).boxed()).await
     }
 
-    async fn outbox_filled(&self, channel: Channel) {
-        self.outbox_signals().of(channel).notified().await;
-    }
-
     async fn record_receipt(&self, channel: Channel, receipt: Receipt) -> Result<bool> {
         self.write(move |tx| settle::record_receipt(tx, channel, receipt).boxed()).await
     }
 }
 
-#[async_trait]
-impl Notifications for Database {
-    async fn list_notifications(
-        &self,
-        scope: Scope,
-        filter: &NotificationFilter,
-        page: PageRequest,
-    ) -> Result<Page<Notification>> {
-        let filter = filter.clone();
-        self.read(move |tx| record::list(tx, scope, filter, page).boxed()).await
-    }
-
-    async fn find_notification(&self, scope: Scope, id: NotificationId) -> Result<Option<Notification>> {
-        self.read(move |tx| record::find(tx, scope, id).boxed()).await
-    }
-
-    async fn resend_notification(&self, actor: &Actor, id: NotificationId) -> Result<Notification> {
-        let actor = actor.clone();
-        self.write(move |tx| record::resend(tx, actor, id).boxed()).await
+forward! {
+    impl Notifications for Database {
+        read list_notifications(&self, scope: Scope, &filter: NotificationFilter, page: PageRequest)
+            -> Page<Notification> = record::list;
+        read find_notification(&self, scope: Scope, id: NotificationId)
+            -> Option<Notification> = record::find;
+        write resend_notification(&self, &actor: Actor, id: NotificationId) -> Notification = record::resend;
     }
 }

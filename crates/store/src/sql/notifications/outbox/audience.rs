@@ -12,17 +12,17 @@ use super::fill::Raised;
 use crate::Tx;
 use crate::sql::{accounts, devices::watch_lists, notifications::contact_groups, notifications::routing};
 
-/// A new alert with who is told of it.
+/// A new alert with its recipients.
 pub(in crate::sql) struct RoutedAlert {
     pub(in crate::sql) alert: Raised,
     /// Webhooks that get it now.
     pub(in crate::sql) webhooks: BTreeSet<WebhookId>,
-    /// Set if its rule names people beside those of the device.
+    /// Set if its rule names people besides those of the device.
     own: Option<Audience>,
 }
 
 impl RoutedAlert {
-    /// Everybody who may be told of it.
+    /// Everybody who may be notified of it.
     pub(super) fn audience<'a>(&'a self, of_device: &'a DeviceAudience) -> &'a Audience {
         self.own.as_ref().unwrap_or(&of_device.common)
     }
@@ -55,13 +55,13 @@ impl DeviceAudience {
         Ok(audience)
     }
 
-    /// Adds to each alert the audience that the routing of its rule gives; `None` if it is that of the device.
+    /// Adds to each alert its webhooks, and an audience of its own if its rule has a routing.
     pub(in crate::sql) async fn of_alerts(
         &self,
         tx: &Tx,
         raised: Vec<(Raised, Option<AlertRouting>)>,
     ) -> Result<Vec<RoutedAlert>> {
-        let mut told = Vec::with_capacity(raised.len());
+        let mut routed = Vec::with_capacity(raised.len());
         for (alert, routing) in raised {
             let own = match &routing {
                 Some(routing) => Some(self.with_rule(tx, routing).await?),
@@ -70,12 +70,12 @@ impl DeviceAudience {
             let audience = own.as_ref().unwrap_or(&self.common);
             let zone = &self.account.settings.time_zone;
             let webhooks = audience.webhooks_at(alert.severity, tx.now(), zone);
-            told.push(RoutedAlert { alert, webhooks, own });
+            routed.push(RoutedAlert { alert, webhooks, own });
         }
-        Ok(told)
+        Ok(routed)
     }
 
-    /// Those whom the rule names, or else those whom the routing in force names.
+    /// The audience of the rule's routing or, without a rule, of the routing in force.
     async fn load(&self, tx: &Tx, rule: Option<&AlertRouting>) -> Result<Audience> {
         let in_force =
             self.in_force.as_ref().map(|(holder, routings)| (Source::from(*holder), routings.as_slice()));

@@ -23,8 +23,15 @@ pub(super) fn horizon(now: Timestamp) -> Timestamp {
     now.plus_seconds(2 * LONGEST_WAIT_S)
 }
 
-/// Accounts with something due: of those with waiting messages, found by one index seek for critical ones and one for others.
+/// Selects the accounts with due messages, among those with waiting messages: by one index seek for critical messages
+/// and one for others.
 fn accounts_sql(tx: &Tx, span: Span) -> String {
+    if tx.is_distributed() {
+        let compares = span.compares();
+        return format!(
+            "SELECT DISTINCT account_id AS id FROM notification WHERE channel = ?1 AND due {compares} ?2"
+        );
+    }
     let exists = |critical: &str| {
         format!(
             "EXISTS (SELECT 1 FROM notification d WHERE d.channel = ?1 AND d.account_id = waiting.id \
@@ -34,14 +41,14 @@ fn accounts_sql(tx: &Tx, span: Span) -> String {
     };
     format!(
         "WITH RECURSIVE {} SELECT id FROM waiting WHERE id IS NOT NULL AND ({} OR {})",
-        waiting_accounts(tx, "notification", "channel = ?1 AND due IS NOT NULL"),
+        waiting_accounts("notification", "channel = ?1 AND due IS NOT NULL"),
         exists("TRUE"),
         exists("FALSE")
     )
 }
 
-/// Selects messages that are due, or that a wrong clock put too far ahead. Queried separately, because together they are
-/// not one index range.
+/// Selects messages that are due, or that a wrong clock put too far ahead. Queried separately, because together they
+/// are not one index range.
 #[derive(Clone, Copy)]
 enum Span {
     Due,
@@ -140,7 +147,7 @@ async fn of_account(
     let mut contents = Vec::with_capacity(rows.len());
     for row in &rows {
         let mut content = content(tx, account, row, (&alerts, &devices))?;
-        if channel == Channel::Email {
+        if channel == Channel::EMAIL {
             let recipient = email_recipients::find(tx, account, &content.to.to_lowercase()).await?;
             content.is_stranger = !recipient.is_confirmed();
         }
@@ -163,7 +170,7 @@ fn content(
             alert: Box::new(alert.clone()),
             step: row.int("step")?,
         },
-        Some(None) => Occasion::Gone,
+        Some(None) => Occasion::Deleted,
         None => owners::occasion(row)?,
     };
     let device = row.opt_i64("device_id")?.and_then(|id| devices.get(&DeviceId::from_i64(id)));
@@ -190,7 +197,7 @@ fn content(
     })
 }
 
-/// When the next message is due.
+/// The time at which the next message is due.
 pub(super) async fn next(tx: &Tx, channel: Channel) -> Result<Option<Timestamp>> {
     let sql = "SELECT MIN(due) AS due FROM notification WHERE channel = ?1 AND due IS NOT NULL";
     Ok(tx.query_one(sql, params![channel.name()]).await?.opt_timestamp("due")?)

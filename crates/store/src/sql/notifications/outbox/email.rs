@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::id::AccountId;
 use perigee_core::notifications::notification::{
-    EmailConsent, EmailCounter, EmailCounts, MessagingSettings, SendingPolicy, SuppressedReason, Urgency,
+    Channel, EmailConsent, EmailCounter, EmailCounts, MessagingSettings, SendingPolicy, SuppressedReason,
+    Urgency,
 };
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
@@ -44,7 +45,7 @@ pub(super) struct Nature {
     pub(super) asks: bool,
     /// Whether its recipient needs it to sign in.
     pub(super) lets_sign_in: bool,
-    /// Whether it is about a critical alert, and the first of it.
+    /// Whether it is about a critical alert, and whether it is the first message about it.
     pub(super) urgency: Urgency,
     /// Whether an earlier attempt has counted it.
     pub(super) counted: bool,
@@ -74,9 +75,10 @@ impl EmailState {
         if folded.is_empty() {
             return Ok(state);
         }
-        let sql = "SELECT emails, critical_emails FROM account_counter WHERE account_id = ?1 AND date = ?2";
-        if let Some(row) = tx.query_opt(sql, params![account, date]).await? {
-            (state.today, state.critical_today) = (row.int("emails")?, row.int("critical_emails")?);
+        let sql = "SELECT units, critical_units FROM account_message_counter \
+                   WHERE account_id = ?1 AND date = ?2 AND channel = ?3";
+        if let Some(row) = tx.query_opt(sql, params![account, date, Channel::EMAIL.name()]).await? {
+            (state.today, state.critical_today) = (row.int("units")?, row.int("critical_units")?);
         }
         state.admitted = email_recipients::admitted(tx, account).await?;
         for address in folded {
@@ -126,9 +128,10 @@ impl EmailState {
         policy.email_caps.admit(settings, counts, nature.urgency).map(Some)
     }
 
-    /// Counts an e-mail. One that asks for a confirmation does not let its recipient get others.
-    pub(super) fn take(&mut self, address: &str, lane: EmailCounter, asks: bool) {
-        match lane {
+    /// Counts an e-mail. The first one to an address without consent admits the address, unless it is a request for
+    /// consent.
+    pub(super) fn take(&mut self, address: &str, counter: EmailCounter, asks: bool) {
+        match counter {
             EmailCounter::Ordinary => (self.today, self.taken) = (self.today + 1, self.taken + 1),
             EmailCounter::Critical => {
                 (self.critical_today, self.critical_taken) =
@@ -149,12 +152,13 @@ impl EmailState {
         if self.taken + self.critical_taken == 0 {
             return Ok(());
         }
-        let sql = "INSERT INTO account_counter (account_id, date, sms_segments, emails, critical_emails) \
-                   VALUES (?1, ?2, 0, ?3, ?4) \
-                   ON CONFLICT (account_id, date) DO UPDATE SET \
-                       emails = account_counter.emails + excluded.emails, \
-                       critical_emails = account_counter.critical_emails + excluded.critical_emails";
-        tx.execute(sql, params![self.account, &self.date, self.taken, self.critical_taken]).await?;
+        let sql = "INSERT INTO account_message_counter (account_id, date, channel, units, critical_units) \
+                   VALUES (?1, ?2, ?3, ?4, ?5) \
+                   ON CONFLICT (account_id, date, channel) DO UPDATE SET \
+                       units = account_message_counter.units + excluded.units, \
+                       critical_units = account_message_counter.critical_units + excluded.critical_units";
+        let channel = Channel::EMAIL.name();
+        tx.execute(sql, params![self.account, &self.date, channel, self.taken, self.critical_taken]).await?;
         let (account, hour) = (self.account, self.hour);
         let admitted: Vec<Vec<Value>> = self
             .recipients

@@ -1,10 +1,8 @@
 //! Escalations: written with their critical alert, and taken step by step until somebody acknowledges it.
 //!
-//! A step is taken in one transaction under the account's lock, which writes its messages and the time of the next step.
-//! So it is taken once, even if two nodes try or a node restarts meanwhile.
+//! A step is taken in one transaction under the account's lock, which writes its messages and the time of the next
+//! step. So it is taken once, even if two nodes try or a node restarts meanwhile.
 
-use async_trait::async_trait;
-use futures_util::FutureExt as _;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{AccountId, AlertId, DeviceId};
 use perigee_core::notifications::escalation::Escalation;
@@ -14,9 +12,10 @@ use perigee_core::store::{DueStep, Escalations, Result};
 use perigee_core::time::Timestamp;
 
 use super::fill::{Raised, drafts_of_step, write};
+use crate::forward::forward;
 use crate::sql::query::insert_many;
 use crate::sql::{accounts, alerts, column, notifications::contact_groups};
-use crate::{Database, Tx, Value, params};
+use crate::{Tx, Value, params};
 
 /// The latest due time that a right clock can have written. A step with a later one is due now.
 fn latest_due(now: Timestamp) -> Timestamp {
@@ -67,7 +66,6 @@ async fn due(tx: &Tx, limit: u32) -> Result<Vec<DueStep>> {
 }
 
 async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let DueStep { account, alert, plan } = step;
     let account = accounts::lock(tx, account).await?;
     let sql = "SELECT device_id, document, started, turn FROM escalation \
@@ -81,11 +79,11 @@ async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
     };
     let escalation: Escalation = column::json(&row, "document")?;
     let (device, turn) = (DeviceId::from_i64(row.i64("device_id")?), row.int::<u32>("turn")?);
-    // Read now, so that people who left since are not told.
+    // Read now, so that people who left since are not notified.
     let named = AlertRouting { escalation: Some(escalation.clone()), ..AlertRouting::default() };
     let directory = contact_groups::directory(tx, account.id, std::iter::once(&named)).await?;
     let mut audience = Audience::default();
-    for step in escalation.told_in(turn) {
+    for step in escalation.steps_in(turn) {
         audience.add_step(Source::Account, step, &directory);
     }
     let raised = Raised { id: alert, name: stored.alert.name, severity: Severity::Critical };
@@ -104,18 +102,11 @@ async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
     Ok(true)
 }
 
-#[async_trait]
-impl Escalations for Database {
-    async fn due_steps(&self, limit: u32) -> Result<Vec<DueStep>> {
-        self.read(move |tx| due(tx, limit).boxed()).await
-    }
-
-    async fn take_step(&self, step: DueStep) -> Result<bool> {
-        self.write(move |tx| take(tx, step).boxed()).await
-    }
-
-    async fn next_step_due(&self) -> Result<Option<Timestamp>> {
-        self.read(move |tx| next_due(tx).boxed()).await
+forward! {
+    impl Escalations for Database {
+        read due_steps(&self, limit: u32) -> Vec<DueStep> = due;
+        write take_step(&self, step: DueStep) -> bool = take;
+        read next_step_due(&self) -> Option<Timestamp> = next_due;
     }
 }
 

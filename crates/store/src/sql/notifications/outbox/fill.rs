@@ -10,7 +10,7 @@ use perigee_core::notifications::notification::{
     Addressee, Audience, Channel, Notice, NotificationState, RepeatFilter, SuppressedReason, Urgency,
 };
 use perigee_core::notifications::routing::Recipient;
-use perigee_core::store::Result;
+use perigee_core::store::{Additions, Queue, Result};
 
 use super::audience::{DeviceAudience, RoutedAlert};
 use super::escalate;
@@ -45,7 +45,8 @@ pub(super) struct Draft {
     pub(super) suppressed: Option<SuppressedReason>,
 }
 
-/// Names under which the last first message of a critical alert is kept. No alert has a blank name.
+/// The names under which first messages of critical alerts are recorded: of alerts of the SOS button, and of all
+/// others. No alert has a blank name.
 const SOS: &str = " ";
 const ANY_OTHER: &str = "";
 
@@ -61,23 +62,23 @@ pub(in crate::sql) async fn fill(
     alerts: &[RoutedAlert],
 ) -> Result<()> {
     let account = &of_device.account;
-    if alerts.iter().all(|told| told.audience(of_device).is_nobody()) {
+    if alerts.iter().all(|routed| routed.audience(of_device).is_nobody()) {
         return Ok(());
     }
     let mut repetitions = Repetitions::load(tx, account.id, device).await?;
     let mut drafts = Vec::new();
-    for told in alerts {
-        let (alert, audience) = (&told.alert, told.audience(of_device));
+    for routed in alerts {
+        let (alert, audience) = (&routed.alert, routed.audience(of_device));
         for addressee in audience.addressees(tx.now(), &account.settings.time_zone) {
             let Some(notice) = addressee.notice(alert.severity) else { continue };
             let mut draft = draft(alert, &addressee, notice)?;
             if draft.suppressed.is_none() {
                 let (channel, address) = (addressee.channel, addressee.address.to_owned());
                 let is_critical = alert.severity == Severity::Critical;
-                let is_told = repetitions.admit(tx, (channel, address.clone(), alert.name.clone()));
+                let is_admitted = repetitions.admit(tx, (channel, address.clone(), alert.name.clone()));
                 draft.first_critical =
-                    is_told && is_critical && repetitions.is_first(tx, channel, &address, &alert.name);
-                draft.suppressed = (!is_told).then_some(SuppressedReason::Repeated);
+                    is_admitted && is_critical && repetitions.is_first(tx, channel, &address, &alert.name);
+                draft.suppressed = (!is_admitted).then_some(SuppressedReason::Repeated);
             }
             drafts.push(draft);
         }
@@ -112,7 +113,7 @@ fn draft(alert: &Raised, addressee: &Addressee<'_>, notice: Notice<'_>) -> Resul
     })
 }
 
-/// The messages of a step of an escalation. They are no repetitions: nobody has acknowledged the alert.
+/// The messages of a step of an escalation. They are not repetitions: nobody has acknowledged the alert.
 pub(super) fn drafts_of_step(
     tx: &Tx,
     account: &Account,
@@ -121,8 +122,8 @@ pub(super) fn drafts_of_step(
     step: u32,
 ) -> Result<Vec<Draft>> {
     let addressees = audience.addressees(tx.now(), &account.settings.time_zone);
-    let told = addressees.iter().filter_map(|one| Some((one, one.notice(alert.severity)?)));
-    told.map(|(addressee, notice)| Ok(Draft { step, ..draft(alert, addressee, notice)? })).collect()
+    let notified = addressees.iter().filter_map(|one| Some((one, one.notice(alert.severity)?)));
+    notified.map(|(addressee, notice)| Ok(Draft { step, ..draft(alert, addressee, notice)? })).collect()
 }
 
 fn preferences(recipient: &Recipient) -> Result<String> {
@@ -142,8 +143,8 @@ pub(super) async fn write(
     }
     let first = ids::fresh_ids(tx, "notification", account, drafts.len()).await?;
     let waits = |channel| drafts.iter().any(|draft| draft.channel == channel && draft.suppressed.is_none());
-    for channel in Channel::ALL.iter().copied().filter(|channel| waits(*channel)) {
-        tx.signal_outbox_after_commit(channel);
+    for channel in Channel::all().iter().copied().filter(|channel| waits(*channel)) {
+        tx.mark(Additions::to_queue(Queue::Outbox(channel)));
     }
     let mut rows: Vec<Vec<Value>> = Vec::with_capacity(drafts.len());
     for (draft, id) in drafts.into_iter().zip(first..) {
@@ -188,7 +189,7 @@ impl Repetitions {
         for row in tx.query(sql, params![account, device]).await? {
             let key = (crate::sql::column::parsed(&row, "channel")?, row.text("address")?, row.text("name")?);
             let repetition = RepeatFilter {
-                told_at: row.timestamp("told_at")?,
+                notified_at: row.timestamp("told_at")?,
                 met_at: row.timestamp("met_at")?,
                 pause_s: row.int("pause_s")?,
             };
@@ -197,36 +198,36 @@ impl Repetitions {
         Ok(Self { known, changed: HashMap::new() })
     }
 
-    /// Whether this critical alert is the first for a while of which this address is told. Alerts of the SOS button count
-    /// apart from all others, so that nothing else uses up their right to exceed the caps.
+    /// Whether this is the first message to this address about a critical alert for some time. Alerts of the SOS
+    /// button are recorded separately, so that other alerts do not use up their exemption from the caps.
     fn is_first(&mut self, tx: &Tx, channel: Channel, address: &str, name: &str) -> bool {
         let name = if Alert::is_critical_by_name(name) { SOS } else { ANY_OTHER };
         let key = (channel, address.to_owned(), name.to_owned());
         let before = self.changed.get(&key).or_else(|| self.known.get(&key)).copied();
         let is_recent = |known: &RepeatFilter| {
-            known.told_at <= tx.now() && tx.now() < known.told_at.plus_seconds(Urgency::FIRST_AGAIN_S)
+            known.notified_at <= tx.now() && tx.now() < known.notified_at.plus_seconds(Urgency::FIRST_AGAIN_S)
         };
         if before.as_ref().is_some_and(is_recent) {
             return false;
         }
         let pause_s = RepeatFilter::SHORTEST_S;
-        self.changed.insert(key, RepeatFilter { told_at: tx.now(), met_at: tx.now(), pause_s });
+        self.changed.insert(key, RepeatFilter { notified_at: tx.now(), met_at: tx.now(), pause_s });
         true
     }
 
     /// Whether this may be sent now, rather than suppressed as a repetition.
     fn admit(&mut self, tx: &Tx, key: RepetitionKey) -> bool {
         let before = self.changed.get(&key).or_else(|| self.known.get(&key)).copied();
-        let (after, told) = RepeatFilter::record(before, tx.now());
+        let (after, is_admitted) = RepeatFilter::record(before, tx.now());
         self.changed.insert(key, after);
-        told
+        is_admitted
     }
 
     async fn save(self, tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
         let row = |(key, repetition): (RepetitionKey, RepeatFilter)| {
             let (channel, address, name) = key;
-            let RepeatFilter { told_at, met_at, pause_s } = repetition;
-            params![account, device, channel.name(), address, name, told_at, met_at, pause_s].to_vec()
+            let RepeatFilter { notified_at, met_at, pause_s } = repetition;
+            params![account, device, channel.name(), address, name, notified_at, met_at, pause_s].to_vec()
         };
         let rows: Vec<Vec<Value>> = self.changed.into_iter().map(row).collect();
         let head = "INSERT INTO notification_repetition \

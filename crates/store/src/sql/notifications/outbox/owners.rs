@@ -1,5 +1,5 @@
-//! Messages to the account rather than about an alert: reached limits, overview reports, requests to confirm an address.
-//! They count against no device.
+//! Messages to the account rather than about an alert: reached limits, overview reports, requests to confirm an
+//! address. They count against no device.
 
 use perigee_core::access::credential::LinkPurpose;
 use perigee_core::access::privilege::Privileges;
@@ -29,15 +29,17 @@ pub(super) const TEST: &str = "recipient.test";
 const INVITATION: &str = "user.invitation";
 const RESET: &str = "user.passwordReset";
 
-/// Whether a message of this name is what its recipient needs to sign in: it goes out whatever they chose about mail.
+/// Whether the recipient needs a message of this name to sign in. It is sent even if they unsubscribed.
 pub(super) fn lets_sign_in(name: &str) -> bool {
     matches!(name, INVITATION | RESET)
 }
 
-const fn limit_event(channel: Channel) -> EventKind {
+/// The event of a reached daily limit; `None` for channels without one.
+const fn limit_event(channel: Channel) -> Option<EventKind> {
     match channel {
-        Channel::Email => EventKind::LimitEmailReached,
-        Channel::Sms => EventKind::LimitSmsReached,
+        Channel::EMAIL => Some(EventKind::LimitEmailReached),
+        Channel::SMS => Some(EventKind::LimitSmsReached),
+        _ => None,
     }
 }
 
@@ -57,8 +59,11 @@ pub(super) fn occasion(row: &Row) -> Result<Occasion> {
         RESET => return Ok(Occasion::PasswordLink { purpose: LinkPurpose::Reset }),
         _ => {}
     }
-    let limit = Channel::ALL.iter().copied().find(|channel| limit_event(*channel).name() == name);
-    Ok(limit.map_or(Occasion::Gone, |channel| Occasion::LimitReached { channel }))
+    let limit = Channel::all()
+        .iter()
+        .copied()
+        .find(|channel| limit_event(*channel).is_some_and(|kind| kind.name() == name));
+    Ok(limit.map_or(Occasion::Deleted, |channel| Occasion::LimitReached { channel }))
 }
 
 /// Announces a reached limit: appends the event and writes an e-mail to each owner.
@@ -70,7 +75,7 @@ pub(super) async fn announce_limit(
     limit: u32,
     date: &str,
 ) -> Result<()> {
-    let kind = limit_event(channel);
+    let Some(kind) = limit_event(channel) else { return Ok(()) };
     let details = serde_json::json!({ "date": date, "limit": limit });
     events::append(tx, account, kind, device.to_string(), Some(device), details).await?;
     // A limit of zero was set on purpose.
@@ -128,8 +133,8 @@ pub(in crate::sql) async fn write_password_link(
     Ok(true)
 }
 
-/// Writes a test message to every address of an audience, and counts them; `None` if the account has sent too many
-/// lately. They count against the caps of the account, not against the limits of the device.
+/// Writes a test message to every address of an audience, and returns their number; `None` if the account has sent
+/// too many lately. They count against the caps of the account, not against the limits of the device.
 pub(in crate::sql) async fn write_tests(
     tx: &Tx,
     of_device: &DeviceAudience,
@@ -169,7 +174,8 @@ pub(in crate::sql) async fn write_tests(
     Ok(Some(count))
 }
 
-/// Writes messages about an SOS that is no alert: to the recipients of the device, or to the owners if there are none.
+/// Writes messages about an SOS that is not an alert: to the recipients of the device, or to the owners if there are
+/// none.
 pub(in crate::sql) async fn write_sos(
     tx: &Tx,
     account: AccountId,
@@ -196,7 +202,7 @@ pub(in crate::sql) async fn write_sos(
     write(tx, account, device, drafts).await
 }
 
-/// Writes mails about an SOS of nobody's device to the operators of the server, in their own accounts.
+/// Writes mails about an SOS of a device that no account has to the operators of the server, in their own accounts.
 pub(in crate::sql) async fn write_sos_to_operators(tx: &Tx, notice: &SosNotice) -> Result<()> {
     let sql = "SELECT account_id, email, name, time_zone FROM account_user \
                WHERE operator = TRUE AND disabled = FALSE \
@@ -237,7 +243,7 @@ fn draft(
         critical: false,
         first_critical: false,
         step: 0,
-        channel: Channel::Email,
+        channel: Channel::EMAIL,
         address,
         preferences: text(&preferences)?,
         document,

@@ -5,7 +5,7 @@ use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::{AlertId, DeviceId, NotificationId};
 use perigee_core::notifications::notification::{Notification, NotificationFilter, NotificationState};
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::Result;
+use perigee_core::store::{Additions, Queue, Result};
 
 use crate::sql::query::Query;
 use crate::sql::{access::audit, column, scope};
@@ -101,7 +101,7 @@ pub(super) async fn resend(tx: &Tx, actor: Actor, id: NotificationId) -> Result<
                    queued_at = ?3, counted_on = NULL, email_counted = FALSE, token = token + 1 \
                WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![account, id, tx.now()]).await?;
-    tx.signal_outbox_after_commit(before.channel);
+    tx.mark(Additions::to_queue(Queue::Outbox(before.channel)));
     audit::record(tx, account, &actor.origin, "notification.resend", Some(id.to_string())).await?;
     find(tx, actor.scope, id).await?.ok_or_else(missing)
 }

@@ -41,7 +41,8 @@ struct DueMessage {
     address: String,
     /// Whether a worker began to send it and its lease ended without an outcome.
     lost: bool,
-    doubts: u32,
+    /// Attempts whose result is unknown.
+    unclear_attempts: u32,
     preferences: Preferences,
     nature: Nature,
 }
@@ -68,7 +69,7 @@ impl DueMessage {
             channel: column::parsed(row, "channel")?,
             address: row.text("address")?,
             lost,
-            doubts: row.int::<u32>("doubts")? + u32::from(lost),
+            unclear_attempts: row.int::<u32>("doubts")? + u32::from(lost),
             preferences: column::json(row, "preferences")?,
             nature,
         })
@@ -77,8 +78,8 @@ impl DueMessage {
 
 /// The decision about a message.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Verdict {
-    /// It may be sent: its segments, its unclear attempts, and whether it counts against a device.
+enum Decision {
+    /// It may be sent: segments, attempts with an unknown result, and whether it counts against a device.
     Send(u32, u32, bool),
     /// It is not sent: its final state and the reason.
     Keep(&'static str, String),
@@ -105,7 +106,6 @@ async fn decide(
     policy: SendingPolicy,
     counts: bool,
 ) -> Result<Reserved> {
-    tx.keep_device_cache_valid();
     let account = accounts::lock(tx, account).await?;
     let ids: Vec<i64> = candidates.iter().map(|candidate| candidate.id.as_i64()).collect();
     let mut waiting = HashMap::new();
@@ -114,25 +114,25 @@ async fn decide(
         waiting.insert(message.id, message);
     }
     let mut allowance = Allowance::new(tx, &account, &waiting, policy).await?;
-    let mut verdicts: BTreeMap<Verdict, Vec<i64>> = BTreeMap::new();
+    let mut decisions: BTreeMap<Decision, Vec<i64>> = BTreeMap::new();
     let mut order = Vec::new();
     for Candidate { id, segments, .. } in candidates {
         let Some(message) = waiting.remove(&id) else { continue };
-        let verdict = allowance.decide(&message, segments);
-        if let Verdict::Send(segments, ..) = &verdict {
+        let decision = allowance.decide(&message, segments);
+        if let Decision::Send(segments, ..) = &decision {
             if counts {
                 allowance.count(&message, *segments);
             }
             order.push(id);
         }
-        verdicts.entry(verdict).or_default().push(id.as_i64());
+        decisions.entry(decision).or_default().push(id.as_i64());
     }
     let (date, lease) = (allowance.date.clone(), tx.now().plus_millis(allowance.policy.lease_ms));
     allowance.save(tx).await?;
-    write(tx, &account, (&date, lease), verdicts, order).await
+    write(tx, &account, (&date, lease), decisions, order).await
 }
 
-/// What decides about the messages of an account: the policy, the settings and the counters.
+/// The limits of an account and what it has used of them: the policy, the settings and the counters.
 struct Allowance {
     account: AccountId,
     date: String,
@@ -144,7 +144,7 @@ struct Allowance {
     email: EmailState,
     /// Recipients to ask for a confirmation of their address.
     unconfirmed: Vec<(String, Preferences)>,
-    /// Whether the ceiling held a message back, which operators are told.
+    /// Whether a message was suppressed by the ceiling. Operators then get a notice.
     at_ceiling: bool,
 }
 
@@ -161,7 +161,10 @@ impl Allowance {
         let date = account.day_at(tx.now()).0.date;
         let devices: HashSet<DeviceId> = waiting.values().filter_map(|message| message.counted).collect();
         let devices: Vec<DeviceId> = devices.into_iter().collect();
-        let emails = waiting.values().filter(|message| message.channel == Channel::Email && policy.email_on);
+        let channels = waiting.values().map(|message| message.channel).collect();
+        let emails = waiting
+            .values()
+            .filter(|message| message.channel == Channel::EMAIL && policy.on.contains(&Channel::EMAIL));
         let addresses = emails.map(|message| message.address.as_str());
         let email = EmailState::load(tx, account.id, &date.to_string(), addresses).await?;
         Ok(Self {
@@ -172,28 +175,29 @@ impl Allowance {
             at_ceiling: false,
             policy,
             settings: routing::messaging(tx, account.id).await?.settings,
-            counters: Counters::load(tx, account.id, date, &devices).await?,
+            counters: Counters::load(tx, account.id, date, &devices, &channels).await?,
             reached: Vec::new(),
         })
     }
 
-    fn decide(&mut self, message: &DueMessage, segments: std::result::Result<u32, String>) -> Verdict {
-        // An SMS that may have been sent is never sent again, an e-mail at most once more.
-        if message.lost && (message.channel == Channel::Sms || message.doubts > 1) {
-            return Verdict::Keep(
+    fn decide(&mut self, message: &DueMessage, segments: std::result::Result<u32, String>) -> Decision {
+        // A message that may have been sent is sent at most once more, and only where that does no harm.
+        let is_repeated = message.channel.kind().is_repeated_if_unclear && message.unclear_attempts <= 1;
+        if message.lost && !is_repeated {
+            return Decision::Keep(
                 NotificationState::Unclear.name(),
                 "the server stopped while the notification was being sent".into(),
             );
         }
         let kept = |state: NotificationState, reason: String| {
             // A message that may have been sent is not reported as suppressed.
-            let state = if message.doubts > 0 { NotificationState::Unclear } else { state };
-            Verdict::Keep(state.name(), reason)
+            let state = if message.unclear_attempts > 0 { NotificationState::Unclear } else { state };
+            Decision::Keep(state.name(), reason)
         };
         if let Some(reason) = self.policy.forbids(&self.settings, message.channel, &message.address) {
             return kept(NotificationState::Suppressed, reason.name().into());
         }
-        if message.channel == Channel::Email
+        if message.channel == Channel::EMAIL
             && let Some(reason) = self.email.refuses(&self.policy, &message.address, message.nature)
         {
             if reason == SuppressedReason::Unconfirmed {
@@ -207,18 +211,18 @@ impl Allowance {
         };
         let of_device = match message.counted {
             Some(device) => self.refusal(device, message, segments),
-            None => self.segments_refused(message, segments),
+            None => self.units_refused(message, segments),
         };
         if let Some(reason) = of_device.or_else(|| self.capped(message)) {
             self.at_ceiling |= reason == SuppressedReason::EmailCeiling;
             return kept(NotificationState::Suppressed, reason.name().into());
         }
-        Verdict::Send(segments, message.doubts, message.counted.is_some())
+        Decision::Send(segments, message.unclear_attempts, message.counted.is_some())
     }
 
     /// Why the e-mail caps forbid this message, if they do.
     fn capped(&self, message: &DueMessage) -> Option<SuppressedReason> {
-        if message.channel != Channel::Email {
+        if message.channel != Channel::EMAIL {
             return None;
         }
         self.email.admit(&self.policy, &self.settings, &message.address, message.nature).err()
@@ -228,13 +232,13 @@ impl Allowance {
     fn count(&mut self, message: &DueMessage, segments: u32) {
         match message.counted {
             Some(device) => self.counters.take(device, message.channel, segments),
-            None => self.counters.take_segments(segments),
+            None => self.counters.take_units(message.channel, segments),
         }
-        if message.channel == Channel::Email
-            && let Ok(Some(lane)) =
+        if message.channel == Channel::EMAIL
+            && let Ok(Some(counter)) =
                 self.email.admit(&self.policy, &self.settings, &message.address, message.nature)
         {
-            self.email.take(&message.address, lane, message.nature.asks);
+            self.email.take(&message.address, counter, message.nature.asks);
         }
     }
 
@@ -249,15 +253,17 @@ impl Allowance {
             }
             return Some(reason);
         }
-        self.segments_refused(message, segments)
+        self.units_refused(message, segments)
     }
 
-    /// Why the caps of the account on SMS forbid this message, if they do.
-    fn segments_refused(&self, message: &DueMessage, segments: u32) -> Option<SuppressedReason> {
-        match message.channel {
-            Channel::Sms => self.policy.caps(&self.settings, self.counters.segments, segments),
-            Channel::Email => None,
+    /// Why the caps of the account forbid this message, if they do. Those on e-mail are separate.
+    fn units_refused(&self, message: &DueMessage, segments: u32) -> Option<SuppressedReason> {
+        let channel = message.channel;
+        if channel == Channel::EMAIL {
+            return None;
         }
+        let (used, more) = (self.counters.units(channel), channel.kind().units(segments));
+        self.policy.exceeds_caps(&self.settings, channel, used, more)
     }
 
     /// Writes the counters, and announces the limits that were reached.
@@ -298,25 +304,25 @@ async fn write(
     tx: &Tx,
     account: &Account,
     (date, lease): (&str, Timestamp),
-    verdicts: BTreeMap<Verdict, Vec<i64>>,
+    decisions: BTreeMap<Decision, Vec<i64>>,
     order: Vec<NotificationId>,
 ) -> Result<Reserved> {
     let mut tokens = HashMap::new();
     let mut suppressed = 0;
-    for (verdict, ids) in verdicts {
-        match verdict {
-            Verdict::Send(segments, doubts, counted) => {
+    for (decision, ids) in decisions {
+        match decision {
+            Decision::Send(segments, unclear_attempts, counted) => {
                 let sql = "UPDATE notification SET state = 'sending', reason = NULL, due = ?2, counted_on = ?3, \
                                segments = ?4, doubts = ?5, token = token + 1, attempts = attempts + 1, \
                                email_counted = CASE WHEN channel = 'email' THEN TRUE ELSE FALSE END \
                            WHERE account_id = ?1 AND id IN ({ids}) RETURNING id, token";
                 let date = counted.then_some(date);
-                let values = params![account.id, lease, date, segments, doubts];
+                let values = params![account.id, lease, date, segments, unclear_attempts];
                 for row in for_ids(tx, sql, values, &ids).await? {
                     tokens.insert(row.i64("id")?, row.i64("token")?);
                 }
             }
-            Verdict::Keep(state, reason) => {
+            Decision::Keep(state, reason) => {
                 suppressed += ids.len();
                 let sql = "UPDATE notification SET state = ?2, reason = ?3, due = NULL, token = token + 1 \
                            WHERE account_id = ?1 AND id IN ({ids})";

@@ -21,7 +21,7 @@ struct Attempt {
     device: Option<DeviceId>,
     channel: Channel,
     attempts: u32,
-    doubts: u32,
+    unclear_attempts: u32,
     counted_on: Option<String>,
     segments: u32,
     queued_at: Timestamp,
@@ -37,12 +37,11 @@ fn clean(reason: &str) -> String {
 }
 
 pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: SendOutcome) -> Result<bool> {
-    tx.keep_device_cache_valid();
     match delivery {
         SendOutcome::Sent { reference } => sent(tx, reservation, reference.as_deref()).await,
         SendOutcome::Refused { reason } => {
             let Some(attempt) = find(tx, reservation).await? else { return Ok(false) };
-            give_back(tx, reservation.account, &attempt).await?;
+            uncount(tx, reservation.account, &attempt).await?;
             end(tx, reservation, NotificationState::Failed, &reason, true).await
         }
         SendOutcome::RetryLater { reason, wait } => later(tx, reservation, &reason, wait).await,
@@ -52,7 +51,6 @@ pub(super) async fn settle(tx: &Tx, reservation: Reservation, delivery: SendOutc
 
 /// Extends the lease of an attempt, unless it was lost.
 pub(super) async fn renew(tx: &Tx, held: Reservation, lease_ms: i64) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let sql = "UPDATE notification SET due = ?4 \
                WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
     let values = params![held.account, held.id, held.token, tx.now().plus_millis(lease_ms)];
@@ -76,16 +74,11 @@ async fn sent(tx: &Tx, held: Reservation, reference: Option<&str>) -> Result<boo
 async fn count_late(tx: &Tx, held: Reservation) -> Result<()> {
     let Some(attempt) = find(tx, held).await? else { return Ok(()) };
     let (Some(device), Some(date)) = (attempt.device, attempt.counted_on) else { return Ok(()) };
-    let (emails, sms) = match attempt.channel {
-        Channel::Email => (1, 0),
-        Channel::Sms => (0, 1),
-    };
-    let sql = "INSERT INTO device_counter (account_id, device_id, date, emails_sent, sms_sent) \
-               VALUES (?1, ?2, ?3, ?4, ?5) \
-               ON CONFLICT (account_id, device_id, date) DO UPDATE SET \
-                   emails_sent = device_counter.emails_sent + excluded.emails_sent, \
-                   sms_sent = device_counter.sms_sent + excluded.sms_sent";
-    tx.execute(sql, params![held.account, device, date, emails, sms]).await?;
+    let sql = "INSERT INTO device_message_counter (account_id, device_id, date, channel, messages) \
+               VALUES (?1, ?2, ?3, ?4, 1) \
+               ON CONFLICT (account_id, device_id, date, channel) DO UPDATE SET \
+                   messages = device_message_counter.messages + excluded.messages";
+    tx.execute(sql, params![held.account, device, date, attempt.channel.name()]).await?;
     Ok(())
 }
 
@@ -101,14 +94,14 @@ async fn find(tx: &Tx, held: Reservation) -> Result<Option<Attempt>> {
         device: row.opt_i64("device_id")?.map(DeviceId::from_i64),
         channel: column::parsed(&row, "channel")?,
         attempts: row.int("attempts")?,
-        doubts: row.int("doubts")?,
+        unclear_attempts: row.int("doubts")?,
         counted_on: row.opt_text("counted_on")?,
         segments: row.int("segments")?,
         queued_at: row.timestamp("queued_at")?,
     }))
 }
 
-async fn give_back(tx: &Tx, account: AccountId, attempt: &Attempt) -> Result<()> {
+async fn uncount(tx: &Tx, account: AccountId, attempt: &Attempt) -> Result<()> {
     #[cfg(feature = "unsafe-late-limit")]
     if crate::late_limit::is_on() {
         return Ok(());
@@ -116,7 +109,7 @@ async fn give_back(tx: &Tx, account: AccountId, attempt: &Attempt) -> Result<()>
     let (Some(device), Some(counted_on)) = (attempt.device, &attempt.counted_on) else { return Ok(()) };
     let today = accounts::lock(tx, account).await?.day_at(tx.now()).0.date;
     let when = (counted_on.as_str(), today);
-    counter::give_back(tx, account, device, attempt.channel, when, attempt.segments).await
+    counter::uncount(tx, account, device, attempt.channel, when, attempt.segments).await
 }
 
 async fn end(
@@ -124,9 +117,9 @@ async fn end(
     held: Reservation,
     state: NotificationState,
     reason: &str,
-    given_back: bool,
+    is_uncounted: bool,
 ) -> Result<bool> {
-    let counted = if given_back { ", counted_on = NULL" } else { "" };
+    let counted = if is_uncounted { ", counted_on = NULL" } else { "" };
     let sql = format!(
         "UPDATE notification SET state = ?3, reason = ?4, due = NULL{counted} WHERE account_id = ?1 AND id = ?2"
     );
@@ -137,24 +130,24 @@ async fn end(
 /// The provider did not accept the message: schedules a retry, unless that would be too late.
 async fn later(tx: &Tx, held: Reservation, reason: &str, asked: Option<u32>) -> Result<bool> {
     let Some(attempt) = find(tx, held).await? else { return Ok(false) };
-    give_back(tx, held.account, &attempt).await?;
+    uncount(tx, held.account, &attempt).await?;
     let wait = retry_wait_s(attempt.channel, attempt.attempts, asked, jitter(held.id, attempt.attempts));
     let due = tx.now().plus_seconds(wait);
     if due > attempt.queued_at.plus_seconds(give_up_after_s(attempt.channel)) {
         let reason = format!("given up after {} attempts: {reason}", attempt.attempts);
         return end(tx, held, NotificationState::Failed, &reason, true).await;
     }
-    wait_until(tx, held, due, reason, (attempt.doubts, true)).await
+    wait_until(tx, held, due, reason, (attempt.unclear_attempts, true)).await
 }
 
-/// The outcome is unclear, and the message stays counted. An e-mail is retried once: receivers recognise it by its id.
+/// The outcome is unclear, and the message stays counted. It is retried once where a repetition does no harm.
 async fn unclear(tx: &Tx, held: Reservation, reason: &str) -> Result<bool> {
     let Some(attempt) = find(tx, held).await? else { return Ok(false) };
-    if attempt.channel == Channel::Sms || attempt.doubts > 0 {
+    if !attempt.channel.kind().is_repeated_if_unclear || attempt.unclear_attempts > 0 {
         return end(tx, held, NotificationState::Unclear, reason, false).await;
     }
     let wait = retry_wait_s(attempt.channel, attempt.attempts, None, jitter(held.id, attempt.attempts));
-    wait_until(tx, held, tx.now().plus_seconds(wait), reason, (attempt.doubts + 1, false)).await
+    wait_until(tx, held, tx.now().plus_seconds(wait), reason, (attempt.unclear_attempts + 1, false)).await
 }
 
 async fn wait_until(
@@ -162,14 +155,14 @@ async fn wait_until(
     held: Reservation,
     due: Timestamp,
     reason: &str,
-    (doubts, given_back): (u32, bool),
+    (unclear_attempts, is_uncounted): (u32, bool),
 ) -> Result<bool> {
-    let counted = if given_back { ", counted_on = NULL" } else { "" };
+    let counted = if is_uncounted { ", counted_on = NULL" } else { "" };
     let sql = format!(
         "UPDATE notification SET state = 'waiting', reason = ?3, due = ?4, doubts = ?5{counted} \
          WHERE account_id = ?1 AND id = ?2"
     );
-    tx.execute(&sql, params![held.account, held.id, clean(reason), due, doubts]).await?;
+    tx.execute(&sql, params![held.account, held.id, clean(reason), due, unclear_attempts]).await?;
     Ok(true)
 }
 
@@ -182,7 +175,6 @@ fn jitter(id: NotificationId, attempts: u32) -> u16 {
 
 /// Records a provider's delivery receipt. A failure at this point is not uncounted, because the provider was paid.
 pub(super) async fn record_receipt(tx: &Tx, channel: Channel, receipt: Receipt) -> Result<bool> {
-    tx.keep_device_cache_valid();
     let reference = clean(&receipt.reference);
     // SMS centres reuse references: a receipt belongs to the latest message with it.
     let known = "(account_id, id) IN (SELECT account_id, id FROM notification \

@@ -11,17 +11,15 @@ use crate::{Database, Tx, params};
 const ROWS_PER_JOB: u32 = 2_000;
 
 async fn delete_some_repetitions(tx: &Tx, now: Timestamp) -> Result<u64> {
-    tx.keep_device_cache_valid();
     tx.lock_upkeep().await?;
-    let over = now.plus_seconds(-2 * i64::from(RepeatFilter::LONGEST_S));
+    let expired = now.plus_seconds(-2 * i64::from(RepeatFilter::LONGEST_S));
     let sql = "DELETE FROM notification_repetition WHERE met_at <= ?1 AND (account_id, device_id, channel, address, name) IN ( \
              SELECT account_id, device_id, channel, address, name FROM notification_repetition \
              WHERE met_at <= ?1 ORDER BY met_at LIMIT ?2)";
-    Ok(tx.execute(sql, params![over, ROWS_PER_JOB]).await?)
+    Ok(tx.execute(sql, params![expired, ROWS_PER_JOB]).await?)
 }
 
 async fn delete_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
-    tx.keep_device_cache_valid();
     tx.lock_upkeep().await?;
     let sql = "DELETE FROM notification WHERE due IS NULL AND (account_id, id) IN ( \
              SELECT account_id, id FROM notification WHERE due IS NULL AND created < ?1 \
@@ -30,28 +28,27 @@ async fn delete_some_messages(tx: &Tx, before: Timestamp) -> Result<u64> {
 }
 
 async fn delete_some_hours(tx: &Tx, now: Timestamp) -> Result<u64> {
-    tx.keep_device_cache_valid();
     tx.lock_upkeep().await?;
-    let over = now.plus_seconds(-2 * 3_600);
+    let expired = now.plus_seconds(-2 * 3_600);
     let sql = "DELETE FROM recipient_counter WHERE (account_id, address, hour) IN ( \
              SELECT account_id, address, hour FROM recipient_counter \
              WHERE hour <= ?1 ORDER BY hour LIMIT ?2)";
-    Ok(tx.execute(sql, params![over, ROWS_PER_JOB]).await?)
+    Ok(tx.execute(sql, params![expired, ROWS_PER_JOB]).await?)
 }
 
-/// Repeats until a slice is not full. Gives how many rows were deleted.
+/// Repeats until a slice is not full. Returns how many rows were deleted.
 async fn in_slices<F: Future<Output = Result<u64>>>(slice: impl Fn() -> F) -> Result<u64> {
-    let mut gone = 0;
+    let mut deleted = 0;
     loop {
         let some = slice().await?;
-        gone += some;
+        deleted += some;
         if some < u64::from(ROWS_PER_JOB) {
-            return Ok(gone);
+            return Ok(deleted);
         }
     }
 }
 
-/// Deletes expired repetitions and hourly e-mail counters. Gives how many rows there were.
+/// Deletes expired repetitions and hourly e-mail counters. Returns how many rows there were.
 pub(in crate::sql) async fn delete_repetitions(database: &Database, now: Timestamp) -> Result<u64> {
     let repetitions =
         in_slices(|| database.write_background(move |tx| Box::pin(delete_some_repetitions(tx, now)))).await?;
@@ -60,7 +57,7 @@ pub(in crate::sql) async fn delete_repetitions(database: &Database, now: Timesta
     Ok(repetitions + hours)
 }
 
-/// Deletes messages older than `keep_ms` that are neither waiting nor being sent. Gives how many there were.
+/// Deletes messages older than `keep_ms` that are neither waiting nor being sent. Returns how many there were.
 pub(super) async fn delete_messages(database: &Database, keep_ms: i64) -> Result<u64> {
     let before = clock::trusted_now(database).await?.plus_millis(-keep_ms);
     in_slices(|| database.write_background(move |tx| Box::pin(delete_some_messages(tx, before)))).await

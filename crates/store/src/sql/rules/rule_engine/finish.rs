@@ -24,13 +24,14 @@ pub(super) type Trails = HashMap<DeviceId, SerialisedTrail>;
 /// Serialises the trails that a round saves.
 pub(super) fn serialise(round: &Round) -> Result<Trails> {
     let saved = round.devices.iter().filter(|device| device.save);
-    let judged = saved.filter_map(|device| Some((device.device, device.evaluation.as_ref()?)));
-    judged.map(|(device, evaluation)| Ok((device, SerialisedTrail::of(evaluation)?))).collect()
+    let evaluated = saved.filter_map(|device| Some((device.device, device.evaluation.as_ref()?)));
+    evaluated.map(|(device, evaluation)| Ok((device, SerialisedTrail::of(evaluation)?))).collect()
 }
 
 type Rules<'r> = HashMap<RuleId, &'r Rule>;
 
-/// Saves a round; false if another node has saved it, or the rules have changed meanwhile. Extends the lease of its owner.
+/// Saves a round; false if another node has saved it, or the rules have changed meanwhile. Extends the lease of its
+/// owner.
 pub(super) async fn finish(
     tx: &Tx,
     round: Round,
@@ -38,7 +39,6 @@ pub(super) async fn finish(
     (owner, lease_ms): (String, i64),
 ) -> Result<bool> {
     let account = round.round_start.account;
-    tx.keep_device_cache_valid();
     // A round that found nothing only moves the cursor, and does not keep submissions waiting.
     if !round.devices.is_empty() || !round.statuses.is_empty() {
         tx.lock_account(account).await?;
@@ -58,16 +58,18 @@ pub(super) async fn finish(
         round.devices.iter().map(|device| device.device).chain(round.statuses.iter().map(|one| one.device));
     let named: HashSet<DeviceId> = named.collect();
     // Devices that were deleted meanwhile are skipped.
-    let there: HashSet<DeviceId> = scope::visible_devices(tx, Scope::for_store_check(account), named).await?;
+    let existing: HashSet<DeviceId> =
+        scope::visible_devices(tx, Scope::for_store_check(account), named).await?;
     let rules: Rules<'_> = round.rules.iter().map(|rule| (rule.id, rule)).collect();
     let devices: Vec<&DeviceRound> =
-        round.devices.iter().filter(|device| there.contains(&device.device)).collect();
+        round.devices.iter().filter(|device| existing.contains(&device.device)).collect();
     keep(tx, account, &devices, written, &rules).await?;
-    let statuses: Vec<_> = round.statuses.into_iter().filter(|one| there.contains(&one.device)).collect();
+    let statuses: Vec<_> = round.statuses.into_iter().filter(|one| existing.contains(&one.device)).collect();
     watch::save(tx, account, &statuses).await?;
     Ok(true)
 }
 
+/// Saves the evaluations of devices, raises alerts and updates occurrences.
 async fn keep(
     tx: &Tx,
     account: AccountId,
@@ -75,14 +77,14 @@ async fn keep(
     mut written: Trails,
     rules: &Rules<'_>,
 ) -> Result<()> {
-    let mut over: BTreeMap<RuleId, Vec<DeviceId>> = BTreeMap::new();
+    let mut ended: BTreeMap<RuleId, Vec<DeviceId>> = BTreeMap::new();
     for round in devices {
         let dropped = round.evaluation.iter().flat_map(|evaluation| &evaluation.dropped);
         for rule in dropped.chain(&round.heard) {
-            over.entry(*rule).or_default().push(round.device);
+            ended.entry(*rule).or_default().push(round.device);
         }
     }
-    for (rule, devices) in over {
+    for (rule, devices) in ended {
         occurrence::end_of_devices(tx, account, rule, &devices).await?;
     }
     let mut changes = Changes::new(account);
@@ -92,11 +94,12 @@ async fn keep(
         Some((round.device, round.evaluation.as_ref()?, written))
     });
     trail::save(tx, account, saved.collect()).await?;
-    let silent =
-        |(rule, at): &(RuleId, Timestamp)| (*rule, Episode { begin: *at, met: *at, end: None, place: None });
-    let told = announced_silences(tx, account, devices).await?;
+    let silent = |(rule, at): &(RuleId, Timestamp)| {
+        (*rule, Episode { begin: *at, met: *at, end: None, position: None })
+    };
+    let announced = announced_silences(tx, account, devices).await?;
     for round in devices.iter().filter(|round| !round.silent.is_empty()) {
-        let is_new = |(rule, _): &&(RuleId, Timestamp)| !told.contains(&(round.device, *rule));
+        let is_new = |(rule, _): &&(RuleId, Timestamp)| !announced.contains(&(round.device, *rule));
         due.entry(round.device).or_default().extend(round.silent.iter().filter(is_new).map(silent));
     }
     raise(tx, account, devices, due, rules, &mut changes).await?;
@@ -104,7 +107,7 @@ async fn keep(
 }
 
 /// The rules that have already raised an alert for the current silence of a device. An open occurrence of an earlier
-/// silence does not count: its rule did not judge the device when that ended.
+/// silence does not count: its rule did not apply to the device when that silence ended.
 async fn announced_silences(
     tx: &Tx,
     account: AccountId,
@@ -115,17 +118,17 @@ async fn announced_silences(
     let open = occurrence::of_devices(tx, account, &silent).await?;
     let last_seen: HashMap<DeviceId, Timestamp> =
         devices.iter().filter_map(|round| Some((round.device, round.last_seen?))).collect();
-    let told = |(device, known): (DeviceId, Vec<(Version, Occurrence<Key>)>)| {
+    let announced = |(device, known): (DeviceId, Vec<(Version, Occurrence<Key>)>)| {
         let last_seen = last_seen.get(&device).copied().unwrap_or(Timestamp::MIN);
         let of_now = known.into_iter().filter(move |(_, occurrence)| occurrence.begin > last_seen);
         of_now.map(move |((rule, _), _)| (device, rule))
     };
-    Ok(open.into_iter().flat_map(told).collect())
+    Ok(open.into_iter().flat_map(announced).collect())
 }
 
 type DueEpisodes = BTreeMap<DeviceId, Vec<(RuleId, Episode)>>;
 
-/// Reconciles the judged episodes with the raised occurrences; gives the episodes to raise.
+/// Reconciles the evaluated episodes with the raised occurrences; returns the episodes to raise.
 async fn reconcile_touched(
     tx: &Tx,
     account: AccountId,
@@ -212,7 +215,7 @@ fn alert(rule: &Rule, episode: &Episode) -> Alert {
         critical: settings.critical || Alert::is_critical_by_name(&name),
         name,
         text: Some(settings.text.clone().unwrap_or_else(|| settings.name.clone())),
-        position: episode.place,
+        position: episode.position,
         attributes: BTreeMap::from([("rule".to_owned(), Attribute::Text(rule.id.to_string()))]),
     }
 }

@@ -1,24 +1,24 @@
-//! Accounts that the rule engine must judge, and the leases by which nodes share them.
+//! Accounts with work for the rule engine, and the leases by which nodes share them.
 
 use std::collections::BTreeSet;
 
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::store::{CatchUp, Result, RoundStart};
+use perigee_core::store::{Additions, CatchUp, Result, RoundStart};
 
 use crate::sql::events::log_watch::{PARTS, Position, ReadScope, part_of};
 use crate::{Row, Tx, params};
 
-/// Accounts that a look examines while nothing is added to the logs.
-const ACCOUNTS_PER_LOOK: i64 = 100;
+/// Accounts that one read examines while nothing is added to the logs.
+const ACCOUNTS_PER_READ: i64 = 100;
 
-/// Whether an account has log entries that are not judged. MAX is an index seek; an EXISTS above the cursor would make
-/// PostgreSQL read the whole log.
+/// Whether an account has log entries that are not evaluated. MAX is an index seek; an EXISTS above the cursor would
+/// make PostgreSQL read the whole log.
 const IS_BEHIND: &str = "COALESCE((SELECT f.cursor FROM rule_follower f WHERE f.account_id = a.id), 0) \
      < (SELECT MAX(l.last_number) FROM location_log l WHERE l.account_id = a.id)";
 
-/// The accounts with unjudged log entries, or with due rules or statuses.
-pub(super) async fn accounts(tx: &Tx, look: ReadScope) -> Result<Vec<AccountId>> {
-    let mut found = match look {
+/// The accounts with log entries that were not evaluated, or with due rules or statuses.
+pub(super) async fn accounts(tx: &Tx, read_scope: ReadScope) -> Result<Vec<AccountId>> {
+    let mut found = match read_scope {
         ReadScope::Whole => {
             let sql = format!("SELECT a.id FROM account a WHERE {IS_BEHIND}");
             tx.query(&sql, &[]).await?.iter().map(account).collect::<Result<BTreeSet<_>>>()?
@@ -39,7 +39,7 @@ fn account(row: &Row) -> Result<AccountId> {
     Ok(AccountId::from_i64(row.i64("id")?))
 }
 
-/// Those of the next part of the accounts that have unjudged log entries, where tables are distributed.
+/// The accounts with log entries to evaluate in the next part of all accounts, where tables are distributed.
 async fn part_behind(tx: &Tx, position: Position) -> Result<BTreeSet<AccountId>> {
     let (part, next) = part_of(position);
     tx.log_watches().rules.ended(next);
@@ -47,11 +47,11 @@ async fn part_behind(tx: &Tx, position: Position) -> Result<BTreeSet<AccountId>>
     tx.query(&sql, params![part]).await?.iter().map(account).collect()
 }
 
-/// Those of the next few accounts that have unjudged log entries.
+/// The accounts with log entries to evaluate among the next few.
 async fn some_behind(tx: &Tx, after: i64) -> Result<BTreeSet<AccountId>> {
     let sql = format!(
         "SELECT a.id, CASE WHEN {IS_BEHIND} THEN 1 ELSE 0 END AS is_behind \
-         FROM (SELECT id FROM account WHERE id > ?1 ORDER BY id LIMIT {ACCOUNTS_PER_LOOK}) a ORDER BY a.id"
+         FROM (SELECT id FROM account WHERE id > ?1 ORDER BY id LIMIT {ACCOUNTS_PER_READ}) a ORDER BY a.id"
     );
     let rows = tx.query(&sql, params![after]).await?;
     let last = rows.last().map(|row| row.i64("id")).transpose()?;
@@ -97,15 +97,14 @@ fn round_start(tx: &Tx, account: AccountId, row: &Row) -> Result<RoundStart> {
     })
 }
 
-/// Takes the lease of an account if it is free. A lease that ends later than possible comes from a wrong clock and counts
-/// as expired.
+/// Takes the lease of an account if it is free. A lease that ends later than possible comes from a wrong clock and
+/// counts as expired.
 pub(super) async fn take(
     tx: &Tx,
     account: AccountId,
     owner: String,
     lease_ms: i64,
 ) -> Result<Option<RoundStart>> {
-    tx.keep_device_cache_valid();
     let sql = format!(
         "INSERT INTO rule_follower (account_id, owner, leased_until) VALUES (?1, ?2, ?3) \
          ON CONFLICT (account_id) DO UPDATE SET owner = excluded.owner, leased_until = excluded.leased_until \
@@ -117,8 +116,8 @@ pub(super) async fn take(
     row.map(|row| round_start(tx, account, &row)).transpose()
 }
 
-/// The number up to which an account's log was judged; `None` if judging has not begun.
-pub(crate) async fn judged_to(tx: &Tx, account: AccountId) -> Result<Option<i64>> {
+/// The number up to which an account's log was evaluated; `None` if evaluation has not begun.
+pub(crate) async fn evaluated_to(tx: &Tx, account: AccountId) -> Result<Option<i64>> {
     let sql = "SELECT cursor FROM rule_follower WHERE account_id = ?1";
     let row = tx.query_opt(sql, params![account]).await?;
     Ok(row.map(|row| row.i64("cursor")).transpose()?)
@@ -127,6 +126,8 @@ pub(crate) async fn judged_to(tx: &Tx, account: AccountId) -> Result<Option<i64>
 /// Makes a device's status due for a check, after a contact or a change of its expected interval.
 pub(crate) async fn wake(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql = "UPDATE device_watch SET due = ?3 WHERE account_id = ?1 AND device_id = ?2 AND due > ?3";
-    tx.execute(sql, params![account, device, tx.now()]).await?;
+    if tx.execute(sql, params![account, device, tx.now()]).await? > 0 {
+        tx.mark(Additions::to_account(account));
+    }
     Ok(())
 }

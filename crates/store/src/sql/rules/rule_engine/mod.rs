@@ -8,6 +8,6 @@ mod occurrence;
 mod trail;
 mod watch;
 
-pub(crate) use lease::{judged_to, wake};
+pub(crate) use lease::{evaluated_to, wake};
 pub(in crate::sql) use occurrence::{end_alerts, end_occurrences};
 pub(crate) use trail::checked as checked_trail;

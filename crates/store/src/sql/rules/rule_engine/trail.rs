@@ -25,9 +25,9 @@ pub(super) async fn load(
     devices: Vec<DeviceId>,
     depth: TrailDepth,
 ) -> Result<Vec<DeviceTrail>> {
-    let there =
+    let existing =
         scope::existing_devices(tx, &devices.iter().map(|id| (account, *id)).collect::<Vec<_>>()).await?;
-    let mut known: BTreeMap<DeviceId, DeviceTrail> = there
+    let mut known: BTreeMap<DeviceId, DeviceTrail> = existing
         .into_iter()
         .map(|(_, device)| (device, DeviceTrail { device, groups: Vec::new(), trail: Trail::default() }))
         .collect();
@@ -93,7 +93,7 @@ pub(super) async fn groups_of(
     Ok(groups)
 }
 
-/// Devices for which a rule is met by now without a further location.
+/// Devices with a rule whose condition is met by the passing of time, without a further location.
 pub(super) async fn due(tx: &Tx, account: AccountId, limit: u32) -> Result<Vec<DeviceId>> {
     let sql = "SELECT device_id FROM rule_trail WHERE due IS NOT NULL AND due <= ?2 AND account_id = ?1 \
                ORDER BY due LIMIT ?3";
@@ -167,16 +167,16 @@ async fn thin_checkpoints(tx: &Tx, account: AccountId, newest: BTreeMap<DeviceId
     }
     for (device, checkpoints) in checkpoints {
         let Some(newest) = newest.get(&device) else { continue };
-        let gone = prunable_checkpoints(&checkpoints, *newest, tx.now());
-        if gone.is_empty() {
+        let prunable = prunable_checkpoints(&checkpoints, *newest, tx.now());
+        if prunable.is_empty() {
             continue;
         }
-        let instants: Vec<i64> = gone.iter().map(|at| at.as_millis()).collect();
+        let instants: Vec<i64> = prunable.iter().map(|at| at.as_millis()).collect();
         let sql = "DELETE FROM rule_checkpoint WHERE account_id = ?1 AND device_id = ?2 AND at IN ({ids})";
         for_ids(tx, sql, params![account, device], &instants).await?;
-        let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !gone.contains(at));
+        let oldest = checkpoints.iter().map(|checkpoint| checkpoint.at).find(|at| !prunable.contains(at));
         if let Some(oldest) = oldest {
-            // Within the look-back, judging may restart before the first checkpoint.
+            // Within the look-back, evaluation may restart before the first checkpoint.
             let oldest = oldest.min(newest.plus_millis(-LOOK_BACK_MS));
             let sql = "DELETE FROM rule_occurrence WHERE account_id = ?1 AND device_id = ?2 AND ends < ?3";
             tx.execute(sql, params![account, device, oldest]).await?;

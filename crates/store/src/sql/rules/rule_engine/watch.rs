@@ -19,10 +19,10 @@ use crate::{Tx, params};
 pub(super) async fn load(
     tx: &Tx,
     account: AccountId,
-    heard: Vec<DeviceId>,
+    contacted: Vec<DeviceId>,
     limit: u32,
 ) -> Result<Vec<StatusCheck>> {
-    let mut wanted: BTreeSet<i64> = heard.iter().map(|device| device.as_i64()).collect();
+    let mut wanted: BTreeSet<i64> = contacted.iter().map(|device| device.as_i64()).collect();
     let sql = "SELECT device_id FROM device_watch \
                WHERE account_id = ?1 AND status = 'online' AND device_id IN ({ids})";
     let ids: Vec<i64> = wanted.iter().copied().collect();
@@ -45,23 +45,23 @@ pub(super) async fn load(
     let mut watched = HashMap::new();
     for row in for_ids(tx, &sql, params![account], &ids).await? {
         let device = DeviceId::from_i64(row.i64("id")?);
-        let memory = tx.log().device_in_memory(account, device);
+        let memory = tx.memory().and_then(|memory| memory.device(account, device));
         let state = StateRow::joined(tx.damage(), &row, account, device);
-        let rhythm = match &memory {
-            Some(memory) => memory.rhythm.clone(),
-            None => state.as_ref().map(|s| ReportingInterval::from_bytes(&s.rhythm)).unwrap_or_default(),
+        let interval = match &memory {
+            Some(memory) => memory.interval.clone(),
+            None => state.as_ref().map(|s| ReportingInterval::from_bytes(&s.interval)).unwrap_or_default(),
         };
-        let told = row
+        let announced = row
             .opt_str("status")?
             .map(|name| DeviceStatus::named(name).ok_or_else(|| column::unreadable("status", "no status")));
         let known = StatusCheck {
             device,
             groups: groups.remove(&device).unwrap_or_default(),
-            told: told.transpose()?,
+            announced: announced.transpose()?,
             last_seen: state
                 .and_then(|state| state.last_seen)
                 .max(memory.and_then(|memory| memory.last_seen)),
-            interval_s: row.opt_int("expected_interval_s")?.or(rhythm.interval_s()),
+            interval_s: row.opt_int("expected_interval_s")?.or(interval.interval_s()),
         };
         watched.insert(device, known);
     }

@@ -1,10 +1,8 @@
 //! Accounts of the server: listing, creating and changing them.
 
-use axum::extract::State;
-use axum::response::Response;
 use perigee_core::access::actor::Actor;
 use perigee_core::accounts::account::{AccountSettings, NewAccount};
-use perigee_core::error::{Kind, StoreError, Unique};
+use perigee_core::error::Unique;
 use perigee_core::id::AccountId;
 use perigee_core::page::PageRequest;
 use perigee_core::store::AccountOverview;
@@ -13,14 +11,9 @@ use super::view::{
     OperatorAccountAnswer, OperatorAccountInput, OperatorAccountList, OperatorAccountMade,
     OperatorAccountNew, OperatorAccountView, read_account, read_new,
 };
-use crate::app::App;
 use crate::auth::password;
-use crate::http::edit::retry_changed;
-use crate::http::error::{ApiError, ApiResult, invalid_body, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, OperatorCaller, Params};
-use crate::http::json::{Pointer, Problem};
-use crate::http::list::answer_list;
-use crate::http::reply::Reply;
+use crate::http::extract::OperatorCaller;
+use crate::http::prelude::*;
 use crate::http::routes::access::user_links::make_invitation;
 use crate::http::routes::access::user_password::is_taken;
 
@@ -36,8 +29,8 @@ fn answer(caller: &Caller, overview: AccountOverview) -> Reply<OperatorAccountAn
 
 /// List accounts
 ///
-/// Returns all accounts of the server, sorted by creation. The caller must be an operator with a console session. The
-/// answer is complete unless `limit` or `cursor` is given.
+/// Returns all accounts of the server, sorted by creation. Requires an operator of the server with a console session.
+/// The list is complete unless `limit` or `cursor` is given; with either, it is returned in pages.
 #[utoipa::path(get, path = "/api/operator/accounts", tag = "operator", security(("session" = [])), params(
     ("limit" = Option<u32>, Query, description = "Maximum number of items in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
@@ -60,26 +53,25 @@ pub async fn list_operator_accounts(
 
 /// Retrieve an account
 ///
-/// Returns one account of the server with its licences and its numbers of devices and users. The caller must be an
-/// operator with a console session.
+/// Returns one account of the server with its licences and its numbers of devices and users. Requires an operator of
+/// the server with a console session.
 #[utoipa::path(get, path = "/api/operator/accounts/{accountId}", tag = "operator", security(("session" = [])),
-    params(("accountId" = String, Path, description = "ID of the account.", example = "acc_01jc2m8k4n5p5")),
     responses((status = 200, description = "The account with this ID.", body = OperatorAccountAnswer)))]
 pub async fn get_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     IdPath(id): IdPath<AccountId>,
     params: Params,
-) -> ApiResult<Reply<OperatorAccountAnswer>> {
+) -> ApiReply<OperatorAccountAnswer> {
     params.finish()?;
     Ok(answer(&caller, find(&app, id).await?))
 }
 
 /// Create an account
 ///
-/// Creates an account and its first user, an owner. The caller must be an operator with a console session. The owner
-/// has no usable password yet: send them the link in `invitation`, with which they set one. The link is returned only
-/// once. The request fails if another user of the server has the e-mail address.
+/// Creates an account and its first user, an owner. Requires an operator of the server with a console session. The
+/// owner has no usable password yet: send them the link in `invitation`, with which they set one. The link is returned
+/// only once. The request fails if another user of the server has the e-mail address.
 #[utoipa::path(post, path = "/api/operator/accounts", tag = "operator", security(("session" = [])),
     request_body = OperatorAccountNew,
     responses((status = 201, description = "The account was created.", body = OperatorAccountMade)))]
@@ -87,21 +79,22 @@ pub async fn create_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     body: JsonBody,
-) -> ApiResult<Reply<OperatorAccountMade>> {
+) -> ApiReply<OperatorAccountMade> {
     let (wanted, owner) = read_new(&body.value)?;
     if is_taken(&app, &owner.email, None).await? {
-        return Err(at_the_address(StoreError::Taken(Unique::Email)));
+        return Err(email_problem(StoreError::Taken(Unique::Email)));
     }
-    let unknown = app.passwords.hash_for(caller.payer(), password::generate()).await?;
+    // Nobody knows this password: the owner sets one with the invitation.
+    let random_hash = app.access.passwords.hash_for(caller.payer(), password::generate()).await?;
     let new = NewAccount {
         settings: wanted.first_settings(),
         licenses: wanted.licenses,
         owner_email: owner.email,
         owner_language: owner.language,
         owner_country: owner.country,
-        owner_password_hash: unknown,
+        owner_password_hash: random_hash,
     };
-    let (account, owner) = app.store.create_account(&caller.origin(), new).await.map_err(at_the_address)?;
+    let (account, owner) = app.store.create_account(&caller.origin(), new).await.map_err(email_problem)?;
     let invitation = make_invitation(&app, &caller, &owner).await?;
     let overview = find(&app, Some(account.id)).await?;
     let address = app.base_url.join(&format!("/api/operator/accounts/{}", account.id));
@@ -109,8 +102,8 @@ pub async fn create_operator_account(
     Ok(caller.reply(made).created(address).revision(account.revision))
 }
 
-/// Attributes an address that another user has to the member `ownerEmail`.
-fn at_the_address(error: StoreError) -> ApiError {
+/// Reports an e-mail address that is taken as a problem of the member `ownerEmail`.
+fn email_problem(error: StoreError) -> ApiError {
     match error {
         StoreError::Taken(_) => {
             let detail =
@@ -123,19 +116,18 @@ fn at_the_address(error: StoreError) -> ApiError {
 
 /// Update an account
 ///
-/// Changes the members that the body contains and keeps the others. The caller must be an operator with a console
-/// session. The body has the members of `account`; an answer of `GET` can be sent back as it is. The number of
-/// licences must not be lower than the number in use.
+/// Changes the members that the body contains and keeps the others. Requires an operator of the server with a console
+/// session. The body has the members of `account`; an answer of `GET` can be sent back as it is. The number of licences
+/// must not be lower than the number in use.
 #[utoipa::path(patch, path = "/api/operator/accounts/{accountId}", tag = "operator",
     security(("session" = [])), request_body = OperatorAccountInput,
-    params(("accountId" = String, Path, description = "ID of the account.", example = "acc_01jc2m8k4n5p5")),
-    responses((status = 200, description = "The account, updated.", body = OperatorAccountAnswer)))]
+    responses((status = 200, description = "The updated account.", body = OperatorAccountAnswer)))]
 pub async fn update_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     IdPath(id): IdPath<AccountId>,
     change: Change,
-) -> ApiResult<Reply<OperatorAccountAnswer>> {
+) -> ApiReply<OperatorAccountAnswer> {
     let change = change.nested("account");
     let id = retry_changed(&change.preconditions, || async {
         let present = find(&app, id).await?;
@@ -144,7 +136,7 @@ pub async fn update_operator_account(
             (present.account.id, present.account.revision, present.account.settings.clone());
         let ceiling = present.email_ceiling;
         let wanted = read_account(&change.apply(&OperatorAccountView::from(present)).await?)
-            .map_err(|error| change.place(error))?;
+            .map_err(|error| change.rebase(error))?;
         let wanted_ceiling = wanted.email_ceiling;
         let actor = Actor::for_operator(id, caller.origin());
         let settings = AccountSettings { name: wanted.name, time_zone: wanted.time_zone, ..settings };
@@ -155,6 +147,6 @@ pub async fn update_operator_account(
         Ok(changed.map(|account| account.id))
     })
     .await?;
-    app.identities.forget_account(id);
+    app.access.identities.invalidate_account(id);
     Ok(answer(&caller, find(&app, Some(id)).await?))
 }

@@ -1,17 +1,12 @@
 //! The server's health for operators: backlogs, disk space and lag.
 
-use axum::extract::State;
 use perigee_core::notifications::notification::Channel;
 use perigee_core::store::{Backlog, StoreMetrics};
 use perigee_core::time::Timestamp;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
 use crate::disk::DiskSpace;
-use crate::http::error::ApiResult;
-use crate::http::extract::{OperatorCaller, Params};
-use crate::http::reply::Reply;
+use crate::http::extract::OperatorCaller;
+use crate::http::prelude::*;
 
 /// The file beside the store in which a backup records when it was made.
 pub const LAST_BACKUP: &str = "last-backup.txt";
@@ -42,7 +37,7 @@ pub struct HealthView {
     store: StoreView,
     /// Changes and locations that wait for their commit on the node.
     intake: IntakeView,
-    /// Notifications by e-mail and SMS that wait or are being sent.
+    /// Notifications to people that wait or are being sent.
     messages: MessagesView,
     /// Deliveries to webhooks that wait or are being sent.
     webhooks: BacklogView,
@@ -78,6 +73,11 @@ pub struct StoreView {
     /// Whether the free space is below the threshold in the server's settings.
     #[schema(example = false)]
     space_low: bool,
+    /// Whether the node stores raw messages within their quotas. It does not while more than 90 % of the disk is used,
+    /// or while the database has 90 % of the size limit in the server's settings. Locations and alerts are stored in
+    /// any case.
+    #[schema(example = true)]
+    raw_messages_stored: bool,
     /// Damaged rows that the node skipped since it was started. `perigee verify` lists them.
     #[schema(example = 0)]
     damaged_rows: u64,
@@ -115,6 +115,8 @@ pub struct MessagesView {
     email: BacklogView,
     /// SMS that wait or are being sent.
     sms: BacklogView,
+    /// Messages by all other channels that wait or are being sent.
+    others: BacklogView,
 }
 
 /// Messages of one kind that wait or are being sent.
@@ -124,7 +126,7 @@ pub struct BacklogView {
     /// Number of messages that wait or are being sent.
     #[schema(example = 0)]
     waiting: u64,
-    /// Time since which the oldest of these messages waits. Null if none waits.
+    /// Time at which the oldest of these messages was queued. Null if none is waiting.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     oldest: Option<String>,
 }
@@ -160,12 +162,17 @@ impl From<Backlog> for BacklogView {
     }
 }
 
-fn messages(figures: &StoreMetrics) -> MessagesView {
+fn messages(metrics: &StoreMetrics) -> MessagesView {
     let of = |wanted: Channel| {
-        let found = figures.messages.iter().find(|(channel, _)| *channel == wanted);
+        let found = metrics.messages.iter().find(|(channel, _)| *channel == wanted);
         BacklogView::from(found.map(|(_, backlog)| *backlog).unwrap_or_default())
     };
-    MessagesView { email: of(Channel::Email), sms: of(Channel::Sms) }
+    let others = metrics.messages.iter().filter(|(channel, _)| channel.is_other());
+    let others = others.fold(Backlog::default(), |sum, (_, one)| Backlog {
+        waiting: sum.waiting + one.waiting,
+        oldest: [sum.oldest, one.oldest].into_iter().flatten().min(),
+    });
+    MessagesView { email: of(Channel::EMAIL), sms: of(Channel::SMS), others: others.into() }
 }
 
 fn last_backup(app: &App) -> Option<String> {
@@ -176,44 +183,48 @@ fn last_backup(app: &App) -> Option<String> {
 
 /// Retrieve the health of the server
 ///
-/// Returns the size of the store, backlogs, lag and connections. The caller must be an operator with a console
+/// Returns the size of the store, backlogs, lag and connections. Requires an operator of the server with a console
 /// session.
 #[utoipa::path(get, path = "/api/operator/health", tag = "operator", security(("session" = [])),
-    responses((status = 200, description = "The state of the server.", body = HealthAnswer)))]
+    responses((status = 200, description = "The health of the server.", body = HealthAnswer)))]
 pub async fn get_operator_health(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     params: Params,
-) -> ApiResult<Reply<HealthAnswer>> {
+) -> ApiReply<HealthAnswer> {
     params.finish()?;
-    let figures = app.store.store_metrics().await?;
+    let metrics = app.store.store_metrics().await?;
     let disk = DiskSpace::of_store(&app.config);
     let (intake, now) = (app.store.pending_writes(), caller.now());
-    let uptime = app.clock.monotonic().since(app.started_monotonic);
+    let uptime = app.clock.monotonic().since(app.health.started_monotonic);
     let seconds_since = |instant: Timestamp| (now.as_millis() - instant.as_millis()).max(0) / 1_000;
     let health = HealthView {
         version: env!("CARGO_PKG_VERSION"),
-        started_at: app.started.to_string(),
+        started_at: app.health.started.to_string(),
         uptime_seconds: i64::try_from(uptime.as_secs()).unwrap_or(i64::MAX),
-        messages: messages(&figures),
-        webhooks: BacklogView::from(figures.deliveries),
-        rules_lag_seconds: figures.oldest_unevaluated.map_or(0, seconds_since),
+        messages: messages(&metrics),
+        webhooks: BacklogView::from(metrics.deliveries),
+        rules_lag_seconds: metrics.oldest_unevaluated.map_or(0, seconds_since),
         store: StoreView {
-            engine: figures.engine,
-            bytes: figures.bytes,
+            engine: metrics.engine,
+            bytes: metrics.bytes,
             free_bytes: disk.map(|disk| disk.free),
             disk_bytes: disk.map(|disk| disk.total),
             space_low: disk.is_some_and(|disk| disk.is_low(&app.config.store)),
-            damaged_rows: figures.damage.passed_over,
-            quarantined_rows: figures.damage.set_aside,
-            accounts: figures.accounts,
-            users: figures.users,
-            devices: figures.devices,
+            raw_messages_stored: app.ingest.raw.keeps_messages(),
+            damaged_rows: metrics.damage.passed_over,
+            quarantined_rows: metrics.damage.set_aside,
+            accounts: metrics.accounts,
+            users: metrics.users,
+            devices: metrics.devices,
         },
         intake: IntakeView { writes: intake.writes, locations: intake.locations },
-        packing: PackingView { at_work: app.compaction.is_running(), packed: app.compaction.locations() },
+        packing: PackingView {
+            at_work: app.health.compaction.is_running(),
+            packed: app.health.compaction.locations(),
+        },
         connections: ConnectionsView {
-            open: app.connections.now(),
+            open: app.health.connections.now(),
             limit: app.config.server.max_connections,
         },
         last_backup: last_backup(&app),

@@ -1,16 +1,10 @@
 //! Notices to operators: accounts that need their attention.
 
-use axum::extract::State;
 use perigee_core::accounts::operator_notice::OperatorNotice;
-use perigee_core::error::Kind;
 use perigee_core::id::NoticeId;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{IdPath, OperatorCaller, Params};
-use crate::http::reply::{Done, Reply};
+use crate::http::extract::OperatorCaller;
+use crate::http::prelude::*;
 
 /// A notice to operators about an account.
 #[derive(Serialize, ToSchema)]
@@ -22,7 +16,11 @@ pub struct OperatorNoticeView {
     id: String,
     /// Kind of the notice. `email-ceiling`: the account reached its ceiling of e-mails per day, and further e-mails
     /// are suppressed. `identifier-contested`: the account registered an identifier that another account holds.
-    #[schema(example = "email-ceiling", pattern = "^(email-ceiling|identifier-contested)$")]
+    /// `identifier-networks`: an identifier of the account reports from two networks.
+    #[schema(
+        example = "email-ceiling",
+        pattern = "^(email-ceiling|identifier-contested|identifier-networks)$"
+    )]
     kind: &'static str,
     /// ID of the account that the notice is about.
     #[schema(example = "acc_01jc2m8k4n5p5")]
@@ -30,7 +28,7 @@ pub struct OperatorNoticeView {
     /// Name of the account that the notice is about.
     #[schema(example = "Castro Fishing")]
     account_name: String,
-    /// Subject of the notice: a date for `email-ceiling`, an identifier for `identifier-contested`.
+    /// Subject of the notice: a date for `email-ceiling`, otherwise an identifier.
     #[schema(example = "2026-05-01")]
     subject: String,
     /// Time at which the notice was created.
@@ -60,15 +58,15 @@ impl From<OperatorNotice> for OperatorNoticeView {
 
 /// List notices
 ///
-/// Returns the notices that were not dismissed. There is one for each account, kind and subject. The caller must be
-/// an operator with a console session.
+/// Returns notices about accounts that need the attention of an operator and were not dismissed. An account has at most
+/// one notice of each kind and subject. Requires an operator of the server with a console session.
 #[utoipa::path(get, path = "/api/operator/notices", tag = "operator", security(("session" = [])),
     responses((status = 200, description = "The notices, newest first.", body = OperatorNoticeList)))]
 pub async fn list_operator_notices(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     params: Params,
-) -> ApiResult<Reply<OperatorNoticeList>> {
+) -> ApiReply<OperatorNoticeList> {
     params.finish()?;
     let notices = app.store.list_notices().await?.into_iter().map(OperatorNoticeView::from).collect();
     Ok(caller.reply(OperatorNoticeList { notices }))
@@ -76,17 +74,16 @@ pub async fn list_operator_notices(
 
 /// Dismiss a notice
 ///
-/// Removes the notice from the list. No further notice is created for the same account, kind and subject. The caller
-/// must be an operator with a console session.
+/// Removes the notice from the list. No further notice is created for the same account, kind and subject. Requires an
+/// operator of the server with a console session.
 #[utoipa::path(delete, path = "/api/operator/notices/{noticeId}", tag = "operator", security(("session" = [])),
-    params(("noticeId" = String, Path, description = "ID of the notice.", example = "ntc_01jc2m8k4n5p6")),
     responses((status = 200, description = "The notice was dismissed.", body = Done)))]
 pub async fn dismiss_operator_notice(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     IdPath(id): IdPath<NoticeId>,
     params: Params,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     params.finish()?;
     let missing = || not_found(Kind::Notice);
     if !app.store.dismiss_notice(id.ok_or_else(missing)?).await? {

@@ -1,14 +1,9 @@
 //! Storage that raw messages use, by gateway and device, for operators.
 
-use axum::extract::State;
-use perigee_core::gateways::raw_usage::RawUsage;
-use serde::Serialize;
-use utoipa::ToSchema;
+use perigee_core::gateways::raw_usage::ListedUsage;
 
-use crate::app::App;
-use crate::http::error::ApiResult;
-use crate::http::extract::{OperatorCaller, Params};
-use crate::http::reply::Reply;
+use crate::http::extract::OperatorCaller;
+use crate::http::prelude::*;
 
 /// Raw messages of one gateway or device in the last 30 days.
 #[derive(Serialize, ToSchema)]
@@ -18,10 +13,13 @@ pub struct RawUsageView {
     /// ID of the account that the messages belong to.
     #[schema(example = "acc_01jc2m8k4n5p6")]
     account_id: String,
+    /// Name of the account that the messages belong to.
+    #[schema(example = "Castro Fishing")]
+    account_name: String,
     /// ID of the gateway that received the messages. Null if they came by a listener.
     #[schema(example = "gtw_01jc2m8k4n5p6")]
     gateway_id: Option<String>,
-    /// ID of the device that sent the messages. Null if it is unknown, or if the messages came by a gateway.
+    /// ID of the device that sent the messages. Null if it is unknown, or if a gateway received the messages.
     #[schema(example = json!(null))]
     device_id: Option<String>,
     /// Number of raw messages that were stored.
@@ -50,10 +48,11 @@ pub struct RawUsageList {
     raw_messages: Vec<RawUsageView>,
 }
 
-impl From<RawUsage> for RawUsageView {
-    fn from(usage: RawUsage) -> Self {
+impl From<ListedUsage> for RawUsageView {
+    fn from(ListedUsage { account_name, usage }: ListedUsage) -> Self {
         Self {
             account_id: usage.account.to_string(),
+            account_name,
             gateway_id: usage.gateway.map(|id| id.to_string()),
             device_id: usage.device.map(|id| id.to_string()),
             messages: usage.kept,
@@ -68,14 +67,14 @@ impl From<RawUsage> for RawUsageView {
 /// List the storage used by raw messages
 ///
 /// Returns the gateways and devices of all accounts whose raw messages used the most storage in the last 30 days.
-/// Counts of the last few seconds may be missing. The caller must be an operator with a console session.
+/// Counts of the last few seconds may be missing. Requires an operator of the server with a console session.
 #[utoipa::path(get, path = "/api/operator/storage", tag = "operator", security(("session" = [])),
     responses((status = 200, description = "Gateways and devices, those with the most bytes first.", body = RawUsageList)))]
 pub async fn get_operator_storage(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     params: Params,
-) -> ApiResult<Reply<RawUsageList>> {
+) -> ApiReply<RawUsageList> {
     params.finish()?;
     let usage = app.store.list_raw_usage().await?;
     Ok(caller.reply(RawUsageList { raw_messages: usage.into_iter().map(RawUsageView::from).collect() }))

@@ -7,27 +7,19 @@ use perigee_core::notifications::notification::MessagingSettings;
 use perigee_core::store::AccountOverview;
 use perigee_core::text::{Email, Name};
 use perigee_core::zone::Zone;
-use serde::Serialize;
-use serde_json::Value;
-use utoipa::ToSchema;
 
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::input::{EmailAddress, Object, Whole, Word, input, parsed_kinds, read_body};
+use crate::http::input::{EmailAddress, Object, Whole, Word, parsed_kinds};
+use crate::http::prelude::*;
 use crate::http::routes::accounts::account::{LicensesInput, LicensesView};
 
 /// Members of answers that are ignored in requests.
 const READ_ONLY: &[&str] = &["id", "devices", "users", "lastActivity", "creation", "lastModified"];
 
-/// A list of accounts.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OperatorAccountList {
+list! {
+    /// A list of accounts.
+    pub struct OperatorAccountList;
     /// The accounts, sorted by creation.
-    accounts: Vec<OperatorAccountView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    accounts: OperatorAccountView,
 }
 
 /// An account, as shown to operators.
@@ -75,7 +67,7 @@ pub struct OperatorAccountView {
     /// Name of the account, shown in the console and in e-mails.
     #[schema(example = "Castro Fishing")]
     name: String,
-    /// Time zone of the account, as an IANA name. It decides when the account's days begin.
+    /// Time zone of the account, as an IANA identifier. Days of the account begin at midnight of this zone.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
     /// Licences of the account.
@@ -175,6 +167,7 @@ impl Wanted {
             time_zone: self.time_zone.clone(),
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
+            emergency_procedure: None,
         }
     }
 }

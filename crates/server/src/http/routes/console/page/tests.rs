@@ -1,4 +1,4 @@
-//! The console with a build of a few files.
+//! Tests of the console with a build of a few files.
 
 use std::io::Write as _;
 
@@ -48,7 +48,7 @@ async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, Head
 }
 
 #[tokio::test]
-async fn a_file_comes_in_the_form_that_is_taken() {
+async fn a_file_is_sent_in_an_accepted_encoding() {
     let console = console("http://perigee.test", "");
     let mut tags = Vec::new();
     let gzipped = String::from_utf8_lossy(&gzip("plain")).into_owned();
@@ -79,7 +79,7 @@ async fn a_file_comes_in_the_form_that_is_taken() {
 }
 
 #[tokio::test]
-async fn a_client_that_has_a_form_is_told_so() {
+async fn a_client_that_has_a_form_is_answered_304() {
     let console = console("http://perigee.test", "");
     let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "br".parse().unwrap())]);
     let path = "/assets/app-B3xZ9_kq.js";
@@ -101,7 +101,7 @@ async fn a_client_that_has_a_form_is_told_so() {
 }
 
 #[tokio::test]
-async fn what_is_no_file_is_a_page() {
+async fn unknown_paths_answer_with_the_page() {
     let console = console("http://perigee.test", "");
     for path in ["/", "/index.html", "/devices", "/devices/dev_01jc2m8k4n5p5/history", "/shared/x%20y"] {
         let (status, headers, body) = get(&console, path, "").await;
@@ -131,7 +131,7 @@ async fn what_is_no_file_is_a_page() {
 }
 
 #[tokio::test]
-async fn the_page_knows_its_root_and_where_tiles_are() {
+async fn the_page_has_its_base_and_the_origins_of_tiles() {
     let (_, headers, body) = get(&console("https://example.com/a&b", "https://tiles.test"), "/", "").await;
     assert!(body.contains("<base href=\"/a&amp;b/\">"), "{body}");
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
@@ -145,7 +145,7 @@ async fn the_page_knows_its_root_and_where_tiles_are() {
 }
 
 #[test]
-fn only_hashes_are_kept_for_ever() {
+fn only_hashed_names_are_immutable() {
     let check = |name: &str, expect: bool| assert_eq!(is_hashed(name), expect, "{name}");
     check("assets/index-B3xZ9_kq.js", true);
     check("assets/noto-sans-latin-400-normal-DQ5-a8Xv.woff2", true);
@@ -158,11 +158,11 @@ fn only_hashes_are_kept_for_ever() {
 }
 
 #[test]
-fn a_root_of_the_build_gives_way() {
+fn the_base_of_the_build_is_replaced() {
     let page = "<head><meta charset=\"utf-8\" /><base href=\"/\" /><title>Perigee</title></head>";
-    let rooted = rooted(page, "/track");
+    let with_base = with_base(page, "/track");
     assert_eq!(
-        rooted,
+        with_base,
         "<head><meta charset=\"utf-8\" /><base href=\"/track/\"><title>Perigee</title></head>"
     );
 }

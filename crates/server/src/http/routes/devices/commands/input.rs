@@ -3,14 +3,13 @@
 use perigee_core::devices::command::{Command, CommandKind, NewCommand};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::http::edit::ENVELOPE;
-use crate::http::error::{ApiResult, invalid_body};
-use crate::http::input::{Instant, Member, Word, input, read_fields, text};
+use crate::http::input::{Instant, Member, Word, read_fields, text};
 use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 
 /// The most values of a command.
 const VALUES_MAX: usize = 10;
@@ -18,7 +17,7 @@ const VALUES_MAX: usize = 10;
 input! {
     /// Command to a device.
     pub(super) struct CommandInput {
-        /// Type of the command: what the device shall do.
+        /// Type of the command, such as `positionSingle`: the action that the device performs.
         kind as "type": Word<CommandKind>, required, example "positionPeriodic";
         /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
         /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
@@ -34,7 +33,8 @@ input! {
 input! {
     /// Command to a device: by its type, or as text in the syntax of the device's protocol.
     pub(super) struct SendCommandInput {
-        /// Type of the command: what the device shall do. Required unless `command` is given.
+        /// Type of the command, such as `positionSingle`: the action that the device performs. Required unless
+        /// `command` is given.
         kind as "type": Word<CommandKind>, nullable, example "positionPeriodic";
         /// Values of the command, by name. `GET /api/devices/{deviceId}/commandTypes` lists the values of each type.
         /// Any type accepts `devicePassword`, the password of the device. At most 10. Default: none.
@@ -119,7 +119,6 @@ impl Member for ValueMap {
 const READ_ONLY: &[&str] =
     &["id", "deviceId", "state", "creation", "createdBy", "protocol", "sentAt", "endedAt", "answer", "error"];
 
-/// Reads a command.
 pub(super) fn read_command(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewCommand> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
     read_fields(fields, &[ENVELOPE, READ_ONLY], |input: CommandInput, fields| {
@@ -167,7 +166,7 @@ fn check_command(
 ) -> Option<NewCommand> {
     if let Some(kind) = kind {
         if let Err(problem) = kind.read(&mut values) {
-            fields.refuse("values", &format!("of {} are invalid: {problem}", kind.name()));
+            fields.refuse("values", &format!("are not valid for the command {}: {problem}", kind.name()));
         }
         if kind.needs_confirmation() && !is_confirmed {
             fields.refuse("confirm", "must be true for this command: make sure that nobody is in danger, then send it with \"confirm\": true");

@@ -1,21 +1,15 @@
 //! Reading commands, and the types of commands that a device supports.
 
-use axum::extract::State;
-use axum::response::Response;
 use perigee_core::devices::command::{Command, CommandFilter, CommandKind, CommandState};
 use perigee_core::devices::device::Device;
-use perigee_core::error::Kind;
 use perigee_core::id::CommandId;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{Protocol, Target, find_protocol, supported_commands};
 
 use super::view::{CommandList, CommandStateName, CommandTypeList, CommandTypeView, CommandView};
-use crate::app::App;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, DevicePath, IdPath, ListPart, Params};
-use crate::http::list::answer_list;
+use crate::http::extract::ListPart;
 use crate::http::names::device_param;
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::devices::{find_device, find_device_id};
 use crate::ingest::DeviceDecoding;
 
@@ -54,13 +48,9 @@ pub(super) async fn find(app: &App, caller: &Caller, id: Option<CommandId>) -> A
     ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("device" = Option<String>, Query, description = "Only commands to this device, given by its ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
-    ("state" = Option<CommandStateName>, Query, description = "Only commands in this state."),
+    ("state" = Option<CommandStateName>, Query, description = "Only commands in this state.", example = "queued"),
 ), responses((status = 200, description = "Commands, newest first.", body = CommandList)))]
-pub async fn list_commands(
-    State(app): State<App>,
-    caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+pub async fn list_commands(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let filter = CommandFilter {
         device: device_param(&app, &caller, &mut params, "device").await?,
         state: state_param(&mut params),
@@ -74,14 +64,12 @@ pub async fn list_commands(
 /// Returns the commands to a device, newest first, in pages. The newest 1000 commands are stored. Any user who may see
 /// the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commands", tag = "commands", params(
-    ("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7"),
     ("limit" = Option<u32>, Query, description = "Maximum number of commands in a page. Default: 100.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
-    ("state" = Option<CommandStateName>, Query, description = "Only commands in this state."),
+    ("state" = Option<CommandStateName>, Query, description = "Only commands in this state.", example = "queued"),
 ), responses((status = 200, description = "Commands, newest first.", body = CommandList)))]
 pub async fn list_device_commands(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     mut params: Params,
 ) -> ApiResult<Response> {
@@ -96,14 +84,12 @@ pub async fn list_device_commands(
 /// Returns a command with its state and the answer of the device. Any user who may see the device may call this
 /// operation.
 #[utoipa::path(get, path = "/api/commands/{commandId}", tag = "commands",
-    params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
     responses((status = 200, description = "The command with this ID.", body = CommandView)))]
 pub async fn get_command(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<CommandId>,
     params: Params,
-) -> ApiResult<Reply<CommandView>> {
+) -> ApiReply<CommandView> {
     params.finish()?;
     let command = find(&app, &caller, id).await?;
     Ok(caller.reply(CommandView::from(command)))
@@ -113,10 +99,10 @@ pub async fn get_command(
 pub(super) fn settings_of(app: &App, device: &Device, protocol: &Protocol) -> DeviceDecoding {
     let settings = &device.settings;
     let (model, reported) = (settings.model.as_deref(), device.reported_model.as_deref());
-    app.ingest.decoding_of(protocol, model, reported, Some(&settings.decoding))
+    app.ingest.decodings.of_device(protocol, model, reported, Some(&settings.decoding))
 }
 
-/// The device as encoders see it.
+/// The values of a device that encoders need.
 pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: Timestamp) -> Target<'a> {
     Target {
         identifier: device.settings.identifier.as_deref().unwrap_or("0"),
@@ -132,24 +118,22 @@ pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: 
 /// sent a message yet, all types are listed; a command that its protocol does not support fails when the device
 /// connects. Any user who may see the device may call this operation.
 #[utoipa::path(get, path = "/api/devices/{deviceId}/commandTypes", tag = "commands",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     responses((status = 200, description = "Command types that the device supports, with their values.", body = CommandTypeList)))]
 pub async fn list_command_types(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     DevicePath(device): DevicePath,
     params: Params,
-) -> ApiResult<Reply<CommandTypeList>> {
+) -> ApiReply<CommandTypeList> {
     params.finish()?;
     let device = find_device(&app, &caller, device.as_ref()).await?;
     let kinds = match &device.protocol {
         None => CommandKind::ALL.to_vec(),
         Some(name) => {
-            let taken = |protocol| {
+            let supported = |protocol| {
                 let settings = settings_of(&app, &device, protocol);
                 supported_commands(protocol, &target(&device, &settings, caller.now()))
             };
-            find_protocol(name).map(taken).unwrap_or_default()
+            find_protocol(name).map(supported).unwrap_or_default()
         }
     };
     let command_types = kinds.into_iter().map(CommandTypeView::from).collect();

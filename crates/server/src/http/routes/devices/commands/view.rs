@@ -1,14 +1,13 @@
-//! How commands are shown.
+//! The JSON of commands.
 
 use perigee_core::devices::command::{Command, CommandKind};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use serde_json::Map;
 
 use crate::http::input::{Word, words};
+use crate::http::prelude::*;
 
 words! {
-    "CommandType", "Type of a command: what the device shall do. `positionSingle`: report its position now; `positionPeriodic`: report its position \
+    "CommandType", "Type of a command: the action that the device performs. `positionSingle`: report its position now; `positionPeriodic`: report its position \
      every `frequency` seconds; `positionStop`: stop periodic reports; `engineStop`, `engineResume`: stop the engine, allow it to \
      run again; `outputControl`: switch an output; `rebootDevice`: restart; `message`: show a text to the driver; `sendSms`: \
      send an SMS; `requestPhoto`: take a photo and upload it; `alarmArm`, `alarmDisarm`: switch its alarm on or off; `alarmSos`: switch \
@@ -31,7 +30,7 @@ pub struct CommandView {
     /// ID of the device that the command is for.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// Type of the command: what the device shall do.
+    /// Type of the command, such as `positionSingle`: the action that the device performs.
     #[serde(rename = "type")]
     #[schema(value_type = CommandTypeName, example = "positionPeriodic")]
     kind: &'static str,
@@ -67,7 +66,9 @@ pub struct CommandView {
     error: Option<String>,
 }
 
-/// State of a command.
+/// State of a command. `queued`: waits until the device is connected. `sent`: sent over the connection of the device;
+/// many devices do not answer. `answered`: the device answered. `failed`: it could not be sent, or was cancelled; `error`
+/// has the reason. `expired`: it was not sent before its deadline.
 #[derive(ToSchema)]
 #[schema(as = CommandState, rename_all = "camelCase")]
 pub enum CommandStateName {
@@ -83,15 +84,11 @@ pub enum CommandStateName {
     Expired,
 }
 
-/// A list of commands.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CommandList {
+list! {
+    /// A list of commands.
+    pub struct CommandList;
     /// Commands, newest first.
-    commands: Vec<CommandView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    commands: CommandView,
 }
 
 /// Type of command that a device supports.
@@ -102,7 +99,7 @@ pub struct CommandTypeView {
     #[serde(rename = "type")]
     #[schema(value_type = CommandTypeName, example = "positionPeriodic")]
     kind: &'static str,
-    /// What the device does on this command, as a sentence in English.
+    /// Action of the device on this command, as a sentence in English.
     #[schema(example = "Reports its position every `frequency` seconds.")]
     description: &'static str,
     /// Names of the values that the command accepts in `values`.

@@ -1,26 +1,20 @@
 //! Creating and cancelling commands.
 
-use axum::extract::State;
-use perigee_core::access::privilege::Privilege;
 use perigee_core::devices::command::{CommandKind, NewCommand};
 use perigee_core::devices::device::{Device, DeviceRef};
 use perigee_core::gateways::claim::ClaimState;
 use perigee_core::id::CommandId;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use perigee_gateways::{Command as Order, EncodeError, encode_command, find_protocol, supported_commands};
-use serde_json::Value;
+use perigee_gateways::{
+    Command as GatewayCommand, EncodeError, encode_command, find_protocol, supported_commands,
+};
 
 use super::input::{CommandInput, SendCommandInput, read_command, read_sent_command};
 use super::read::{find, settings_of, target};
 use super::view::CommandView;
-use crate::app::App;
 use crate::config::ClaimRule;
-use crate::http::error::{ApiError, ApiResult, invalid_body};
-use crate::http::error_code::ErrorCode;
-use crate::http::extract::{Caller, DevicePath, IdPath, JsonBody, Once};
-use crate::http::json::{Pointer, Problem};
-use crate::http::reply::Reply;
+use crate::http::prelude::*;
 use crate::http::routes::devices::find_device;
 
 /// Refuses a command that the protocol of the device does not support, or cannot encode with these values.
@@ -30,15 +24,15 @@ fn check_protocol(app: &App, device: &Device, new: &NewCommand) -> ApiResult<()>
         Err(invalid_body(vec![Problem { pointer: Pointer::root().member(member), detail }]))
     };
     let Some(protocol) = find_protocol(name) else {
-        return refuse("type", format!("The device uses {name}, which supports no commands."));
+        return refuse("type", format!("The device reports with {name}, which supports no commands."));
     };
     let settings = settings_of(app, device, protocol);
     let target = target(device, &settings, device.creation);
-    let order = Order {
+    let command = GatewayCommand {
         kind: new.kind.name().to_owned(),
         values: serde_json::from_str(&new.values).unwrap_or_default(),
     };
-    match encode_command(protocol, &order, &target) {
+    match encode_command(protocol, &command, &target) {
         Ok(_) => Ok(()),
         Err(EncodeError::Unsupported) => {
             let names: Vec<&str> =
@@ -77,7 +71,7 @@ async fn queue(
     device: Option<&DeviceRef>,
     body: &JsonBody,
     read: fn(&Value, &Zone, Timestamp) -> ApiResult<NewCommand>,
-) -> ApiResult<Reply<CommandView>> {
+) -> ApiReply<CommandView> {
     let device = find_device(app, caller, device).await?;
     caller.require(Privilege::CommandsSend)?;
     let new = read(&body.value, caller.zone(), caller.now())?;
@@ -86,14 +80,14 @@ async fn queue(
         require_proven_claim(app, caller, &device).await?;
     }
     if new.kind == CommandKind::EngineStop
-        && let Some(speed) = app.ingest.speed_above_limit(caller.scope(), device.id).await?
+        && let Some(speed) = app.ingest.commands.speed_above_limit(caller.scope(), device.id).await?
     {
-        return Err(ApiError::new(ErrorCode::DeviceMoving, app.ingest.too_fast(speed)));
+        return Err(ApiError::new(ErrorCode::DeviceMoving, app.ingest.commands.too_fast(speed)));
     }
     let held = once.hold(app, caller, body)?;
     let made = app.store.create_command(&caller.actor(), device.id, new, held.key.clone()).await?;
     let command = made.into_inner();
-    app.ingest.wake(device.id);
+    app.ingest.commands.wake(device.id);
     let address = app.base_url.join(&format!("/api/commands/{}", command.id));
     Ok(caller.reply(CommandView::from(command)).created(address))
 }
@@ -109,16 +103,14 @@ async fn queue(
 /// `device-moving` while the device moves faster than the server allows, and with `claim-unproven` before an identifier
 /// of the device is proven to belong to the account.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/commands", tag = "commands",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = CommandInput, example = json!({"type": "positionPeriodic", "values": {"frequency": 60}})),
     responses((status = 201, description = "The command was queued.", body = CommandView)))]
 pub async fn create_command(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     DevicePath(device): DevicePath,
     body: JsonBody,
-) -> ApiResult<Reply<CommandView>> {
+) -> ApiReply<CommandView> {
     queue(&app, &caller, once, device.as_ref(), &body, read_command).await
 }
 
@@ -129,18 +121,16 @@ pub async fn create_command(
 /// in hexadecimal digits. `sms` must be `false`: commands are sent over the connection of the device. Requires the
 /// privilege `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/sendCommand", tag = "commands",
-    params(("deviceId" = String, Path, description = "ID or identifier of the device.", example = "dev_01jc2m8k4n5p7")),
     request_body(content = SendCommandInput, examples(
         ("By type" = (value = json!({"type": "positionPeriodic", "values": {"frequency": 60}}))),
         ("By text" = (value = json!({"command": "STATUS#", "format": "text", "sms": false}))))),
     responses((status = 201, description = "The command was queued.", body = CommandView)))]
 pub async fn send_command(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     DevicePath(device): DevicePath,
     body: JsonBody,
-) -> ApiResult<Reply<CommandView>> {
+) -> ApiReply<CommandView> {
     queue(&app, &caller, once, device.as_ref(), &body, read_sent_command).await
 }
 
@@ -150,13 +140,8 @@ pub async fn send_command(
 /// be cancelled; the request then fails with `already-sent`, and with `already-ended` if the command has failed or
 /// expired. Requires the privilege `commands.send`. Sends the event `command.failed`.
 #[utoipa::path(delete, path = "/api/commands/{commandId}", tag = "commands",
-    params(("commandId" = String, Path, description = "ID of the command.", example = "cmd_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The command, cancelled.", body = CommandView)))]
-pub async fn cancel_command(
-    State(app): State<App>,
-    caller: Caller,
-    IdPath(id): IdPath<CommandId>,
-) -> ApiResult<Reply<CommandView>> {
+    responses((status = 200, description = "The command was cancelled.", body = CommandView)))]
+pub async fn cancel_command(Call(app, caller): Call, IdPath(id): IdPath<CommandId>) -> ApiReply<CommandView> {
     let command = find(&app, &caller, id).await?;
     caller.require(Privilege::CommandsSend)?;
     let cancelled = app.store.cancel_command(&caller.actor(), command.id).await?;

@@ -42,7 +42,7 @@ fn array(value: &Value) -> Read<&Vec<Value>> {
         .ok_or_else(|| "must have coordinates as GeoJSON defines them: arrays of positions".into())
 }
 
-fn place(value: &Value) -> Read<Position> {
+fn read_position(value: &Value) -> Read<Position> {
     let numbers: Option<Vec<f64>> = array(value)?.iter().map(Value::as_f64).collect();
     let position = numbers.filter(|numbers| (2..=3).contains(&numbers.len()));
     let Some([longitude, latitude, ..]) = position.as_deref() else {
@@ -66,7 +66,7 @@ fn line(value: &Value) -> Read<Vec<Position>> {
     if positions.len() > Shape::POSITIONS_MAX {
         return Err(format!("must have at most {} positions in total", Shape::POSITIONS_MAX).into());
     }
-    positions.iter().map(place).collect()
+    positions.iter().map(read_position).collect()
 }
 
 fn area(value: &Value) -> Read<Area> {
@@ -92,19 +92,19 @@ pub(super) fn read(kind: GeometryKind, coordinates: &Value, metres: f64) -> Read
             }
             Shape::Areas(areas.iter().map(area).collect::<Read<_>>()?)
         }
-        GeometryKind::Point => Shape::Circle { centre: place(coordinates)?, radius_m: metres },
+        GeometryKind::Point => Shape::Circle { centre: read_position(coordinates)?, radius_m: metres },
         GeometryKind::LineString => Shape::Corridor { line: line(coordinates)?, width_m: metres },
     };
     shape.check().map_err(|error| Refusal::from(error.to_string()))?;
     Ok(shape)
 }
 
-fn position(place: Position) -> Value {
-    json!([Degrees::from(place.longitude), Degrees::from(place.latitude)])
+fn position(position: Position) -> Value {
+    json!([Degrees::from(position.longitude), Degrees::from(position.latitude)])
 }
 
 fn rings(area: &Area) -> Value {
-    let ring = |places: &Vec<Position>| places.iter().copied().map(position).collect::<Vec<_>>();
+    let ring = |positions: &Vec<Position>| positions.iter().copied().map(position).collect::<Vec<_>>();
     json!(std::iter::once(&area.outline).chain(&area.holes).map(ring).collect::<Vec<_>>())
 }
 

@@ -1,30 +1,20 @@
 //! Listing, creating, changing and deleting geofences.
 
-use axum::extract::State;
-use axum::response::{IntoResponse, Response};
-use perigee_core::access::privilege::Privilege;
-use perigee_core::error::Kind;
 use perigee_core::id::GeofenceId;
 use perigee_core::locations::geofence::{Geofence, GeofenceSettings};
-use serde_json::Value;
 
 use super::geometry::has_at_most;
 use super::view::{GeofenceInput, GeofenceList, GeofenceView, read_geofence};
-use crate::app::App;
 use crate::budget::Payer;
-use crate::http::edit::retry_changed;
-use crate::http::error::{ApiResult, not_found};
-use crate::http::extract::{Caller, Change, IdPath, JsonBody, Once, Params, Preconditions, entity_tag};
-use crate::http::list::answer_list;
-use crate::http::reply::{Done, Reply, not_modified};
+use crate::http::prelude::*;
 
 /// Positions up to which a geometry is checked on the thread of its connection: some tens of microseconds.
 const INLINE_POSITIONS: usize = 100;
 /// Memory that checking the largest geometry takes.
 const CHECK_BYTES: usize = 512 * 1024;
 
-/// Reads the settings of a geofence. A geometry of many positions is checked on another thread, when it is the account's
-/// turn, so that it does not delay other connections.
+/// Reads the settings of a geofence. A geometry of many positions is checked on a blocking thread when it is the
+/// account's turn, so that it does not delay other connections.
 async fn read(app: &App, caller: &Caller, wanted: Value) -> ApiResult<GeofenceSettings> {
     if has_at_most(&wanted["geometry"]["coordinates"], INLINE_POSITIONS) {
         return read_geofence(&wanted);
@@ -47,12 +37,8 @@ async fn find(app: &App, caller: &Caller, id: Option<GeofenceId>) -> ApiResult<G
     ("limit" = Option<u32>, Query, description = "Maximum number of geofences in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
     ("q" = Option<String>, Query, description = "Only geofences whose name or description contains this text. Upper and lower case are not distinguished.", example = "harbour"),
-), responses((status = 200, description = "Geofences that the caller may see.", body = GeofenceList)))]
-pub async fn list_geofences(
-    State(app): State<App>,
-    caller: Caller,
-    mut params: Params,
-) -> ApiResult<Response> {
+), responses((status = 200, description = "Geofences that the caller may see, sorted by ID.", body = GeofenceList)))]
+pub async fn list_geofences(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let text = params.text("q");
     let part = params.finish_list("geofences")?;
     let (store, scope) = (app.store.clone(), caller.scope());
@@ -70,82 +56,54 @@ pub async fn list_geofences(
 #[utoipa::path(post, path = "/api/geofences", tag = "geofences", request_body = GeofenceInput,
     responses((status = 201, description = "The geofence was created.", body = GeofenceView)))]
 pub async fn create_geofence(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     once: Once,
     mut body: JsonBody,
-) -> ApiResult<Reply<GeofenceView>> {
+) -> ApiReply<GeofenceView> {
     caller.require(Privilege::RulesWrite)?;
     let settings = read(&app, &caller, body.value.take()).await?;
     let held = once.hold(&app, &caller, &body)?;
     let created = app.store.create_geofence(&caller.actor(), settings, held.key.clone()).await;
     let geofence = created?.into_inner();
     let address = app.base_url.join(&format!("/api/geofences/{}", geofence.id));
-    let revision = geofence.revision;
-    Ok(caller.reply(GeofenceView::from(geofence)).created(address).revision(revision))
+    Ok(caller.reply_at(geofence.revision, GeofenceView::from(geofence)).created(address))
 }
 
 /// Retrieve a geofence
 ///
 /// Returns a geofence as a GeoJSON feature. Any user who may see the geofence may call this operation.
 #[utoipa::path(get, path = "/api/geofences/{geofenceId}", tag = "geofences",
-    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
     responses((status = 200, description = "The geofence with this ID.", body = GeofenceView)))]
 pub async fn get_geofence(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GeofenceId>,
     preconditions: Preconditions,
     params: Params,
 ) -> ApiResult<Response> {
     params.finish()?;
     let geofence = find(&app, &caller, id).await?;
-    let tag = entity_tag(geofence.revision);
-    if let Some(tag) = preconditions.known(&tag) {
-        return Ok(not_modified(&tag));
-    }
-    let revision = geofence.revision;
-    Ok(caller.reply(GeofenceView::from(geofence)).revision(revision).into_response())
+    Ok(caller.reply_unless_known(&preconditions, geofence.revision, GeofenceView::from(geofence)))
 }
 
-/// Replace a geofence
-///
-/// Replaces name, description and geometry of a geofence. Rules that use the geofence are evaluated with the new
-/// geometry from now on. Requires the privilege `rules.write`.
-#[utoipa::path(put, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
-    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
-pub async fn replace_geofence(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GeofenceId>,
-    change: Change,
-) -> ApiResult<Reply<GeofenceView>> {
-    change_geofence(state, caller, id, change).await
-}
-
-/// Update a geofence
-///
-/// Changes the given settings of a geofence and leaves the others. Rules that use the geofence are evaluated with the
-/// new geometry from now on. Requires the privilege `rules.write`.
-#[utoipa::path(patch, path = "/api/geofences/{geofenceId}", tag = "geofences", request_body = GeofenceInput,
-    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
-    responses((status = 200, description = "The geofence, updated.", body = GeofenceView)))]
-pub async fn update_geofence(
-    state: State<App>,
-    caller: Caller,
-    id: IdPath<GeofenceId>,
-    change: Change,
-) -> ApiResult<Reply<GeofenceView>> {
-    change_geofence(state, caller, id, change).await
+change_handlers! {
+    path: "/api/geofences/{geofenceId}", tag: "geofences", body: GeofenceInput, answer: GeofenceView, "The updated geofence.";
+    /// Replace a geofence
+    ///
+    /// Replaces name, description and geometry of a geofence. Rules that use the geofence are evaluated with the new
+    /// geometry from now on. Requires the privilege `rules.write`.
+    replace_geofence,
+    /// Update a geofence
+    ///
+    /// Changes the given settings of a geofence and leaves the others. Rules that use the geofence are evaluated with the
+    /// new geometry from now on. Requires the privilege `rules.write`.
+    update_geofence => change_geofence(id: IdPath<GeofenceId>)
 }
 
 async fn change_geofence(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GeofenceId>,
     change: Change,
-) -> ApiResult<Reply<GeofenceView>> {
+) -> ApiReply<GeofenceView> {
     let geofence = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::RulesWrite)?;
@@ -155,8 +113,7 @@ async fn change_geofence(
         Ok(app.store.replace_geofence(&caller.actor(), id, seen, settings).await)
     })
     .await?;
-    let revision = geofence.revision;
-    Ok(caller.reply(GeofenceView::from(geofence)).revision(revision))
+    Ok(caller.reply_at(geofence.revision, GeofenceView::from(geofence)))
 }
 
 /// Delete a geofence
@@ -164,14 +121,12 @@ async fn change_geofence(
 /// Deletes a geofence. The request fails with `in-use` while a rule uses the geofence. Requires the privilege
 /// `rules.write`.
 #[utoipa::path(delete, path = "/api/geofences/{geofenceId}", tag = "geofences",
-    params(("geofenceId" = String, Path, description = "ID of the geofence.", example = "geo_01jc2m8k4n5p6")),
     responses((status = 200, description = "The geofence was deleted.", body = Done)))]
 pub async fn delete_geofence(
-    State(app): State<App>,
-    caller: Caller,
+    Call(app, caller): Call,
     IdPath(id): IdPath<GeofenceId>,
     preconditions: Preconditions,
-) -> ApiResult<Reply<Done>> {
+) -> ApiReply<Done> {
     retry_changed(&preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::RulesWrite)?;

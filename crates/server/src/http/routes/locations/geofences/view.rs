@@ -2,17 +2,14 @@
 
 use perigee_core::locations::geofence::{Geofence, GeofenceSettings, Shape};
 use perigee_core::text::{Description, Name};
-use serde::Serialize;
-use serde_json::Value;
+use utoipa::PartialSchema;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 use super::geometry::{self, GeometryKind, KINDS};
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
-use crate::http::input::{Input as _, Member, Schemas, input, read_body};
+use crate::http::input::{Input as _, Member, Schemas};
 use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 
 /// Geofence as a GeoJSON feature (RFC 7946).
 #[derive(Serialize, ToSchema)]
@@ -74,15 +71,11 @@ pub struct PropertiesView {
     last_modified: String,
 }
 
-/// A list of geofences.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GeofenceList {
+list! {
+    /// A list of geofences.
+    pub struct GeofenceList;
     /// Geofences that the caller may see, sorted by ID.
-    geofences: Vec<GeofenceView>,
-    /// Cursor of the next page. Absent on the last page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<String>,
+    geofences: GeofenceView,
 }
 
 input! {

@@ -1,4 +1,4 @@
-//! The scanner takes ordinary locations, and gives of each exactly what the careful reader gives.
+//! Tests that the scanner accepts ordinary locations and gives exactly the same result as the slow path.
 
 use proptest::prelude::*;
 
@@ -10,18 +10,18 @@ fn zone() -> Zone {
     "Europe/Madrid".parse().unwrap()
 }
 
-/// What the scanner makes of a whole text.
+/// The result of the scanner for a whole text.
 fn scanned(text: &str) -> Option<Location> {
     let mut scanner = Scanner::new(text);
     let location = scan_location(&mut scanner, &zone())?;
     scanner.is_at_end().then_some(location)
 }
 
-fn carefully(text: &str) -> Option<Location> {
+fn by_slow_path(text: &str) -> Option<Location> {
     read_location(&parse_strict(text.as_bytes()).ok()?, Pointer::root(), &zone()).ok()
 }
 
-/// Floats are compared as they are written: minus zero is another one than zero.
+/// The location as text: floats are compared as they are written, so that minus zero differs from zero.
 fn shown(location: &Location) -> String {
     format!("{location:?}")
 }
@@ -31,7 +31,7 @@ fn with(members: &str) -> String {
 }
 
 #[test]
-fn ordinary_locations_are_taken() {
+fn ordinary_locations_are_scanned() {
     for members in [
         "",
         r#","altitude":-12.5,"speed":18.52,"course":271.125,"accuracy":5,"valid":true,"satellites":9,"hdop":0.9"#,
@@ -46,21 +46,21 @@ fn ordinary_locations_are_taken() {
     ] {
         let text = with(members);
         let location = scanned(&text).unwrap_or_else(|| panic!("{text} is ordinary"));
-        assert_eq!(Some(shown(&location)), carefully(&text).as_ref().map(shown), "{text}");
+        assert_eq!(Some(shown(&location)), by_slow_path(&text).as_ref().map(shown), "{text}");
     }
 }
 
 #[test]
-fn times_without_an_offset_are_taken() {
+fn times_without_an_offset_are_scanned() {
     for time in ["2026-05-01T12:00:00", "2026-05-01T12:00", "2026-05-01", "2026-05-01T12:00Z"] {
         let text = format!(r#"{{"dateTime":"{time}","latitude":42.1,"longitude":-8.7}}"#);
         let location = scanned(&text).unwrap_or_else(|| panic!("{text} is ordinary"));
-        assert_eq!(Some(location), carefully(&text), "{text}");
+        assert_eq!(Some(location), by_slow_path(&text), "{text}");
     }
 }
 
 #[test]
-fn the_rest_is_left() {
+fn other_locations_are_left_to_the_slow_path() {
     let many = (0..201).map(|number| format!(",\"a{number}\":1")).collect::<Vec<_>>().concat();
     for members in [
         r#","speed":-1"#,
@@ -100,8 +100,8 @@ fn the_rest_is_left() {
 }
 
 fn names() -> Vec<&'static str> {
-    let strange = ["x", "gear", "Speed", "é", "", "a b", "x\u{7f}", "\\u0078", "lattitude"];
-    Field::ALL.iter().map(|field| field.name()).chain([MILEAGE_ALIAS]).chain(strange).collect()
+    let unusual = ["x", "gear", "Speed", "é", "", "a b", "x\u{7f}", "\\u0078", "lattitude"];
+    Field::ALL.iter().map(|field| field.name()).chain([MILEAGE_ALIAS]).chain(unusual).collect()
 }
 
 fn number() -> impl Strategy<Value = String> {
@@ -135,7 +135,7 @@ fn value() -> impl Strategy<Value = String> {
     prop_oneof![8 => scalar, 1 => lists, 1 => objects]
 }
 
-/// A value that its member would probably take.
+/// A member, mostly with a value of its type.
 fn member() -> impl Strategy<Value = String> {
     let name = prop::sample::select(names());
     let fitting = (name.clone(), number(), any::<bool>()).prop_map(|(name, number, flag)| match name {
@@ -150,18 +150,18 @@ fn member() -> impl Strategy<Value = String> {
 }
 
 fn any_item() -> impl Strategy<Value = String> {
-    let place = (number(), number()).prop_map(|(latitude, longitude)| {
+    let position = (number(), number()).prop_map(|(latitude, longitude)| {
         format!(r#""dateTime":"2026-05-01T12:00:00Z","latitude":{latitude},"longitude":{longitude}"#)
     });
     let members = prop::collection::vec(member(), 0..6);
     let change = prop::option::weighted(0.3, (any::<prop::sample::Index>(), any::<char>()));
-    (prop::option::weighted(0.9, place), members, change).prop_map(|(place, members, change)| {
-        let members: Vec<String> = place.into_iter().chain(members).collect();
+    (prop::option::weighted(0.9, position), members, change).prop_map(|(position, members, change)| {
+        let members: Vec<String> = position.into_iter().chain(members).collect();
         let mut text = format!("{{{}}}", members.join(","));
-        if let Some((place, letter)) = change {
+        if let Some((index, letter)) = change {
             let mut letters: Vec<char> = text.chars().collect();
-            let place = place.index(letters.len());
-            letters[place] = letter;
+            let index = index.index(letters.len());
+            letters[index] = letter;
             text = letters.into_iter().collect();
         }
         text
@@ -172,9 +172,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn whatever_is_taken_is_read_alike(text in any_item()) {
+    fn both_paths_agree(text in any_item()) {
         if let Some(location) = scanned(&text) {
-            prop_assert_eq!(Some(shown(&location)), carefully(&text).as_ref().map(shown), "{}", text);
+            prop_assert_eq!(Some(shown(&location)), by_slow_path(&text).as_ref().map(shown), "{}", text);
         }
     }
 
@@ -182,7 +182,7 @@ proptest! {
     fn degrees_are_rounded_alike(latitude in number(), longitude in number()) {
         let text = format!(r#"{{"dateTime":"2026-05-01T12:00:00Z","latitude":{latitude},"longitude":{longitude}}}"#);
         if let Some(location) = scanned(&text) {
-            prop_assert_eq!(Some(location), carefully(&text), "{}", text);
+            prop_assert_eq!(Some(location), by_slow_path(&text), "{}", text);
         }
     }
 }

@@ -1,6 +1,6 @@
-//! An ordinary location read straight from JSON text, without building a `serde_json::Value`: most locations are
-//! ordinary, and this is what a busy service does most. The result is what [`super::read_location`] gives, or `None`
-//! when the text must be read, and perhaps refused, by that.
+//! The fast path for ordinary locations: they are read straight from JSON text, without building a
+//! `serde_json::Value`, because a busy service does this most. The result is that of [`super::read_location`]. `None`
+//! means that the text must be read, and perhaps refused, by that function.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const POLE_E7: i32 = 900_000_000;
 /// The bit of [`MILEAGE_ALIAS`] in the set of members that were read; fields have the lower bits.
 const ALIAS_BIT: u32 = 63;
 
-/// Takes a location. After `None` the scanner is at an undefined position.
+/// Reads a location. After `None` the scanner is at an undefined position.
 pub(in crate::http::routes::locations) fn scan_location(
     scanner: &mut Scanner<'_>,
     zone: &Zone,
@@ -40,7 +40,7 @@ pub(in crate::http::routes::locations) fn scan_location(
             break;
         }
     }
-    // Only the careful reader checks whether a longer location has too many bytes of text.
+    // Only the slow path checks whether a longer location has too many bytes of text.
     let is_short = length - scanner.remaining() <= Location::ALL_TEXTS_MAX_BYTES;
     if is_short && scanner.take(b'}') { parts.finish() } else { None }
 }
@@ -57,7 +57,7 @@ struct Parts {
     /// Unknown members, which become attributes.
     unknown: BTreeMap<String, Attribute>,
     /// A bit for each known member that was read.
-    met: u64,
+    members_read: u64,
 }
 
 macro_rules! define {
@@ -66,7 +66,7 @@ macro_rules! define {
         $example:literal $what:literal $($unit:literal)?;
     )+) => {
         impl Parts {
-            /// Takes the value of a member whose name has this length. Names of other lengths are sorted out at
+            /// Reads the value of a member whose name has this length. Names of other lengths are excluded at
             /// compile time.
             #[inline]
             fn member_of_length<const LENGTH: usize>(
@@ -103,7 +103,7 @@ macro_rules! define {
             }
         }
 
-        $(const _: () = assert!($name.len() <= 24, "member() knows lengths up to 24");)+
+        $(const _: () = assert!($name.len() <= 24, "member() handles names of up to 24 bytes");)+
     };
 }
 
@@ -114,8 +114,8 @@ impl Parts {
     #[inline]
     fn once(&mut self, bit: u32) -> Option<&mut Readings> {
         let bit = 1 << bit;
-        let is_first = self.met & bit == 0;
-        self.met |= bit;
+        let is_first = self.members_read & bit == 0;
+        self.members_read |= bit;
         is_first.then_some(&mut self.readings)
     }
 
@@ -133,7 +133,7 @@ impl Parts {
         by_length!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
     }
 
-    /// An unknown member is an attribute. Members that only answers have are left to the careful reader, which ignores
+    /// An unknown member is an attribute. Members that only answers have are left to the slow path, which ignores
     /// them.
     fn other(&mut self, name: &str, scanner: &mut Scanner<'_>) -> Option<()> {
         if Field::READ_ONLY.iter().any(|field| field.name() == name) {
@@ -161,7 +161,7 @@ impl Parts {
     }
 }
 
-/// Takes what `read` takes, or null, which means the same as no member.
+/// Reads a value with `read`, or null, which means the same as no member.
 #[inline]
 fn fill<'t, T>(
     slot: &mut Option<T>,
@@ -193,7 +193,7 @@ fn longitude(number: Number<'_>) -> Option<Longitude> {
     }
 }
 
-/// Takes the value of a reading of this kind.
+/// Reads the value of a reading of this kind.
 trait Scan {
     fn scan(&mut self, scanner: &mut Scanner<'_>, bounds: Bounds) -> Option<()>;
 }
@@ -261,7 +261,7 @@ impl Scan for kind::Attributes {
 }
 
 impl Scan for kind::Accessories {
-    /// Rare, and left to the careful reader.
+    /// Rare, and left to the slow path.
     fn scan(&mut self, _scanner: &mut Scanner<'_>, _bounds: Bounds) -> Option<()> {
         None
     }

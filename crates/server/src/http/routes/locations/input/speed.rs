@@ -1,4 +1,4 @@
-//! How fast locations are read, beside the JSON parser alone. A measurement for who changes the way they are read:
+//! Measures how fast locations are read, compared with the JSON parser alone. Run it when you change how they are read:
 //! `cargo test --release -p perigee-server --lib -- --ignored --nocapture how_fast`.
 
 use std::hint::black_box;
@@ -46,7 +46,7 @@ fn body(count: usize) -> String {
     format!("[{}]", (0..count).map(item).collect::<Vec<_>>().join(","))
 }
 
-/// Nanoseconds each location takes, and microseconds all of them.
+/// Prints the nanoseconds per location and the microseconds for all of them.
 fn measure(name: &str, count: u32, read: impl Fn() -> usize) {
     let (mut rounds, began) = (0, Instant::now());
     while began.elapsed() < Duration::from_millis(500) {
@@ -64,11 +64,11 @@ fn how_fast() {
         let body = body(count as usize);
         let bytes = body.as_bytes();
         measure("serde_json", count, || serde_json::from_slice::<Vec<Parsed<'_>>>(bytes).unwrap().len());
-        measure("quick", count, || match KIND.read(bytes, Layout::Document, &Zone::utc()) {
+        measure("fast path", count, || match KIND.read(bytes, Layout::Document, &Zone::utc()) {
             Ok(crate::http::submission::BodyContent::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });
-        measure("careful", count, || match KIND.read_document(bytes, &Zone::utc()) {
+        measure("slow path", count, || match KIND.read_document(bytes, &Zone::utc()) {
             Ok(crate::http::submission::BodyContent::Store(Ok(batch))) => batch.good.len(),
             _ => 0,
         });

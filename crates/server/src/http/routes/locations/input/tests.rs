@@ -1,4 +1,4 @@
-//! Tables of locations that are taken, and of what is wrong with others.
+//! Tests of locations that are accepted, and of the problems of others.
 
 use perigee_core::locations::location::Attribute;
 use serde_json::json;
@@ -25,7 +25,7 @@ fn refuses(item: &Value, code: &str, pointer: &str, detail: &str) {
 }
 
 #[test]
-fn normalises_place_and_time() {
+fn normalises_position_and_time() {
     let location = read(&json!({
         "dateTime": "2026-05-01T14:00:00.1239+02:00", "latitude": -41.122_061_23, "longitude": 180
     }));
@@ -48,7 +48,7 @@ fn null_is_absent_and_what_answers_add_is_ignored() {
 }
 
 #[test]
-fn takes_the_edges_of_every_range() {
+fn accepts_the_limits_of_every_range() {
     let milli = |number: f64| Some(Milli::from_f64(number).unwrap());
     assert_eq!(read(&json!({"course": 0})).readings.course, milli(0.0));
     assert_eq!(read(&json!({"course": 359.999})).readings.course, milli(359.999));
@@ -66,7 +66,7 @@ fn takes_the_edges_of_every_range() {
 }
 
 #[test]
-fn keeps_what_it_does_not_know() {
+fn unknown_members_become_attributes() {
     let location = read(&json!({
         "operator": "Ana", "gear": 3, "load": 0.5, "towing": false, "huge": u64::MAX,
         "attributes": {"gear": 4, "x": "y"}
@@ -84,7 +84,7 @@ fn keeps_what_it_does_not_know() {
 }
 
 #[test]
-fn refuses_in_its_place() {
+fn refuses_with_a_pointer() {
     let bad = |members: &Value, member: &str, rest: &str| {
         let pointer = format!("/7/{member}");
         let name = member.split('/').next().unwrap();
@@ -120,7 +120,7 @@ fn refuses_in_its_place() {
     bad(
         &json!({"milleage": 1, "mileage": 2}),
         "milleage",
-        "is another spelling of \"mileage\" and must not differ from it.",
+        "is another spelling of \"mileage\" and must have the same value; send only one of them.",
     );
     bad(&json!({"attributes": []}), "attributes", "must be an object, not an array.");
     bad(
@@ -131,7 +131,7 @@ fn refuses_in_its_place() {
 }
 
 #[test]
-fn refuses_items_inside_in_their_place() {
+fn refuses_inner_items_with_their_pointer() {
     let bad = |members: &Value, pointer: &str, detail: &str| {
         refuses(&with(members), "invalid-location", &format!("/7/{pointer}"), detail);
     };

@@ -4,33 +4,27 @@ use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{ContactGroupId, UserId, WebhookId};
 use perigee_core::notifications::contact::Contact;
 use perigee_core::notifications::escalation::{Escalation, EscalationRepeat, EscalationStep};
-use perigee_core::notifications::notification::Channel;
+use perigee_core::notifications::notification::{ADDRESS_MAX, Channel};
 use perigee_core::notifications::routing::{
     AlertRouting, Destination, Language, Preferences, Recipient, RoutedContacts, RoutedUser, RoutedWebhook,
     Units,
 };
-use perigee_core::text::{EMAIL_MAX, OptionalName};
+use perigee_core::text::OptionalName;
 use perigee_core::zone::Zone;
-use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 
-use crate::http::edit::ENVELOPE;
-use crate::http::error::ApiResult;
 use crate::http::input::{
-    Member, Object, Objects, Part, Schemas, Whole, Word, Words as _, id, input, parsed_kinds, read_body, text,
+    Member, Object, Objects, Part, Schemas, Whole, Word, Words as _, id, parsed_kinds, text,
 };
 use crate::http::json::{Field, Fields};
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::ChannelName;
 use crate::http::schedule::ScheduleInput;
-
-const AN_ADDRESS: &str = "must be an e-mail address such as ana@example.com, of at most 254 characters";
-const A_NUMBER: &str =
-    "must be a telephone number in international form such as +34600123456, without spaces";
 
 input! {
     /// Who is notified of alerts.
     pub(super) struct AlertRoutingInput {
-        /// Recipients by e-mail address or telephone number. An empty list is a valid routing without such
+        /// Recipients by address. An empty list is a valid routing without such
         /// recipients.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, required;
         /// Users of the account to notify by e-mail. Default: none.
@@ -47,7 +41,7 @@ input! {
 input! {
     /// Who is notified of alerts of a rule, in addition to the routing of the device, its groups or the account.
     pub(in crate::http::routes) struct RuleThenInput {
-        /// Recipients by e-mail address or telephone number. Default: none.
+        /// Recipients by address. Default: none.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
         /// Users of the account to notify by e-mail. Default: none.
         users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
@@ -68,7 +62,7 @@ input! {
         id: RoutedUserId, required, example "usr_01jc2m8k4n5p8";
         /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// Hours in which the user is notified, in the time zone of the schedule, else of the user. Default: always.
+        /// Hours in which the user is notified. A schedule without a time zone uses that of the user. Default: always.
         schedule: Object<ScheduleInput>, nullable;
     }
 }
@@ -80,7 +74,7 @@ input! {
         id: RoutedGroupId, required, example "ctg_01jc2m8k4n5p6";
         /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// Hours in which the contacts are notified, in the time zone of the schedule, else of each contact. Default:
+        /// Hours in which the contacts are notified. A schedule without a time zone uses that of each contact. Default:
         /// always.
         schedule: Object<ScheduleInput>, nullable;
     }
@@ -104,7 +98,7 @@ input! {
     pub(in crate::http::routes) struct EscalationStepInput {
         /// Time of the step after the alert was received, in minutes.
         after_minutes as "afterMinutes": Whole<1, { Escalation::MINUTES_MAX }>, required, example 10;
-        /// Recipients by e-mail address or telephone number. Default: none.
+        /// Recipients by address. Default: none.
         recipients: Objects<RecipientInput, 0, { AlertRouting::RECIPIENTS_MAX }>, nullable;
         /// Users of the account to notify by e-mail. Default: none.
         users: Objects<RoutedUserInput, 0, { AlertRouting::USERS_MAX }>, nullable;
@@ -116,9 +110,12 @@ input! {
 input! {
     /// A contact of a contact group.
     pub(in crate::http::routes) struct ContactInput {
-        /// Channel by which the contact is notified: `email` or `sms`.
+        /// Channel by which the contact is notified, such as `email` or `sms`. A channel that the
+        /// server is not set up for is accepted; notifications by it are recorded as suppressed (`channel-off`).
         channel: ChannelWord, required, example "email";
-        /// E-mail address, or telephone number in international form such as `+34600123456`.
+        /// Address in the format of the channel: an e-mail address, a telephone number in international form such as
+        /// `+34600123456` (`sms`, `call`, `whatsapp`), a URL (`slack`, `teams`, `discord`), or a key or name of the
+        /// service.
         address: Address, required, example "ana@example.com";
         /// Name of the contact, used in messages. Default: none.
         name: OptionalName, nullable, example "Ana";
@@ -138,7 +135,7 @@ input! {
         id: RoutedWebhookId, required, example "whk_01jc2m8k4n5p6";
         /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// Hours in which alerts are sent to the webhook, in the time zone of the schedule, else of the account.
+        /// Hours in which alerts are sent to the webhook. A schedule without a time zone uses that of the account.
         /// Default: always.
         schedule: Object<ScheduleInput>, nullable;
     }
@@ -147,16 +144,19 @@ input! {
 input! {
     /// A recipient of notifications about alerts.
     pub(in crate::http::routes) struct RecipientInput {
-        /// Channel by which the recipient is notified: `email` or `sms`.
+        /// Channel by which the recipient is notified, such as `email` or `sms`. A channel that the
+        /// server is not set up for is accepted; notifications by it are recorded as suppressed (`channel-off`).
         channel: ChannelWord, required, example "email";
-        /// E-mail address, or telephone number in international form such as `+34600123456`.
+        /// Address in the format of the channel: an e-mail address, a telephone number in international form such as
+        /// `+34600123456` (`sms`, `call`, `whatsapp`), a URL (`slack`, `teams`, `discord`), or a key or name of the
+        /// service.
         address: Address, required, example "ana@example.com";
         /// Name of the recipient, used in messages. Default: none.
         name: OptionalName, nullable, example "Ana";
         /// Only alerts of this severity or higher are sent. Default: `info`.
         minimum_severity as "minimumSeverity": Word<Severity>, nullable, example "warning";
-        /// Hours in which the recipient is notified, in the time zone of the schedule, else of the recipient, else of
-        /// the account. Default: always.
+        /// Hours in which the recipient is notified. A schedule without a time zone uses that of the recipient, or that of
+        /// the account if the recipient has none. Default: always.
         schedule: Object<ScheduleInput>, nullable;
         /// Time zone of the times in messages, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
@@ -199,8 +199,8 @@ impl Member for ChannelWord {
     }
 }
 
-/// A telephone number, or what may be an e-mail address.
-const ADDRESS: &str = r"^([+][1-9][0-9]{6,14}|[^\x00-\x20\x7f-\x9f\s@]+@[^\x00-\x20\x7f-\x9f\s@]+)$";
+/// What may be an address of some channel: no blanks and no control characters.
+const ADDRESS: &str = r"^[^\x00-\x20\x7f-\x9f\s]+$";
 
 /// An address of the recipient's channel.
 pub(in crate::http::routes) enum Address {}
@@ -210,21 +210,19 @@ impl Member for Address {
 
     fn read<'f, 'v>(fields: &'f mut Fields<'v>, name: &'static str) -> Field<'f, 'v, Destination> {
         let channel = fields.raw("channel").nullable().and_then(Value::as_str);
-        let channel = channel.and_then(|text| text.to_ascii_lowercase().parse().ok());
+        let channel: Option<Channel> = channel.and_then(|text| text.to_ascii_lowercase().parse().ok());
         fields.text(name).convert(|text| match channel {
-            Some(Channel::Email) => text.parse().map(Destination::Email).map_err(|_other| AN_ADDRESS.into()),
-            Some(Channel::Sms) => text.parse().map(Destination::Sms).map_err(|_other| A_NUMBER.into()),
+            Some(channel) => Destination::parse(channel, &text).map_err(|error| error.0.into()),
             // The channel's problem was recorded already.
-            None => text.parse().map(Destination::Email).or_else(|_other| {
-                text.parse()
-                    .map(Destination::Sms)
-                    .map_err(|_neither| format!("{AN_ADDRESS}, or {A_NUMBER}").into())
-            }),
+            None => [Channel::EMAIL, Channel::SMS]
+                .into_iter()
+                .find_map(|channel| Destination::parse(channel, &text).ok())
+                .ok_or_else(|| "must be an address of the channel".into()),
         })
     }
 
     fn schema() -> RefOr<Schema> {
-        text(3, EMAIL_MAX, |text| text.pattern(Some(ADDRESS)))
+        text(1, ADDRESS_MAX, |text| text.pattern(Some(ADDRESS)))
     }
 }
 
@@ -354,7 +352,7 @@ impl Part for RecipientInput {
     }
 }
 
-/// Reads what a client sets.
+/// Reads a routing from a request.
 pub(super) fn read_routing(body: &Value) -> ApiResult<AlertRouting> {
     let ignored: [&[_]; 2] = [ENVELOPE, &["isSet", "inForce", "lastModified"]];
     read_body(body, &ignored, |input: AlertRoutingInput, _| {
@@ -376,7 +374,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_problem_is_told_in_its_place() {
+    fn every_problem_is_reported_with_its_pointer() {
         let body = json!({"recipients": [
             {"channel": "email", "address": "nobody"},
             {"channel": "sms", "address": "600 123 456", "units": "metres", "language": "English"},
@@ -405,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_enough() {
+    fn omitted_members_have_defaults() {
         let body = json!({"recipients": [{"channel": "sms", "address": "+34600123456",
             "schedule": {"from": "22:00", "to": "06:00"}}]});
         let routing = read_routing(&body).unwrap();

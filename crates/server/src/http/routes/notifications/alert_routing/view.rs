@@ -5,10 +5,9 @@ use perigee_core::notifications::notification::{Channel, EmailConsent};
 use perigee_core::notifications::routing::{
     AlertRouting, Recipient, RoutedContacts, RoutedUser, RoutedWebhook, RoutingHolder, StoredRouting, Units,
 };
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::http::input::{Word, words};
+use crate::http::prelude::*;
 use crate::http::routes::alerts::view::{ChannelName, SeverityName};
 use crate::http::schedule::ScheduleView;
 
@@ -17,7 +16,7 @@ use crate::http::schedule::ScheduleView;
 #[serde(rename_all = "camelCase")]
 #[schema(as = AlertRouting)]
 pub struct AlertRoutingView {
-    /// Recipients by e-mail address or telephone number. If `isSet` is true and there are no recipients of any kind,
+    /// Recipients by address. If `isSet` is true and there are no recipients of any kind,
     /// the routing notifies nobody.
     recipients: Vec<RecipientView>,
     /// Users of the account who are notified by e-mail.
@@ -35,7 +34,7 @@ pub struct AlertRoutingView {
     /// Which routing applies to alerts of the device: `device`, `group`, `account`, or `none` if none is set. Absent
     /// for groups and the account.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = PlaceName, example = "device", required = false)]
+    #[schema(value_type = RoutingLevelName, example = "device", required = false)]
     in_force: Option<&'static str>,
     /// Time at which the routing was last changed. Null if it was never set.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
@@ -46,8 +45,8 @@ pub struct AlertRoutingView {
 /// several routings apply together. `account`: the account, because neither the device nor its groups have a routing.
 /// `none`: no routing is set, so that only rules and watch lists name recipients.
 #[derive(ToSchema)]
-#[schema(as = AlertRoutingPlace, rename_all = "lowercase")]
-pub enum PlaceName {
+#[schema(as = AlertRoutingLevel, rename_all = "lowercase")]
+pub enum RoutingLevelName {
     /// The routing of the device applies.
     Device,
     /// The routings of the groups of the device apply together.
@@ -63,7 +62,7 @@ pub enum PlaceName {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Recipient)]
 pub struct RecipientView {
-    /// Channel by which the recipient is notified: `email` or `sms`.
+    /// Channel by which the recipient is notified.
     #[schema(value_type = ChannelName, example = "email")]
     channel: &'static str,
     /// E-mail address, or telephone number in international form such as `+34600123456`.
@@ -149,7 +148,7 @@ pub struct EscalationStepView {
     /// Time of the step after the alert was received, in minutes.
     #[schema(example = 10)]
     after_minutes: u32,
-    /// Recipients by e-mail address or telephone number.
+    /// Recipients by address.
     recipients: Vec<RecipientView>,
     /// Users of the account who are notified by e-mail.
     users: Vec<RoutedUserView>,
@@ -162,7 +161,7 @@ pub struct EscalationStepView {
 #[serde(rename_all = "camelCase")]
 #[schema(as = RuleThen)]
 pub struct RuleThenView {
-    /// Recipients by e-mail address or telephone number.
+    /// Recipients by address.
     recipients: Vec<RecipientView>,
     /// Users of the account who are notified by e-mail.
     users: Vec<RoutedUserView>,
@@ -228,14 +227,14 @@ impl AlertRoutingView {
     /// Sets the status of recipients by e-mail, in the order of [`Self::email_addresses`].
     pub(super) fn show_consents(&mut self, consents: &[EmailConsent], to_confirm: &[usize]) {
         let emails =
-            self.recipients.iter_mut().filter(|recipient| recipient.channel == Channel::Email.name());
+            self.recipients.iter_mut().filter(|recipient| recipient.channel == Channel::EMAIL.name());
         for (index, (recipient, consent)) in emails.zip(consents).enumerate() {
             recipient.status = Some(recipient_status(*consent, to_confirm.contains(&index)));
         }
     }
 
     fn emails(&self) -> impl Iterator<Item = &RecipientView> {
-        self.recipients.iter().filter(|recipient| recipient.channel == Channel::Email.name())
+        self.recipients.iter().filter(|recipient| recipient.channel == Channel::EMAIL.name())
     }
 }
 
@@ -254,7 +253,7 @@ pub(in crate::http::routes) const fn recipient_status(
 }
 
 /// The name of the resource whose routing applies.
-pub(super) const fn place_name(holder: Option<RoutingHolder>) -> &'static str {
+pub(super) const fn holder_name(holder: Option<RoutingHolder>) -> &'static str {
     match holder {
         Some(RoutingHolder::Device(_)) => "device",
         Some(RoutingHolder::Group(_)) => "group",

@@ -1,1 +1,0 @@
-import{Gt as e,Ot as t,Q as n,Rt as r,Tt as i,V as a,ct as o,n as s,ot as c,xt as l,zt as u}from"./Button-CYADWrNP.js";import{Jt as d}from"./index-Xo7tLs3s.js";var f=o(`<a class="svelte-xboadp"><!><!></a>`);function p(o,p){u(p,!0);var m=f(),h=i(m);s(h,{name:`back`});var g=t(h);n(g,()=>p.children),e(m),l(e=>a(m,`href`,e),[()=>d(p.to)]),c(o,m),r()}export{p as t};

@@ -1,0 +1,14 @@
+//! Reports: reads the rows of a report from the store in batches, and writes them as a document.
+//!
+//! A report holds one batch of segments, the totals of one page of devices, and one line of sums for each device or group.
+
+mod batch;
+mod devices;
+mod plan;
+mod report;
+mod source;
+
+pub use devices::{DevicePages, ReportDevice};
+pub use plan::{Plan, Selection};
+pub use report::{Report, ReportError, ReportParts};
+pub use source::sum_by_group;

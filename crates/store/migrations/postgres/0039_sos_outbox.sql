@@ -1,0 +1,10 @@
+-- SOS of unknown and expired devices that are not announced yet, written with the message they came in. The account is 0 for
+-- those of which operators are notified. A row is deleted in the transaction that announces it.
+CREATE TABLE sos_outbox (
+    account_id  BIGINT NOT NULL,
+    id          BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    -- What is known of it, a JSON object.
+    notice      TEXT   NOT NULL,
+    PRIMARY KEY (account_id, id)
+);

@@ -1,0 +1,51 @@
+//! Labels of segments, set by users: name, purpose, note and driver.
+
+use perigee_core::access::actor::Actor;
+use perigee_core::error::{Kind, StoreError};
+use perigee_core::events::event::EventKind;
+use perigee_core::id::SegmentId;
+use perigee_core::revision::Revision;
+use perigee_core::store::Result;
+use perigee_core::timeline::{SegmentKind, SegmentLabels, StoredSegment};
+use serde_json::json;
+
+use super::changes::event;
+use super::row::{COLUMNS, REPLACE, values};
+use super::{follow, read};
+use crate::Tx;
+use crate::sql::access::audit;
+use crate::sql::accounts;
+use crate::sql::events::event_append::append_events;
+use crate::sql::query::insert_many;
+
+/// Sets the labels of a segment, if its revision is still `seen`.
+pub(super) async fn set(
+    tx: &Tx,
+    actor: Actor,
+    id: SegmentId,
+    seen: Revision,
+    labels: SegmentLabels,
+) -> Result<StoredSegment> {
+    let account = accounts::lock(tx, actor.scope.account).await?.id;
+    let found = read::find(tx, actor.scope, id).await?;
+    let mut stored = found.ok_or(StoreError::NotFound(Kind::Segment))?;
+    if stored.revision != seen {
+        return Err(StoreError::RevisionMismatch(Kind::Segment));
+    }
+    if stored.labels == labels {
+        return Ok(stored);
+    }
+    let changed = labels.changes_since(&stored.labels).join(", ");
+    stored.labels = labels;
+    stored.revision = stored.revision.next();
+    stored.updated_at = tx.now();
+    stored.change = follow::take_changes(tx, account, 1).await?;
+    let head = format!("INSERT INTO timeline_segment ({COLUMNS})");
+    insert_many(tx, &head, &[values(&stored)], REPLACE).await?;
+    if stored.segment.kind == SegmentKind::Trip {
+        append_events(tx, account, EventKind::TripChanged, vec![event(&stored, &json!({}))]).await?;
+    }
+    audit::record_with(tx, account, &actor.origin, "segment.update", Some(id.to_string()), Some(changed))
+        .await?;
+    Ok(stored)
+}
