@@ -10,15 +10,24 @@ use super::example::example;
 use crate::http::routes::webhooks::deliveries::TEST;
 use crate::webhook::HEADERS;
 
+const RETRIED: &str = "Delivery is retried until the receiver answers with a 2xx status, for up to 72 hours.";
+
 /// The entries, by the `type` of their messages. Examples are made from these schemas.
 pub(super) fn webhooks(schemas: &Value) -> Value {
     let mut entries = Map::new();
     for kind in EventKind::ALL {
         let data = data_schema(*kind);
-        entries.insert(kind.name().to_owned(), entry(kind.name(), kind.description(), &data, schemas));
+        let description = format!(
+            "{}\n\nSent to every webhook that subscribes to this type. {RETRIED}",
+            kind.description()
+        );
+        entries.insert(kind.name().to_owned(), entry(kind.name(), &description, &data, schemas));
     }
-    let description = "A test event, sent by `POST /api/webhooks/{webhookId}/test`.";
-    entries.insert(TEST.to_owned(), entry(TEST, description, &only_id(WebhookId::PREFIX), schemas));
+    let test = format!(
+        "A test event. Sent only to the webhook of `POST /api/webhooks/{{webhookId}}/test`, whatever types it subscribes to. \
+         {RETRIED}"
+    );
+    entries.insert(TEST.to_owned(), entry(TEST, &test, &only_id(WebhookId::PREFIX), schemas));
     Value::Object(entries)
 }
 
@@ -42,10 +51,7 @@ fn entry(name: &str, description: &str, data: &Value, schemas: &Value) -> Value 
         "tags": ["webhooks"],
         "operationId": format!("receive_{}", name.replace('.', "_")),
         "summary": format!("Receive `{name}`"),
-        "description": format!(
-            "{description}\n\nSent to every webhook that subscribes to this type. Delivery is retried until the receiver \
-             answers with a 2xx status, for up to 72 hours."
-        ),
+        "description": description,
         "security": [],
         "parameters": parameters,
         "requestBody": { "required": true, "content": { "application/json": { "schema": schema, "example": example } } },

@@ -30,7 +30,7 @@ pub struct TimelineSettingsView {
     /// Shortest silence that can be a gap, in seconds. Null if it is not set here.
     #[schema(example = 1_800, minimum = 300, maximum = 604_800)]
     least_gap_seconds: Option<u32>,
-    /// Number of usual reporting intervals that a gap lasts at least. Null if it is not set here.
+    /// Shortest gap, as a number of usual reporting intervals. Null if it is not set here.
     #[schema(example = 20, minimum = 2, maximum = 1_000)]
     gap_intervals: Option<u32>,
     /// Speed in km/h up to which the device stands, and a running engine is idling. Null if it is not set here.
@@ -60,7 +60,7 @@ pub struct TimelineSettingsInForceView {
     least_trip: SettingInForceView,
     /// Shortest silence that can be a gap, in seconds.
     least_gap_seconds: SettingInForceView,
-    /// Number of usual reporting intervals that a gap lasts at least.
+    /// Shortest gap, as a number of usual reporting intervals.
     gap_intervals: SettingInForceView,
     /// Speed in km/h up to which the device stands.
     idling_speed: SettingInForceView,
@@ -112,7 +112,7 @@ input! {
         least_trip as "leastTrip": Whole<0, 100_000>, nullable, example null;
         /// Shortest silence that can be a gap, in seconds. Null to inherit it.
         least_gap as "leastGapSeconds": Whole<300, 604_800>, nullable, example null;
-        /// Number of usual reporting intervals of the device that a gap lasts at least. Null to inherit it.
+        /// Shortest gap, as a number of usual reporting intervals of the device. Null to inherit it.
         gap_intervals as "gapIntervals": Whole<2, 1_000>, nullable, example null;
         /// Speed in km/h up to which the device stands, and a running engine is idling. Null to inherit it.
         idling_speed as "idlingSpeed": Whole<0, 50>, nullable, example null;
