@@ -93,7 +93,6 @@ impl Run {
                 flips: 0,
                 freezes: 0,
                 stalls: 0,
-                accounts_held: 0,
                 silence: Silence::default(),
                 counts: Ledger::default().counts,
                 found: Found::default(),
@@ -192,7 +191,6 @@ impl Run {
             let name = format!("frozen-{cycle}");
             let silence = freeze(&self.server, &self.shared, database, &name).await?;
             self.summary.stalls += u32::from(silence.is_stall());
-            self.summary.accounts_held += u32::from(silence.is_account_held);
             self.summary.silence = self.summary.silence.max(silence);
         }
         if is_due(cycle, DATABASE_EVERY)

@@ -18,7 +18,8 @@ use crate::client::{Shared, locked};
 
 /// How long the node is stopped: less than the time after which PostgreSQL ends its transaction.
 const STOPPED_FOR: Duration = Duration::from_secs(4);
-/// The longest time in which the first node may acknowledge nothing, beyond the longest wait of the control.
+/// The longest time in which the first node may acknowledge nothing, beyond the longest wait of the control. PostgreSQL
+/// ends a change of an account in which the second node was stopped after 1.5 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(2);
 /// Pause between two looks at the acknowledgements, and between two commits of the control.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -32,13 +33,6 @@ const HOLDERS: &str = "SELECT format('%s, idle for %s: %s; last statement: %s', 
     FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid AND l.granted AND l.locktype <> 'virtualxid' \
     WHERE a.datname = current_database() AND a.state LIKE 'idle in transaction%' \
     GROUP BY a.pid, a.state, a.state_change, a.query";
-/// Whether the stopped node holds the exclusive lock of an account for anything but locations, for example because its
-/// rule engine was saving a round. Locations of the account then wait, as `docs/operations/several-nodes.md` says.
-const HOLDS_ACCOUNT: &str = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity a JOIN pg_locks l ON l.pid = a.pid \
-    WHERE a.datname = current_database() AND a.state LIKE 'idle in transaction%' \
-    AND a.state_change < clock_timestamp() - INTERVAL '1 second' \
-    AND l.locktype = 'advisory' AND l.objsubid = 1 AND l.mode = 'ExclusiveLock' AND l.granted \
-    AND a.query NOT LIKE '%device_live%' AND a.query NOT LIKE '%location_log%')";
 /// Connections that write to the node, so that it is most likely in the middle of a commit.
 const WRITERS: usize = 8;
 
@@ -49,23 +43,17 @@ pub(crate) struct Silence {
     pub(crate) service: Duration,
     /// Without a commit of the control.
     pub(crate) control: Duration,
-    /// Whether the node was stopped while it changed the account, so that locations had to wait.
-    pub(crate) is_account_held: bool,
 }
 
 impl Silence {
     /// Whether the first node waited for the stopped one though it did not have to, and not only for the machine.
     pub(crate) fn is_stall(self) -> bool {
-        !self.is_account_held && self.service > SILENCE_MAX + self.control
+        self.service > SILENCE_MAX + self.control
     }
 
     /// The longer of both times.
     pub(crate) fn max(self, other: Self) -> Self {
-        Self {
-            service: self.service.max(other.service),
-            control: self.control.max(other.control),
-            is_account_held: self.is_account_held || other.is_account_held,
-        }
+        Self { service: self.service.max(other.service), control: self.control.max(other.control) }
     }
 }
 
@@ -82,8 +70,7 @@ pub(crate) async fn freeze(server: &Server, shared: &Shared, database: &str, nam
     signal(&node, "STOP")?;
     let change = tokio::spawn(change(server.address.clone(), server.token.clone(), format!("{name}-change")));
     let (service, control) = tokio::join!(longest_silence(shared, database), longest_control(database));
-    let (service, is_account_held) = service?;
-    let silence = Silence { service, control: control?, is_account_held };
+    let silence = Silence { service: service?, control: control? };
     signal(&node, "CONT")?;
     writers.abort_all();
     node.kill()?;
@@ -99,12 +86,11 @@ fn signal(node: &Server, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// The longest time without an acknowledgement of the first node while the other one is stopped, and whether that one
-/// holds the lock of the account.
-async fn longest_silence(shared: &Shared, database: &str) -> Result<(Duration, bool)> {
+/// The longest time without an acknowledgement of the first node while the other one is stopped.
+async fn longest_silence(shared: &Shared, database: &str) -> Result<Duration> {
     let begun = Instant::now();
     let (mut last, mut since) = (locked(&shared.ledger).counts.acknowledged, Instant::now());
-    let (mut longest, mut is_reported, mut is_held) = (Duration::ZERO, false, false);
+    let (mut longest, mut is_reported) = (Duration::ZERO, false);
     while begun.elapsed() < STOPPED_FOR {
         tokio::time::sleep(LOOK_EVERY).await;
         let now = locked(&shared.ledger).counts.acknowledged;
@@ -113,14 +99,14 @@ async fn longest_silence(shared: &Shared, database: &str) -> Result<(Duration, b
             (last, since) = (now, Instant::now());
         } else if since.elapsed() > SILENCE_MAX && !is_reported {
             is_reported = true;
-            is_held = report_holders(database).await?;
+            report_holders(database).await?;
         }
     }
-    Ok((longest, is_held))
+    Ok(longest)
 }
 
-/// Prints who holds locks of the database without doing anything. Returns whether one of them is that of the account.
-async fn report_holders(database: &str) -> Result<bool> {
+/// Prints who holds locks of the database without doing anything.
+async fn report_holders(database: &str) -> Result<()> {
     let client = connect(database).await?;
     let holders = client.query(HOLDERS, &[]).await?;
     eprintln!(
@@ -130,7 +116,7 @@ async fn report_holders(database: &str) -> Result<bool> {
     for holder in holders {
         eprintln!("    {}", holder.get::<_, String>(0));
     }
-    Ok(client.query_one(HOLDS_ACCOUNT, &[]).await?.get(0))
+    Ok(())
 }
 
 /// The longest time between two commits of the control during the same time.
@@ -180,12 +166,10 @@ mod tests {
         let silence = |service, control| Silence {
             service: Duration::from_millis(service),
             control: Duration::from_millis(control),
-            is_account_held: false,
         };
         assert!(!silence(1_900, 10).is_stall());
         assert!(silence(2_100, 10).is_stall());
         assert!(!silence(2_900, 1_000).is_stall());
         assert!(silence(3_900, 1_000).is_stall());
-        assert!(!Silence { is_account_held: true, ..silence(3_900, 10) }.is_stall());
     }
 }

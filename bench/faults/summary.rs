@@ -20,8 +20,6 @@ pub(crate) struct Summary {
     /// How often a second node was stopped, and how often the first one stalled meanwhile.
     pub(crate) freezes: u32,
     pub(crate) stalls: u32,
-    /// How often the second node was stopped while it changed the account.
-    pub(crate) accounts_held: u32,
     /// The longest silence of the first node and the longest wait of the control, over all of these times.
     pub(crate) silence: Silence,
     pub(crate) counts: Counts,
@@ -40,9 +38,6 @@ pub(crate) fn table(summaries: &[Summary]) -> String {
         ("database killed", |each| each.database_kills.to_string()),
         ("bits flipped in the store", |each| each.flips.to_string()),
         ("second node stopped for 4 s", |each| each.freezes.to_string()),
-        ("of these, while it changed the account, and the first node had to wait", |each| {
-            each.accounts_held.to_string()
-        }),
         ("longest silence of the first node meanwhile, ms", |each| {
             each.silence.service.as_millis().to_string()
         }),

@@ -12,7 +12,7 @@ use crate::stage::Stage;
 const VALUES: usize = 499_990;
 const VALUE: &str = r#""123456789012","#;
 /// Objects of a body: a little below the limit on the memory of a parsed document.
-const OBJECTS: usize = 230_000;
+const OBJECTS: usize = 172_000;
 /// Simultaneous bodies of each of the two users.
 const BODIES_EACH: usize = 50;
 

@@ -185,6 +185,13 @@ impl Kind {
     }
 }
 
+impl Kind {
+    /// Whether its word is a plural.
+    pub const fn is_plural(self) -> bool {
+        matches!(self, Self::Messaging | Self::Preferences | Self::TimelineSettings)
+    }
+}
+
 impl std::fmt::Display for Kind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.word())

@@ -78,6 +78,8 @@ pub struct Tx {
     failed: AtomicBool,
     /// The account locked last: most jobs lock one account several times.
     locked: AtomicI64,
+    /// Whether an account was locked beside submissions, and the numbers of events are not announced yet.
+    must_announce: AtomicBool,
     context: TxContext,
     after_commit: Mutex<Vec<AfterCommit>>,
     /// What the transaction adds for those who wait for commits.
@@ -116,6 +118,7 @@ impl Tx {
             now,
             failed: AtomicBool::new(false),
             locked: AtomicI64::new(NO_ACCOUNT),
+            must_announce: AtomicBool::new(false),
             context,
             after_commit: Mutex::default(),
             additions: Mutex::default(),
@@ -289,7 +292,8 @@ impl Tx {
     }
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
-    /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. On SQLite
+    /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. Only for
+    /// changes of what submissions rely on; others take [`Self::lock_account_beside`]. On SQLite
     /// every write job has the whole database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
         let is_locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
@@ -299,6 +303,42 @@ impl Tx {
             let lock = postgres::account_lock::lock(session, account).boxed().await;
             self.note("the lock of an account", lock)?;
             self.locked.store(account.as_i64(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Locks this account against all changes, but not against submissions of locations, until the end of the
+    /// transaction: for changes of nothing that submissions rely on. Has no effect if the account is locked, and
+    /// [`Self::lock_account`] has none after it.
+    pub(crate) async fn lock_account_beside(&self, account: AccountId) -> Result<(), DbError> {
+        let is_locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
+        if let Some(session) = self.as_postgres().filter(|_| !is_locked) {
+            self.admit(&[])?;
+            let lock = postgres::account_lock::lock_beside(session, account).boxed().await;
+            self.note("the second lock of an account", lock)?;
+            self.locked.store(account.as_i64(), Ordering::Relaxed);
+            self.must_announce.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Limits how long statements wait for a locked row: a node that hangs may hold it. A job that fails for this may be
+    /// repeated, see [`Locked`](crate::error::Locked).
+    pub(crate) async fn wait_briefly_for_rows(&self) -> Result<(), DbError> {
+        if self.engine() == Engine::Postgres {
+            self.query("SELECT set_config('lock_timeout', '250ms', true)", &[]).await?;
+        }
+        Ok(())
+    }
+
+    /// Must be called before events are appended: readers of the logs then stop before their numbers until the commit,
+    /// if submissions draw numbers meanwhile.
+    pub(crate) async fn announce_events(&self) -> Result<(), DbError> {
+        if self.must_announce.swap(false, Ordering::Relaxed)
+            && let Some(session) = self.as_postgres()
+        {
+            let announced = postgres::account_lock::announce(session).boxed().await;
+            self.note("the announcement of events", announced)?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Storage that raw messages use, by gateway and device.
 
 use crate::id::{AccountId, DeviceId, GatewayId};
+use crate::time::Timestamp;
 
 /// When a raw message is stored, in addition to the locations that were read from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,25 @@ pub struct RawUsage {
     pub dropped: u64,
     /// Size of the messages that were not stored, in bytes.
     pub dropped_bytes: u64,
+}
+
+/// Raw messages that all nodes have stored since midnight UTC, of one sender or of a whole account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredToday {
+    /// The account that the messages belong to.
+    pub account: AccountId,
+    /// Gateway and device, as in [`RawUsage`]; `None` for the sum of the account.
+    pub sender: Option<(Option<GatewayId>, Option<DeviceId>)>,
+    /// Midnight UTC.
+    pub since: Timestamp,
+    /// When the sums were read.
+    pub at: Timestamp,
+    /// Number of messages.
+    pub kept: u64,
+    /// Their size in bytes.
+    pub kept_bytes: u64,
+    /// Size of those that stored nothing new, in bytes.
+    pub unused_bytes: u64,
 }
 
 /// Raw messages of one gateway or device, with the name of the account for operators.

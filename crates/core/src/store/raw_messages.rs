@@ -6,7 +6,7 @@ use super::Result;
 use crate::access::actor::Scope;
 use crate::gateways::gateway::{MessageFilter, NewMessage, RawMessage, Reporter};
 use crate::gateways::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
-use crate::gateways::raw_usage::{ListedUsage, RawUsage};
+use crate::gateways::raw_usage::{ListedUsage, RawUsage, StoredToday};
 use crate::id::MessageId;
 use crate::page::{Page, PageRequest};
 
@@ -47,8 +47,9 @@ pub trait RawMessages: Send + Sync {
     /// there.
     async fn set_message_result(&self, message: &RawMessage) -> Result<bool>;
 
-    /// Adds the raw messages that a node stored to the current day.
-    async fn save_raw_usage(&self, usage: Vec<RawUsage>) -> Result<()>;
+    /// Adds the raw messages that a node stored to the current day. Returns what all nodes have stored on this day of
+    /// the same senders, and of their accounts.
+    async fn save_raw_usage(&self, usage: Vec<RawUsage>) -> Result<Vec<StoredToday>>;
 
     /// The gateways and devices whose messages took the most space in the last [`RawUsage::DAYS`] days, those with the
     /// most bytes first.

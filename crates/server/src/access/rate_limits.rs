@@ -31,6 +31,8 @@ pub struct RateLimits {
     datagrams: TokenBuckets<IpAddr>,
     device_messages: TokenBuckets<DeviceId>,
     examined_datagrams: TokenBuckets<DeviceId>,
+    examined_of_address: TokenBuckets<IpAddr>,
+    examined_of_all: TokenBuckets<()>,
     device_alarms: TokenBuckets<DeviceId>,
     gateway_requests: TokenBuckets<GatewayId>,
 }
@@ -58,6 +60,10 @@ const DATAGRAMS: (u32, u32) = (1_000, 5_000);
 const DEVICE_MESSAGES: (u32, u32) = (200, 2_000);
 /// Rate of datagrams of one device above all other limits that are decoded to look for an SOS, per second, and burst.
 const EXAMINED_DATAGRAMS: (u32, u32) = (200, 400);
+/// The same for one address above its limit, from ports that are not those of known devices; and for all such addresses
+/// together, because the address of a datagram can be forged.
+const EXAMINED_OF_ADDRESS: (u32, u32) = (50, 500);
+const EXAMINED_OF_ALL: (u32, u32) = (500, 2_000);
 /// Rate of datagrams with an SOS of one device that are stored above its other limits, per second, and burst.
 const DEVICE_ALARMS: (u32, u32) = (1, 20);
 /// Rate of requests to the URL of one gateway, per second, and burst. A provider sends for all devices of an account.
@@ -124,6 +130,11 @@ impl RateLimits {
                 EXAMINED_DATAGRAMS.0,
                 EXAMINED_DATAGRAMS.1,
             )),
+            examined_of_address: TokenBuckets::new(Quota::per_second(
+                EXAMINED_OF_ADDRESS.0,
+                EXAMINED_OF_ADDRESS.1,
+            )),
+            examined_of_all: TokenBuckets::new(Quota::per_second(EXAMINED_OF_ALL.0, EXAMINED_OF_ALL.1)),
             device_alarms: TokenBuckets::new(Quota::per_second(DEVICE_ALARMS.0, DEVICE_ALARMS.1)),
             gateway_requests: TokenBuckets::new(Quota::per_second(GATEWAY_REQUESTS.0, GATEWAY_REQUESTS.1)),
         }
@@ -283,6 +294,12 @@ impl RateLimits {
         self.examined_datagrams.take(&device, self.now()).allowed
     }
 
+    /// Whether one more datagram of an address that sends too many is decoded to look for an SOS.
+    pub fn examined_datagram_from(&self, address: IpAddr) -> bool {
+        self.examined_of_address.take(&source(address), self.now()).allowed
+            && self.examined_of_all.take(&(), self.now()).allowed
+    }
+
     /// Whether one more SOS of a device that sends too many is accepted.
     pub fn device_alarm(&self, device: DeviceId) -> bool {
         self.device_alarms.take(&device, self.now()).allowed
@@ -311,6 +328,21 @@ mod tests {
         assert_eq!(opened, 500);
         assert_eq!(view("one", 2_000).policy, "link");
         assert!(view("other", 2_001).allowance.allowed);
+    }
+
+    #[test]
+    fn few_datagrams_above_the_rates_are_decoded_of_one_address_and_of_all() {
+        let limits: crate::config::Config =
+            toml::from_str(include_str!("../../../../config.default.toml")).unwrap();
+        let clock = MockClock::at(Timestamp::from_millis(1_000_000));
+        let rates = RateLimits::new(&limits.limits, Arc::new(clock.clone()));
+        let examined = |address: u32| {
+            (0..1_000).filter(|_| rates.examined_datagram_from(IpAddr::from(address.to_be_bytes()))).count()
+        };
+        assert_eq!((examined(1), examined(1), examined(2)), (500, 0, 500));
+        assert_eq!((3..100).map(examined).sum::<usize>(), 1_000, "of forged addresses");
+        clock.advance_seconds(1);
+        assert_eq!(examined(1), 50);
     }
 
     #[test]

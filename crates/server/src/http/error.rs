@@ -67,7 +67,11 @@ impl ApiError {
 pub fn not_found(kind: Kind) -> ApiError {
     ApiError::new(
         ErrorCode::NotFound,
-        format!("The {kind} does not exist, or you may not see it. Check the ID."),
+        if kind.is_plural() {
+            format!("The {kind} do not exist, or you may not see them. Check the ID.")
+        } else {
+            format!("The {kind} does not exist, or you may not see it. Check the ID.")
+        },
     )
 }
 
@@ -231,7 +235,11 @@ impl From<StoreError> for ApiError {
             StoreError::NotFound(kind) => not_found(kind),
             StoreError::RevisionMismatch(kind) => Self::new(
                 ErrorCode::PreconditionFailed,
-                format!("The {kind} was changed in the meantime. Read it again and repeat the change."),
+                if kind.is_plural() {
+                    format!("The {kind} were changed in the meantime. Read them again and repeat the change.")
+                } else {
+                    format!("The {kind} was changed in the meantime. Read it again and repeat the change.")
+                },
             ),
             StoreError::Taken(Unique::Email) => {
                 Self::new(ErrorCode::EmailTaken, "Another user has this e-mail address. Use another address.")
@@ -289,6 +297,9 @@ impl From<StoreError> for ApiError {
                     "A user is limited to this {kind}. Change that user's \"group\" or \"deviceId\", or delete the user, first."
                 ),
             ),
+            StoreError::OutOfReach(Kind::Geofence) => forbidden(
+                "This geofence was created by a user who sees other devices than you, so you cannot change it. Ask a user who sees the whole account.",
+            ),
             StoreError::OutOfReach(kind) => forbidden(format!(
                 "This {kind} also concerns devices that you may not see. Ask a user who sees the whole account."
             )),
@@ -321,7 +332,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::CursorExpired => Self::new(
                 ErrorCode::CursorExpired,
-                "The cursor points to events that are no longer stored. Load all data again and continue with the new cursor.",
+                "What follows this cursor is no longer stored completely. Load all data again and continue with the new cursor.",
             ),
             StoreError::Unavailable(cause) => unavailable(cause),
             StoreError::Unknown(cause) => unknown(cause),
@@ -338,5 +349,35 @@ impl IntoResponse for ApiError {
         response.headers_mut().extend(self.headers.iter().cloned());
         response.extensions_mut().insert(self);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_name_what_they_are_about() {
+        let check = |error: StoreError, expect: &str| assert_eq!(ApiError::from(error).message, expect);
+        check(
+            StoreError::RevisionMismatch(Kind::Messaging),
+            "The notification settings were changed in the meantime. Read them again and repeat the change.",
+        );
+        check(
+            StoreError::RevisionMismatch(Kind::Rule),
+            "The rule was changed in the meantime. Read it again and repeat the change.",
+        );
+        check(
+            StoreError::NotFound(Kind::TimelineSettings),
+            "The timeline settings do not exist, or you may not see them. Check the ID.",
+        );
+        check(
+            StoreError::OutOfReach(Kind::Geofence),
+            "This geofence was created by a user who sees other devices than you, so you cannot change it. Ask a user who sees the whole account.",
+        );
+        check(
+            StoreError::CursorExpired,
+            "What follows this cursor is no longer stored completely. Load all data again and continue with the new cursor.",
+        );
     }
 }

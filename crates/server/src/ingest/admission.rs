@@ -54,6 +54,12 @@ impl Admission {
         self.rates.examined_datagram(device)
     }
 
+    /// Whether a datagram from a port that is not that of a known device is decoded although its address sends too many, to
+    /// store it if it is an SOS: a tracker may have a new port, or the service may have been restarted.
+    pub fn examines_datagram_from(&self, address: IpAddr) -> bool {
+        self.rates.examined_datagram_from(address)
+    }
+
     /// Whether an SOS of this device is stored although the device sends too many messages.
     pub fn admits_sos_of(&self, device: DeviceId) -> bool {
         self.rates.device_alarm(device)

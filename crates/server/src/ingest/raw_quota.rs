@@ -1,5 +1,8 @@
 //! Quotas of raw messages: how many bytes of a device, a gateway and an account are stored per day. The content of a
 //! message is always stored. Beyond a quota its bytes are not stored, which is counted and shown to operators.
+//!
+//! Each node decides from memory. When it saves its counts, it learns what the other nodes have stored of the same
+//! senders and accounts, and charges that to its quotas too.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::MessageResult;
-use perigee_core::gateways::raw_usage::{Keep, RawUsage};
+use perigee_core::gateways::raw_usage::{Keep, RawUsage, StoredToday};
 use perigee_core::id::{AccountId, DeviceId, GatewayId};
 use perigee_core::store::Store;
-use perigee_core::time::{Clock, Monotonic};
+use perigee_core::time::{Clock, Monotonic, Timestamp};
 
 use crate::access::{Quota, TokenBuckets};
 
@@ -25,6 +28,10 @@ const DAY_US: i64 = 24 * 60 * 60 * 1_000_000;
 const UNUSED_PART: u32 = 4;
 /// Maximum number of senders until the next save; further ones are not counted.
 const COUNTED_MAX: usize = 20_000;
+
+/// Maximum number of senders and accounts whose messages on other nodes are known; those of further ones are not
+/// charged.
+const KNOWN_MAX: usize = 50_000;
 
 /// Maximum raw messages per day, in MiB; 0 for no limit.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +59,37 @@ struct Buckets {
     account: Option<TokenBuckets<AccountId>>,
 }
 
+/// A sender, or an account without one.
+type Key = (AccountId, Option<(Option<GatewayId>, Option<DeviceId>)>);
+
+/// What all nodes had stored since midnight when this node last saved its counts.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    kept: u64,
+    kept_bytes: u64,
+    unused_bytes: u64,
+}
+
+impl Sums {
+    const fn of(stored: &StoredToday) -> Self {
+        Self { kept: stored.kept, kept_bytes: stored.kept_bytes, unused_bytes: stored.unused_bytes }
+    }
+
+    fn add(&mut self, usage: &RawUsage) {
+        self.kept += usage.kept;
+        self.kept_bytes += usage.kept_bytes;
+        self.unused_bytes += usage.unused_bytes;
+    }
+
+    const fn minus(self, other: Self) -> Self {
+        Self {
+            kept: self.kept.saturating_sub(other.kept),
+            kept_bytes: self.kept_bytes.saturating_sub(other.kept_bytes),
+            unused_bytes: self.unused_bytes.saturating_sub(other.unused_bytes),
+        }
+    }
+}
+
 /// The rest of every quota, and the counts since the last save.
 pub struct RawQuota {
     clock: Arc<dyn Clock>,
@@ -60,6 +98,8 @@ pub struct RawQuota {
     disk_is_full: AtomicBool,
     limit_is_near: AtomicBool,
     counted: Mutex<HashMap<RawSender, RawUsage>>,
+    /// With the midnight since which they count.
+    known: Mutex<HashMap<Key, (Timestamp, Sums)>>,
 }
 
 fn buckets<K: Eq + std::hash::Hash + Clone>(mib: u32, part: u32) -> Option<TokenBuckets<K>> {
@@ -102,6 +142,30 @@ impl Buckets {
             buckets.spend(&sender.account, tokens, now);
         }
     }
+
+    /// Charges bytes that other nodes have stored, without what was refilled within this time.
+    fn charge(&self, (account, sender): Key, bytes: u64, refilled_us: i64, now: Monotonic) {
+        fn spend<K: Eq + std::hash::Hash + Clone>(
+            buckets: Option<&TokenBuckets<K>>,
+            key: Option<K>,
+            (bytes, refilled_us): (u64, i64),
+            now: Monotonic,
+        ) {
+            let Some((buckets, key)) = buckets.zip(key) else { return };
+            let refilled = u64::try_from(refilled_us / buckets.quota().interval_us).unwrap_or(0);
+            let tokens = (bytes / TOKEN as u64).saturating_sub(refilled);
+            // A bucket that is empty for a day is as good as one that is empty for longer.
+            buckets.spend(&key, u32::try_from(tokens).unwrap_or(u32::MAX).min(buckets.quota().burst), now);
+        }
+        let amount = (bytes, refilled_us);
+        match sender {
+            Some((gateway, device)) => {
+                spend(self.gateway.as_ref(), gateway, amount, now);
+                spend(self.device.as_ref(), device, amount, now);
+            }
+            None => spend(self.account.as_ref(), Some(account), amount, now),
+        }
+    }
 }
 
 impl RawQuota {
@@ -113,6 +177,7 @@ impl RawQuota {
             disk_is_full: AtomicBool::new(false),
             limit_is_near: AtomicBool::new(false),
             counted: Mutex::default(),
+            known: Mutex::default(),
         }
     }
 
@@ -193,17 +258,58 @@ impl RawQuota {
         self.has_room()
     }
 
-    /// Saves the storage used by raw messages. Counts that could not be saved are lost.
+    /// Saves the storage used by raw messages, and charges what other nodes have stored meanwhile. Counts that could not
+    /// be saved are lost.
     pub async fn save(&self, store: &dyn Store) -> Result<(), StoreError> {
         let usage = self.take();
-        if usage.is_empty() { Ok(()) } else { store.save_raw_usage(usage).await }
+        if !usage.is_empty() {
+            let stored = store.save_raw_usage(usage.clone()).await?;
+            self.charge_others(&usage, &stored);
+        }
+        Ok(())
     }
 
     fn take(&self) -> Vec<RawUsage> {
         let mut usage: Vec<RawUsage> = self.counted.lock().drain().map(|(_, usage)| usage).collect();
-        // In the order in which all transactions lock accounts.
-        usage.sort_by_key(|usage| usage.account.as_i64());
+        // In the order in which all nodes lock rows.
+        let id = |id: Option<i64>| id.unwrap_or(0);
+        usage.sort_by_key(|usage| {
+            let (gateway, device) =
+                (usage.gateway.map(GatewayId::as_i64), usage.device.map(DeviceId::as_i64));
+            (usage.account.as_i64(), id(gateway), id(device))
+        });
         usage
+    }
+
+    /// Charges what other nodes have stored since this node last saved, or since midnight if it did not save today. In the
+    /// latter case that includes what this node stored before it was restarted.
+    fn charge_others(&self, saved: &[RawUsage], stored: &[StoredToday]) {
+        let mut own: HashMap<Key, Sums> = HashMap::new();
+        for usage in saved {
+            own.entry((usage.account, Some((usage.gateway, usage.device)))).or_default().add(usage);
+            own.entry((usage.account, None)).or_default().add(usage);
+        }
+        let now = self.clock.monotonic();
+        let mut known = self.known.lock();
+        for one in stored {
+            let (key, sums) = ((one.account, one.sender), Sums::of(one));
+            if known.len() >= KNOWN_MAX && !known.contains_key(&key) {
+                known.retain(|_, (since, _)| *since == one.since);
+                if known.len() >= KNOWN_MAX {
+                    continue;
+                }
+            }
+            let before = known.insert(key, (one.since, sums)).filter(|(since, _)| *since == one.since);
+            let refilled_us = match before {
+                Some(_) => 0,
+                None => one.at.as_millis().saturating_sub(one.since.as_millis()).saturating_mul(1_000),
+            };
+            let before = before.map_or_else(Sums::default, |(_, sums)| sums);
+            let others = sums.minus(before).minus(own.get(&key).copied().unwrap_or_default());
+            let bytes = others.kept_bytes.saturating_add(others.kept.saturating_mul(ROW_BYTES as u64));
+            self.all.charge(key, bytes, refilled_us, now);
+            self.unused.charge(key, others.unused_bytes, refilled_us, now);
+        }
     }
 }
 

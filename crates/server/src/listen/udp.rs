@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use perigee_core::id::DeviceId;
 use perigee_gateways::{Context, Options, Protocol, sniff};
 use tokio::net::UdpSocket;
-use tokio::sync::{Mutex as AsyncMutex, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -22,9 +22,11 @@ use crate::ingest::Ingest;
 
 /// The maximum size of a datagram.
 const DATAGRAM_MAX: usize = 65_535;
-/// Maximum number of datagrams of a socket that are processed at the same time; further ones are dropped, and their
-/// trackers send them again.
+/// Maximum number of datagrams of a socket that are processed at the same time. Of further ones only an SOS is stored;
+/// trackers send the others again.
 const AT_ONCE: usize = 512;
+/// Maximum number of further datagrams that are processed at the same time to look for an SOS.
+const EXAMINED_AT_ONCE: usize = 128;
 
 /// Maximum number of remembered senders: some protocols identify the device only in their first datagram.
 const SENDERS_MAX: usize = 10_000;
@@ -47,13 +49,15 @@ impl Default for Senders {
 impl Senders {
     /// What of a datagram is accepted; `None` if it is dropped. If its address sends too many, it is accepted from the
     /// address and port of a known device that is within its own rate. Otherwise others behind the same address could
-    /// suppress its SOS. The session is not locked for this, because it is locked while a datagram is stored or a command
+    /// suppress its SOS. Of other ports, an SOS is accepted within an allowance of the address. The session is not locked for this, because it is locked while a datagram is stored or a command
     /// is sent.
     fn admit(&self, ingest: &Ingest, peer: SocketAddr) -> Option<Admitted> {
         if ingest.admission.admits_datagram(peer.ip()) {
             return Some(Admitted::All);
         }
-        let device = self.0.lock().get(&peer).map(|known| known.device)?;
+        let Some(device) = self.0.lock().get(&peer).map(|known| known.device) else {
+            return ingest.admission.examines_datagram_from(peer.ip()).then_some(Admitted::Sos);
+        };
         if ingest.admission.admits_datagram_of(device) {
             return Some(Admitted::All);
         }
@@ -90,7 +94,7 @@ impl Datagrams {
     pub(super) async fn serve(self) {
         let senders = Arc::new(self.senders);
         let mut buffer = vec![0_u8; DATAGRAM_MAX];
-        let at_once = Arc::new(Semaphore::new(AT_ONCE));
+        let places = Places::default();
         loop {
             let received = tokio::select! {
                 received = self.socket.recv_from(&mut buffer) => received,
@@ -108,7 +112,7 @@ impl Datagrams {
                 dropped(protocol);
                 continue;
             };
-            let Ok(permit) = Arc::clone(&at_once).try_acquire_owned() else {
+            let Some((permit, admitted)) = places.take(admitted) else {
                 dropped(protocol);
                 continue;
             };
@@ -128,6 +132,29 @@ impl Datagrams {
                 }
                 drop(permit);
             });
+        }
+    }
+}
+
+/// How many datagrams of a socket are processed at the same time.
+struct Places {
+    all: Arc<Semaphore>,
+    examined: Arc<Semaphore>,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self { all: Arc::new(Semaphore::new(AT_ONCE)), examined: Arc::new(Semaphore::new(EXAMINED_AT_ONCE)) }
+    }
+}
+
+impl Places {
+    /// A place for a datagram, and what of it is accepted there; `None` if it is dropped.
+    fn take(&self, admitted: Admitted) -> Option<(OwnedSemaphorePermit, Admitted)> {
+        let take = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned().ok();
+        match take(&self.all) {
+            Some(place) => Some((place, admitted)),
+            None => take(&self.examined).map(|place| (place, Admitted::Sos)),
         }
     }
 }
@@ -189,4 +216,21 @@ async fn replies(
         None => {}
     }
     (replies, begins.then_some(sender))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_sos_has_a_place_when_all_others_are_taken() {
+        let places = Places::default();
+        let taken: Vec<_> = (0..AT_ONCE).map(|_| places.take(Admitted::All).unwrap()).collect();
+        assert!(taken.iter().all(|(_, admitted)| *admitted == Admitted::All));
+        let examined: Vec<_> = (0..EXAMINED_AT_ONCE).map(|_| places.take(Admitted::All).unwrap()).collect();
+        assert!(examined.iter().all(|(_, admitted)| *admitted == Admitted::Sos));
+        assert!(places.take(Admitted::Sos).is_none(), "memory is bounded");
+        drop(taken);
+        assert_eq!(places.take(Admitted::All).unwrap().1, Admitted::All);
+    }
 }

@@ -1,4 +1,4 @@
-//! The accept loop: admits connections within the limits and hands each to its own task.
+//! The accept loop: admits connections within the limits and hands each to its own task when it is its turn.
 
 use std::convert::Infallible;
 use std::io;
@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
+use futures_util::future::join_all;
 use http::Request;
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
@@ -22,6 +24,7 @@ use super::listener::Listener;
 use super::shutdown::{Lifecycle, ShutdownReport};
 use super::threads::Threads;
 use super::tls::Tls;
+use super::turns::Turns;
 
 /// Serves `service` on `listener`, with TLS if given, until `shutdown` resolves; then stops
 /// accepting, lets accepted work finish within the configured time and reports the result of all
@@ -54,16 +57,21 @@ where
             config: Arc::clone(&config),
         },
         service,
+        turns: Turns::new(),
     };
     let stop_watching = CancellationToken::new();
     let mut watching = pin!(watch_certificate(tls, config.certificate_check_interval, stop_watching.clone()));
     tokio::select! {
         () = server.accept_forever(&listener) => {}
+        () = server.start_in_turn() => {}
         () = &mut watching => {}
         () = shutdown => {}
     }
     // Closed before anything is waited for: from here on new connections are refused.
     drop(listener);
+    for accepted in server.turns.take(usize::MAX) {
+        server.start(accepted);
+    }
     stop_watching.cancel();
     watching.await;
     server.lifecycle.drain(config.shutdown_timeout, &server.shared.counters).await
@@ -82,6 +90,15 @@ struct Server<S> {
     lifecycle: Lifecycle,
     shared: Shared,
     service: S,
+    turns: Turns<Accepted>,
+}
+
+/// A connection that has not begun.
+#[derive(Debug)]
+struct Accepted {
+    stream: TcpStream,
+    peer: SocketAddr,
+    permit: Permit,
 }
 
 impl<S> Server<S>
@@ -96,7 +113,7 @@ where
                 Ok((stream, peer)) => {
                     backoff = Backoff::default();
                     match self.limits.admit(peer.ip()) {
-                        Ok(permit) => self.start(stream, peer, permit),
+                        Ok(permit) => self.turns.push(peer.ip(), Accepted { stream, peer, permit }),
                         Err(refusal) => {
                             self.shared.counters.refused(refusal.label());
                             tracing::debug!(%peer, limit = refusal.label(), "connection refused");
@@ -114,7 +131,23 @@ where
         }
     }
 
-    fn start(&self, stream: TcpStream, peer: SocketAddr, permit: Permit) {
+    /// Starts accepted connections, as fast as the threads take them.
+    async fn start_in_turn(&self) {
+        loop {
+            let mut runtimes: Vec<Handle> = Vec::new();
+            for accepted in self.turns.next().await {
+                let runtime = self.start(accepted);
+                if runtimes.iter().all(|other| other.id() != runtime.id()) {
+                    runtimes.push(runtime);
+                }
+            }
+            // A thread takes what it is given in order, so this ends when it has begun these connections.
+            join_all(runtimes.into_iter().map(|runtime| runtime.spawn(async {}))).await;
+        }
+    }
+
+    /// Starts a connection, and returns where it is served.
+    fn start(&self, Accepted { stream, peer, permit }: Accepted) -> Handle {
         let shared = self.shared.clone();
         let service = self.service.clone();
         let phases = self.lifecycle.follow();
@@ -136,6 +169,7 @@ where
             // The server waits until every connection has dropped its `phases`, which it does after it is counted.
             drop(phases);
         });
+        runtime
     }
 }
 

@@ -32,6 +32,7 @@ mod slow_io;
 mod slow_reader;
 mod threads;
 mod tls;
+mod turns;
 
 pub use accept::serve;
 pub use config::{Http2Config, ServeConfig, UnreadableAnswer};

@@ -1,8 +1,13 @@
 //! The limits on connections, and their metrics.
 
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex};
+
+use axum::Extension;
 use metrics_exporter_prometheus::PrometheusBuilder;
-use perigee_server::serve::{CloseReason, ServeConfig, TrustedProxies};
-use tokio::net::TcpStream;
+use perigee_server::serve::{ClientAddress, CloseReason, Listener, ServeConfig, TrustedProxies, serve};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::client::{connect, get_hello, soon, until_closed};
 use crate::server::{TestServer, patient};
@@ -78,4 +83,47 @@ async fn the_metrics_count_open_refused_and_closed() {
     let closed = metrics.render();
     assert!(closed.contains("perigee_http_connections_open 0\n"), "{closed}");
     assert!(closed.contains("perigee_http_connections_closed_total{reason=\"finished\"} 1\n"), "{closed}");
+}
+
+/// A connection from this address that has sent a request.
+async fn asked(from: [u8; 4], to: SocketAddr) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind((from, 0).into()).unwrap();
+    let mut stream = socket.connect(to).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: t\r\n\r\n").await.unwrap();
+    stream
+}
+
+/// All connections wait to be accepted when the server begins.
+#[tokio::test]
+async fn many_new_connections_of_a_network_do_not_delay_those_of_another() {
+    const MANY: usize = 500;
+    let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.unwrap();
+    let address = listener.local_addr();
+    let mut flood = Vec::new();
+    for number in 0..MANY {
+        let host = u8::try_from(number % 100).unwrap() + 1;
+        flood.push(asked([127, 0, 20, host], address).await);
+    }
+    let mut other = asked([127, 0, 30, 1], address).await;
+    let served = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&served);
+    let note = move |Extension(client): Extension<ClientAddress>| async move {
+        seen.lock().unwrap().push(client.0);
+    };
+    let router = axum::Router::new().route("/", axum::routing::get(note));
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(serve(listener, None, router, patient(), async {
+        let _ = stopped.await;
+    }));
+    soon(other.read_u8()).await.unwrap();
+    for connection in &mut flood {
+        soon(connection.read_u8()).await.unwrap();
+    }
+    let other_address: IpAddr = [127, 0, 30, 1].into();
+    let position = served.lock().unwrap().iter().position(|client| *client == other_address).unwrap();
+    assert!(position < MANY / 2, "it was served after {position} others");
+    drop((flood, other));
+    stop.send(()).unwrap();
+    assert_eq!(serving.await.unwrap().accepted, 501);
 }

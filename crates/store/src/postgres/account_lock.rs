@@ -1,4 +1,7 @@
-//! The lock of an account: exclusive for changes of the account, shared by submissions of locations.
+//! The locks of an account. Its first lock is exclusive for changes that submissions rely on (devices, licences,
+//! groups), and shared by submissions of locations. Everything else that changes the account, such as alerts, rounds
+//! of the rule engine and timelines, shares the first lock too and takes a second one exclusively: it excludes all
+//! changes, but no submission waits for it.
 //!
 //! PostgreSQL grants a lock in the order in which it was requested, so a change that waits for a submission keeps all
 //! later submissions of the account waiting. A node that hangs in the middle of a submission would thus block the
@@ -8,22 +11,45 @@
 
 use std::time::Duration;
 
+use futures_util::future::try_join;
 use perigee_core::id::AccountId;
 use tokio::time::{Instant, sleep};
 
 use super::Session;
-use crate::error::{DbError, Locked};
+use super::locations::ANNOUNCE;
+use crate::error::{DbError, Locked, describe};
 use crate::params;
 
 /// The first key of the lock at which changes of an account wait for each other.
 const TURN_LOCK: i64 = 1_346_720_083;
+/// The keys of the second lock of an account, in SQL: a number of ours, and the ID as far as it fits.
+macro_rules! beside_key {
+    ($account:literal) => {
+        concat!("1346720084, CAST(", $account, " % 2147483647 AS INTEGER)")
+    };
+}
+pub(super) use beside_key;
+
 /// How long a change waits in the queue of the lock: the first time, and at most. Later submissions wait behind it.
 const QUEUED_FIRST: Duration = Duration::from_millis(250);
 const QUEUED_MAX: Duration = Duration::from_secs(1);
 /// How long a change stays out of the queue.
 const PAUSE: Duration = Duration::from_millis(100);
 
-const TRY: &str = "SELECT pg_try_advisory_xact_lock(?1) AS is_free";
+/// How long the holder of a lock of an account may send nothing before PostgreSQL ends its transaction. A node that
+/// hangs delays the account for this time at most. A change sends its statements one after the other, so a node that
+/// works is far below it.
+const IDLE: &str = "SELECT set_config('idle_in_transaction_session_timeout', '1500ms', true)";
+const TRY: &str = "SELECT pg_try_advisory_xact_lock(?1) AS is_free, \
+    set_config('idle_in_transaction_session_timeout', '1500ms', true) AS idle";
+
+/// Takes the locks of a change beside submissions, if they are free. The second one first, so that those who wait for it
+/// do not share the first one meanwhile.
+const TRY_BESIDE: &str = concat!(
+    "SELECT CASE WHEN pg_try_advisory_xact_lock(",
+    beside_key!("CAST($1 AS BIGINT)"),
+    ") THEN pg_try_advisory_xact_lock_shared($1) ELSE FALSE END"
+);
 
 /// Whether a holder of the lock has sent nothing for half a second in the middle of a transaction.
 const HOLDER_HANGS: &str = "SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid \
@@ -33,7 +59,7 @@ const HOLDER_HANGS: &str = "SELECT EXISTS (SELECT 1 FROM pg_locks l JOIN pg_stat
     AND a.state LIKE 'idle in transaction%' \
     AND a.state_change < clock_timestamp() - INTERVAL '500 milliseconds') AS holder_hangs";
 
-/// Takes the lock until the end of the transaction.
+/// Takes the lock exclusively until the end of the transaction.
 pub(crate) async fn lock(session: &Session, account: AccountId) -> Result<(), DbError> {
     if try_lock(session, account).await? {
         return Ok(());
@@ -59,6 +85,27 @@ pub(crate) async fn lock(session: &Session, account: AccountId) -> Result<(), Db
         may_queue = !holder_hangs.first().map_or(Ok(false), |row| row.bool("holder_hangs"))?;
         queued = (queued * 2).min(QUEUED_MAX);
     }
+}
+
+/// Takes the locks of a change that excludes other changes, but no submission, until the end of the transaction. The
+/// numbers of events that it appends must be announced, because submissions draw numbers meanwhile.
+pub(crate) async fn lock_beside(session: &Session, account: AccountId) -> Result<(), DbError> {
+    let key = account.as_i64();
+    let [idle, lock] = session.prepare_native([IDLE, TRY_BESIDE]).await?;
+    let (_set, locked) = try_join(session.run(&idle, &[]), session.run(&lock, &[&key])).await?;
+    let is_free = locked.first().map(|row| row.try_get(0)).transpose();
+    if is_free.map_err(|error| DbError::internal(describe(&error)))? == Some(true) {
+        return Ok(());
+    }
+    let second = format!(beside_key!("CAST({key} AS BIGINT)"), key = key);
+    let locks = format!("pg_advisory_xact_lock({second}), pg_advisory_xact_lock_shared({key})");
+    session.run_script(&within(session.lock_wait(), &locks)).await
+}
+
+/// Announces to readers of the logs that events will be appended beside submissions.
+pub(crate) async fn announce(session: &Session) -> Result<(), DbError> {
+    let [announce] = session.prepare_native([ANNOUNCE]).await?;
+    session.run(&announce, &[]).await.map(drop)
 }
 
 async fn try_lock(session: &Session, account: AccountId) -> Result<bool, DbError> {

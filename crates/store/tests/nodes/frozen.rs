@@ -28,7 +28,7 @@ const CHANGES: &str = "SELECT (SELECT COUNT(*) FROM pg_locks WHERE locktype = 'a
     + (SELECT COUNT(*) FROM pg_stat_activity WHERE CAST(?1 AS INTEGER) = ANY (pg_blocking_pids(pid)))";
 
 /// A node that stands still with the locks that a submission of this device takes.
-async fn freeze(nodes: &Nodes, actor: &Actor, device: DeviceId) -> Holder {
+pub(crate) async fn freeze(nodes: &Nodes, actor: &Actor, device: DeviceId) -> Holder {
     let account = params![actor.scope.account].to_vec();
     let key = params![actor.scope.account, device].to_vec();
     let statements: Vec<(&'static str, Vec<Value>)> = vec![

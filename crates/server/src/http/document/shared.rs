@@ -90,7 +90,7 @@ const fn describe(status: u16) -> &'static str {
         406 => "None of the media types in `Accept` is available.",
         408 => "The body was not received in time.",
         409 => "The request conflicts with the current state. `code` gives the reason.",
-        410 => "The cursor points to events that are no longer stored.",
+        410 => "The cursor points to events or locations that are no longer stored.",
         412 => "`If-Match` does not match the current revision of the resource.",
         413 => "The body is larger than this operation accepts.",
         414 => "The URL is longer than 8192 bytes.",

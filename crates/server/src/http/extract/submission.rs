@@ -34,8 +34,9 @@ const INLINE_MAX: usize = 256 * 1024;
 const INLINE_SLOW_MAX: usize = 32 * 1024;
 /// The most bytes that the first step reads on the slow path, item by item.
 const FIRST_STEP_SLOW_MAX: usize = 128 * 1024;
-/// The most memory in bytes of a parsed document, estimated before it is parsed.
-const DOCUMENT_MAX: usize = 128 * 1024 * 1024;
+/// The most memory in bytes of a parsed document, estimated before it is parsed. Together with the bodies of an account
+/// (`budget.body_mib_per_account`) and an idle server it stays well below 300 MiB.
+const DOCUMENT_MAX: usize = 96 * 1024 * 1024;
 /// The largest expansion factor of gzip.
 const GZIP_RATIO: usize = 1_032;
 /// Up to this many items, memory is not accounted for.

@@ -7,8 +7,12 @@ use perigee_core::id::AccountId;
 use perigee_core::store::Users as _;
 use perigee_server::background::watch_size;
 use perigee_server::budget::Payer;
+use perigee_server::config::Config;
+use perigee_server::http::router::router;
 use serde_json::{Value, json};
 
+use crate::support::app::{build, default_config};
+use crate::support::call::call;
 use crate::support::people::Traits;
 use crate::support::{Answer, Engine, Tenant, TestApp, on_both_engines};
 
@@ -21,6 +25,7 @@ on_both_engines!(
     reading_a_large_message_is_charged,
     decoding_again_takes_turns,
     rubbish_is_not_kept_beyond_its_quota,
+    quotas_hold_over_nodes,
     locations_are_stored_when_messages_are_not,
     messages_are_not_kept_near_the_size_limit_of_the_database,
     operators_see_whose_messages_use_the_storage,
@@ -210,6 +215,54 @@ async fn rubbish_is_not_kept_beyond_its_quota(engine: Engine) {
     assert_eq!(post(&app, &first, "x".repeat(100_000)).await.status, 200);
     tenant.owner = app.equip(&tenant.account, tenant.owner.id, tenant.owner.email).await;
     assert_eq!(count(&app, &tenant).await, 5, "a day later");
+}
+
+/// Sends messages of a gateway to one node and then to another one; returns how many of 100 kB are kept by both.
+async fn kept_by_nodes(engine: Engine, change: impl Fn(&mut Config) + Copy, gateways: [usize; 2]) -> usize {
+    let app = TestApp::with(engine, change).await;
+    let mut config = default_config();
+    change(&mut config);
+    let node = build(&app.store, app.clock(), config).await;
+    let tenant = app.tenant("acme", 10).await;
+    let body = json!({"feed": "osmand"});
+    let paths = [gateway(&app, &tenant, &body).await, gateway(&app, &tenant, &body).await];
+    let routers = [app.router.clone(), router(node.clone())];
+    let send = async |to: usize, bytes: usize| {
+        let line = format!("POST {}", paths[gateways[to]]);
+        let sent = call(&routers[to], &line).from("203.0.113.9").body("text/plain", "x".repeat(bytes));
+        assert_eq!(sent.send().await.status, 200);
+    };
+    let save = async |to: usize| {
+        send(to, 1).await;
+        [&app.app, &node][to].ingest.raw.save(&*app.app.store).await.unwrap();
+    };
+    // What was stored before a node began is charged without what was refilled since midnight; so both begin first.
+    for to in [0, 1, 0] {
+        save(to).await;
+    }
+    for _ in 0..2 {
+        send(0, 100_000).await;
+    }
+    save(0).await;
+    save(1).await;
+    for _ in 0..2 {
+        send(1, 100_000).await;
+    }
+    count(&app, &tenant).await - 5
+}
+
+async fn quotas_hold_over_nodes(engine: Engine) {
+    let of_gateway = |config: &mut Config| config.gateways.raw_mib_per_gateway = 1;
+    let of_account = |config: &mut Config| config.gateways.raw_mib_per_account = 1;
+    assert_eq!(kept_by_nodes(engine, |_| {}, [0, 0]).await, 4, "far from every quota");
+    // Messages that store nothing new may take a quarter of 1 MiB: two of 100 kB.
+    assert_eq!(
+        kept_by_nodes(engine, of_gateway, [0, 0]).await,
+        2,
+        "the gateway has used it up on the first node"
+    );
+    assert_eq!(kept_by_nodes(engine, of_gateway, [0, 1]).await, 4, "another gateway");
+    assert_eq!(kept_by_nodes(engine, of_account, [0, 1]).await, 2, "the account has used it up");
 }
 
 async fn locations_are_stored_when_messages_are_not(engine: Engine) {

@@ -21,24 +21,41 @@ use crate::batch_statement::BatchStatement;
 use crate::codec::Point;
 use crate::damage::Damaged;
 use crate::error::{DbError, describe};
+use crate::postgres::account_lock::beside_key;
 use crate::postgres::{Session, bind};
 use crate::row::Row;
 use crate::sql::locations::state_row::StateRow;
 use crate::sql::locations::{Admission, Submission, check_last};
 use crate::tx::Tx;
 
-/// Takes the locks of accounts as far as they are free, because waiting for one of them would block the others. The
-/// lock is shared, but exclusive for accounts of which the batch stores alerts: a shared lock cannot be made
-/// exclusive later, because two batches would wait for each other. Changes that submissions rely on take the lock
-/// exclusively too.
-const TRY_ACCOUNTS: &str = "SELECT id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(id) \
-        ELSE pg_try_advisory_xact_lock_shared(id) END \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, is_exclusive)";
+/// Whether the locks of an account are free: they are taken if so. All submissions share its first lock, which changes
+/// that they rely on take exclusively; those with alerts also take the second one, which excludes other changes.
+macro_rules! try_account {
+    ($account:literal) => {
+        concat!(
+            "CASE WHEN has_alerts AND NOT pg_try_advisory_xact_lock(",
+            beside_key!($account),
+            ") THEN FALSE ELSE pg_try_advisory_xact_lock_shared(",
+            $account,
+            ") END"
+        )
+    };
+}
+
+/// Takes the locks of accounts as far as they are free, because waiting for one of them would block the others.
+const TRY_ACCOUNTS: &str = concat!(
+    "SELECT id, ",
+    try_account!("id"),
+    " FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, has_alerts)"
+);
 
 /// Like [`TRY_ACCOUNTS`], for one account, whose lock it waits for.
-const WAIT_ACCOUNTS: &str = "SELECT id, CASE WHEN is_exclusive THEN pg_advisory_xact_lock(id) \
-        ELSE pg_advisory_xact_lock_shared(id) END IS NOT NULL \
-    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, is_exclusive)";
+const WAIT_ACCOUNTS: &str = concat!(
+    "SELECT id, CASE WHEN has_alerts THEN pg_advisory_xact_lock(",
+    beside_key!("id"),
+    ") IS NOT NULL ELSE TRUE END AND pg_advisory_xact_lock_shared(id) IS NOT NULL \
+    FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BOOLEAN[])) AS w (id, has_alerts)"
+);
 
 /// How long a submission waits for the lock of its account before it is tried again later.
 const WAIT: &str = "SELECT set_config('lock_timeout', '250ms', true)";
@@ -48,16 +65,18 @@ const WAIT: &str = "SELECT set_config('lock_timeout', '250ms', true)";
 /// locked, and rows that others have locked are skipped. On a cluster the lock of the account is on the coordinator and
 /// was taken before.
 const FIRST: BatchStatement = BatchStatement {
-    any_account: "SELECT d.account_id, d.id FROM ( \
-        SELECT account_id, id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(account_id) \
-            ELSE pg_try_advisory_xact_lock_shared(account_id) END AS is_locked \
-        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (account_id, id, is_exclusive) \
+    any_account: concat!(
+        "SELECT d.account_id, d.id FROM (SELECT account_id, id, ",
+        try_account!("account_id"),
+        " AS is_locked \
+        FROM unnest(CAST($1 AS BIGINT[]), CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (account_id, id, has_alerts) \
         OFFSET 0) w \
     JOIN device d ON d.account_id = w.account_id AND d.id = w.id \
     WHERE w.is_locked \
     AND NOT EXISTS (SELECT 1 FROM device_live v WHERE v.account_id = w.account_id AND v.device_id = w.id) \
-    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d SKIP LOCKED",
-    one_account: "SELECT d.account_id, d.id FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, is_exclusive) \
+    ORDER BY d.account_id, d.id FOR NO KEY UPDATE OF d SKIP LOCKED"
+    ),
+    one_account: "SELECT d.account_id, d.id FROM unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, has_alerts) \
     JOIN device d ON d.account_id = (CAST($1 AS BIGINT[]))[1] AND d.id = w.id \
     WHERE NOT EXISTS (SELECT 1 FROM device_live v \
         WHERE v.account_id = (CAST($1 AS BIGINT[]))[1] AND v.device_id = w.id) \
@@ -65,7 +84,7 @@ const FIRST: BatchStatement = BatchStatement {
 };
 
 macro_rules! live {
-    ($devices:literal, $account:literal) => {
+    ($devices:expr, $account:literal) => {
         concat!(
             "SELECT v.* FROM ",
             $devices,
@@ -85,14 +104,17 @@ macro_rules! live {
 /// than the statement. A cluster plans each statement anyway.
 const LIVE: BatchStatement = BatchStatement {
     any_account: live!(
-        "(SELECT account_id, id, CASE WHEN is_exclusive THEN pg_try_advisory_xact_lock(account_id) \
-            ELSE pg_try_advisory_xact_lock_shared(account_id) END AS is_locked \
+        concat!(
+            "(SELECT account_id, id, ",
+            try_account!("account_id"),
+            " AS is_locked \
         FROM unnest((SELECT CAST($1 AS BIGINT[])), (SELECT CAST($2 AS BIGINT[])), (SELECT CAST($3 AS BOOLEAN[]))) \
-            AS w (account_id, id, is_exclusive) OFFSET 0) w",
+            AS w (account_id, id, has_alerts) OFFSET 0) w"
+        ),
         "w.is_locked AND v.account_id = w.account_id"
     ),
     one_account: live!(
-        "unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, is_exclusive)",
+        "unnest(CAST($2 AS BIGINT[]), CAST($3 AS BOOLEAN[])) AS w (id, has_alerts)",
         "v.account_id = (CAST($1 AS BIGINT[]))[1]"
     ),
 };
@@ -265,20 +287,20 @@ async fn read_devices_with(
     seen_states: &SeenStates,
     lock_accounts: &'static str,
 ) -> std::result::Result<Answers, DbError> {
-    let (accounts, is_exclusive) = accounts(submissions);
+    let (accounts, has_alerts) = accounts(submissions);
     let devices: BTreeSet<(i64, i64)> =
         submissions.iter().map(|each| (each.scope.account.as_i64(), each.device.as_i64())).collect();
     let (of_account, device): (Vec<i64>, Vec<i64>) = devices.iter().copied().unzip();
     let (seen, first) = seen_states.split(devices);
     let (first_account, first_device): (Vec<i64>, Vec<i64>) = first.iter().copied().unzip();
-    let takes_exclusive = |account: &i64| {
+    let carries_alerts = |account: &i64| {
         accounts
             .iter()
             .position(|each| each == account)
-            .is_some_and(|index| is_exclusive.get(index) == Some(&true))
+            .is_some_and(|index| has_alerts.get(index) == Some(&true))
     };
-    let device_exclusive: Vec<bool> = of_account.iter().map(takes_exclusive).collect();
-    let first_exclusive: Vec<bool> = first_account.iter().map(takes_exclusive).collect();
+    let device_has_alerts: Vec<bool> = of_account.iter().map(carries_alerts).collect();
+    let first_has_alerts: Vec<bool> = first_account.iter().map(carries_alerts).collect();
     let [groups_account, groups, groups_device] = memberships(submissions);
     let blocks = numbers::blocks(submissions.iter().map(|each| each.locations.len()).sum());
 
@@ -286,7 +308,7 @@ async fn read_devices_with(
 
     let [lock_accounts, lock_first, live, find, names, belong, announce, draw] =
         session.prepare_native(statements(session, lock_accounts)).await?;
-    let params_of_accounts: [&(dyn ToSql + Sync); 2] = [&accounts, &is_exclusive];
+    let params_of_accounts: [&(dyn ToSql + Sync); 2] = [&accounts, &has_alerts];
     let mut taken = None;
     if session.is_distributed() {
         // The rows are locked on another server, which does not know whether the account's lock was taken.
@@ -319,14 +341,14 @@ async fn read_devices_with(
         Ok(drawn)
     };
     let keys_first: [&(dyn ToSql + Sync); 2] = [&first_account, &first_device];
-    let lock_keys: [&(dyn ToSql + Sync); 3] = [&first_account, &first_device, &first_exclusive];
+    let lock_keys: [&(dyn ToSql + Sync); 3] = [&first_account, &first_device, &first_has_alerts];
     let of_first = async |statement, keys: &[&(dyn ToSql + Sync)]| {
         if first_device.is_empty() {
             return Ok(Vec::new());
         }
         session.run(statement, keys).await
     };
-    let keys: [&(dyn ToSql + Sync); 3] = [&of_account, &device, &device_exclusive];
+    let keys: [&(dyn ToSql + Sync); 3] = [&of_account, &device, &device_has_alerts];
     let lock = async {
         let lock_accounts = async {
             match taken {
@@ -428,7 +450,7 @@ impl Answers {
     }
 }
 
-/// The accounts of a batch, and whether the lock of each is exclusive.
+/// The accounts of a batch, and whether it stores alerts of each.
 fn accounts(submissions: &[Submission]) -> (Vec<i64>, Vec<bool>) {
     let mut accounts: BTreeMap<i64, bool> = BTreeMap::new();
     for submission in submissions {

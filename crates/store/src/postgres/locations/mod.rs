@@ -27,3 +27,4 @@ mod trim;
 pub(crate) use convert::{PACKED_SINCE, pack_rows};
 pub(crate) use log::PostgresLog;
 pub(crate) use log_row::{COLUMNS as LOG_COLUMNS, LogRow};
+pub(super) use numbers::ANNOUNCE;

@@ -17,7 +17,8 @@ pub(super) const BLOCK: i64 = 8_192;
 
 /// Announces that numbers above the last one will be drawn. The key of the lock is negative, so that it cannot
 /// collide with the locks of accounts.
-pub(super) const ANNOUNCE: &str = "SELECT pg_advisory_xact_lock_shared(-1 - last_value) FROM event_number";
+pub(in crate::postgres) const ANNOUNCE: &str =
+    "SELECT pg_advisory_xact_lock_shared(-1 - last_value) FROM event_number";
 
 /// Draws this many blocks. Names the sequence, because looking it up by its column takes far longer. The planner does
 /// not see the number, or it would plan again each time.

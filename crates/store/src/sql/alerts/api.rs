@@ -12,18 +12,22 @@ use perigee_core::store::{Alerts, Result, SubmittedAlerts};
 use super::super::devices::record_contact;
 use super::{change, notes, raise, read};
 use crate::forward::forward;
+use crate::sql::locations::retry_while_locked;
 use crate::{Database, Tx};
 
 /// Alerts that one transaction stores: each may create messages to fifty recipients, and other writers wait meanwhile.
 const ALERTS_PER_JOB: usize = 200;
 
-/// Stores the alerts of a device; `None` if its licence is expired.
+/// Stores the alerts of a device; `None` if its licence is expired. Fails if the device is locked for long, because alerts
+/// of other devices wait meanwhile.
 async fn store(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
     alerts: Vec<Alert>,
 ) -> Result<Option<SubmittedAlerts>> {
+    tx.lock_account_beside(scope.account).await?;
+    tx.wait_briefly_for_rows().await?;
     if record_contact(tx, scope, device).await? {
         raise(tx, scope.account, device, alerts).await.map(Some)
     } else {
@@ -43,7 +47,11 @@ async fn store_alerts(
     // At least once, so that the contact is recorded.
     loop {
         let some: Vec<Alert> = alerts.by_ref().take(ALERTS_PER_JOB).collect();
-        let submitted = database.write(move |tx| store(tx, scope, device, some).boxed()).await?;
+        let submitted = retry_while_locked(database, || {
+            let some = some.clone();
+            database.write(move |tx| store(tx, scope, device, some).boxed())
+        });
+        let submitted = submitted.await?;
         // The contact of an expired device is committed before its alerts are refused.
         all.extend(submitted.ok_or(StoreError::DeviceExpired(device))?);
         if alerts.len() == 0 {

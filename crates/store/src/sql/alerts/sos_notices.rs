@@ -54,7 +54,7 @@ async fn admit(tx: &Tx, key: i64, most: i64, notice: &SosNotice) -> Result<bool>
     if !devices::storable(&notice.identifier) {
         return Ok(false);
     }
-    tx.lock_account(AccountId::from_i64(key)).await?;
+    tx.lock_account_beside(AccountId::from_i64(key)).await?;
     let sql = "SELECT notified_at FROM sos_notice WHERE account_id = ?1 AND identifier = ?2";
     let row = tx.query_opt(sql, params![key, &notice.identifier]).await?;
     let last = row.map(|row| row.opt_timestamp("notified_at")).transpose()?.flatten();

@@ -67,7 +67,7 @@ pub(crate) async fn raise_all(
     if count == 0 {
         return Ok(devices.into_iter().map(|(device, _)| (device, SubmittedAlerts::new())).collect());
     }
-    tx.lock_account(account).await?;
+    tx.lock_account_beside(account).await?;
     // Consecutive, so that alerts of one time are listed in the order of submission.
     let mut next = ids::fresh_ids(tx, "alert", account, count).await?..;
     let (mut rows, mut all) = (Vec::with_capacity(count), Vec::with_capacity(devices.len()));

@@ -17,7 +17,7 @@ pub(crate) struct NewEvent {
     pub(crate) data: String,
 }
 
-/// Appends events of one kind, in this order.
+/// Appends events of one kind, in this order. The account is locked.
 pub(crate) async fn append_events(
     tx: &Tx,
     account: AccountId,
@@ -28,6 +28,9 @@ pub(crate) async fn append_events(
         params![account, tx.now(), kind.name(), event.subject, event.device, event.data].to_vec()
     };
     let rows: Vec<Vec<Value>> = events.into_iter().map(row).collect();
+    if !rows.is_empty() {
+        tx.announce_events().await?;
+    }
     let head = "INSERT INTO event (account_id, at, kind, subject, device_id, data)";
     insert_many(tx, head, &rows, "").await?;
     tx.mark(Additions::to_account(account));

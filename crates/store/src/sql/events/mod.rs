@@ -1,9 +1,9 @@
 //! The event log.
 //!
 //! Readers continue after a number, so they must not pass a number that is committed later. Numbers of events are
-//! drawn under the lock of the account, which is held until the commit. The location log uses the same numbers and is
-//! a part of the event log, so that a location is not written twice. On PostgreSQL, submissions of locations only
-//! share the lock; therefore readers stop at [`Tx::horizon`].
+//! drawn under a lock of the account, which is held until the commit. The location log uses the same numbers and is
+//! a part of the event log, so that a location is not written twice. On PostgreSQL, submissions of locations run beside
+//! each other and beside changes that they do not rely on; therefore readers stop at [`Tx::horizon`].
 
 pub(crate) mod event_append;
 pub(crate) mod event_filter;
@@ -39,6 +39,7 @@ pub(crate) async fn append(
     data: serde_json::Value,
 ) -> Result<()> {
     tx.lock_account(account).await?;
+    tx.announce_events().await?;
     tx.execute(
         "INSERT INTO event (account_id, at, kind, subject, device_id, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![account, tx.now(), kind.name(), subject, device, data.to_string()],

@@ -46,7 +46,7 @@ pub(in crate::sql) async fn store(
         }
     }
     for (account, submissions) in accounts {
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
         store_of_account(tx, account, &submissions, &last, &mut stored).await?;
     }
     Ok(stored)

@@ -117,7 +117,7 @@ async fn lease_one(
 /// Stores answer and cursor of a poll, and ends its lease.
 pub(in crate::sql) async fn settle(tx: &Tx, poll: &LeasedPoll, settled: PollSettlement) -> Result<bool> {
     let (account, gateway) = (poll.gateway.account, poll.gateway.id);
-    tx.lock_account(account).await?;
+    tx.lock_account_beside(account).await?;
     let failed = settled.error.is_some();
     let sql = "UPDATE gateway_state SET cursor = COALESCE(?4, cursor), complete_to = COALESCE(?5, complete_to), \
                next_poll = ?6, lease_until = NULL, fence = fence + 1, \

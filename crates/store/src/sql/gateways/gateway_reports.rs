@@ -19,7 +19,7 @@ const LATE_PER_JOB: i64 = 100;
 /// Adds a report to the state of its gateway; returns whether a refusal was announced. The account is locked before the
 /// row, as everywhere.
 pub(in crate::sql) async fn add(tx: &Tx, report: &GatewayReport) -> Result<bool> {
-    tx.lock_account(report.account).await?;
+    tx.lock_account_beside(report.account).await?;
     let Some((gateway, mut interval)) = find_by_id(tx, report.account, report.gateway).await? else {
         return Ok(false);
     };
@@ -79,7 +79,7 @@ pub(in crate::sql) async fn announce_late(tx: &Tx) -> Result<u64> {
     for row in tx.query(sql, params![tx.now(), LATE_PER_JOB]).await? {
         let account = AccountId::from_i64(row.i64("account_id")?);
         let id = GatewayId::from_i64(row.i64("gateway_id")?);
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
         // Another node may have announced it, or a message may have come, since it was selected.
         let sql = "UPDATE gateway_state SET late_at = NULL, late_since = ?3 \
                    WHERE account_id = ?1 AND gateway_id = ?2 AND late_at < ?3";

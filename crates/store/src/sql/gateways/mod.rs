@@ -26,7 +26,7 @@ use perigee_core::gateways::gateway::{
 use perigee_core::gateways::message_contents::{
     MessageContents, NewRequest, SearchedMessages, StoredContents, StoredMessage,
 };
-use perigee_core::gateways::raw_usage::{ListedUsage, RawUsage};
+use perigee_core::gateways::raw_usage::{ListedUsage, RawUsage, StoredToday};
 use perigee_core::id::{AccountId, MessageId};
 use perigee_core::locations::location::TimeRange;
 use perigee_core::page::{Page, PageRequest};
@@ -118,7 +118,7 @@ forward! {
         read find_message_size(&self, scope: Scope, id: MessageId) -> Option<u32> = messages::size;
         read find_message(&self, scope: Scope, id: MessageId) -> Option<RawMessage> = messages::find;
         write set_message_result(&self, &message: RawMessage) -> bool = messages::set_result(&message);
-        write save_raw_usage(&self, usage: Vec<RawUsage>) -> () = raw_usage::add(&usage);
+        write save_raw_usage(&self, usage: Vec<RawUsage>) -> Vec<StoredToday> = raw_usage::add(&usage);
         read list_raw_usage(&self) -> Vec<ListedUsage> = raw_usage::list;
     }
 }

@@ -61,12 +61,23 @@ pub(in crate::sql) async fn submit_together(
     submissions: Vec<Submission>,
     message: Option<RequestMessage>,
 ) -> Result<Vec<Result<StoredContents>>> {
-    let (batch, mut attempts) = (Arc::new(submissions), held::Attempts::begin(database));
+    let batch = Arc::new(submissions);
+    retry_while_locked(database, || store_together(database, account, Arc::clone(&batch), message.clone()))
+        .await
+}
+
+/// Runs a job again while another transaction has locked its rows or its account, for half of the time that a request may
+/// take.
+pub(in crate::sql) async fn retry_while_locked<T, F: Future<Output = Result<T>>>(
+    database: &Database,
+    job: impl Fn() -> F,
+) -> Result<T> {
+    let mut attempts = held::Attempts::begin(database);
     loop {
-        let stored = store_together(database, account, Arc::clone(&batch), message.clone()).await;
-        let is_locked = stored.as_ref().err().is_some_and(Locked::is_cause_of);
+        let done = job().await;
+        let is_locked = done.as_ref().err().is_some_and(Locked::is_cause_of);
         if !(is_locked && attempts.next().await) {
-            return stored;
+            return done;
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) use chunk::{Changes, LocationKey, apply, newest_packed, plan_merge};
 pub(crate) use delete::{holds_before, renew_last, retire_some};
 pub(crate) use device_names::DeviceNames;
 pub(crate) use duplicate::{Gap, known_from_chunk, known_in_chunks};
-pub(in crate::sql) use group_commit::{submit, submit_together};
+pub(in crate::sql) use group_commit::{retry_while_locked, submit, submit_together};
 pub(crate) use last::{find_last, find_last_visible, last_points};
 pub(crate) use log::{LocationLog, PACK_AFTER_MS, save_trimmed_to, trimmed_to};
 pub(crate) use memory::{ChangeGuard, DeviceMemory, LastInMemory, Memory, exclude_changes};

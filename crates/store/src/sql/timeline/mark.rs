@@ -16,7 +16,7 @@ use perigee_core::access::actor::Scope;
 pub(super) async fn commit(tx: &Tx, marks: TimelineMarks, lease: (String, i64)) -> Result<bool> {
     let account = marks.round.account;
     if !marks.devices.is_empty() {
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
     }
     if !follow::advance(tx, &marks.round, marks.cursor, marks.catch_up, lease).await? {
         return Ok(false);

@@ -40,7 +40,7 @@ pub(super) async fn save(
     lease: (String, i64),
 ) -> Result<TimelinesSaved> {
     let account = round.account;
-    tx.lock_account(account).await?;
+    tx.lock_account_beside(account).await?;
     if !follow::advance(tx, &round, round.cursor, round.catch_up, lease).await? {
         return Ok(TimelinesSaved::default());
     }

@@ -123,7 +123,7 @@ pub(in crate::sql) async fn work(
     let answered_gone = settled.iter().any(|settled| settled.outcome == AttemptOutcome::Gone);
     if answered_gone {
         // Events are appended under the account's lock, which is taken before every other lock.
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
     }
     let Some(mut webhook) = lock(tx, account, id).await? else { return Ok(None) };
     for settlement in &settled {

@@ -19,7 +19,7 @@ use perigee_core::gateways::gateway::{
     RawMessage, Reporter,
 };
 use perigee_core::gateways::message_contents::MessageContents;
-use perigee_core::gateways::raw_usage::{Keep, ListedUsage, RawUsage};
+use perigee_core::gateways::raw_usage::{Keep, ListedUsage, RawUsage, StoredToday};
 use perigee_core::id::{GatewayId, MessageId};
 use perigee_core::locations::location::Location;
 use perigee_core::page::PageRequest;
@@ -354,9 +354,25 @@ pub(crate) async fn room_of_raw_messages_is_counted(on: Fixture) {
     let gateway = GatewayId::from_i64(7);
     let more =
         RawUsage { kept: 1, kept_bytes: 900, ..RawUsage::none(other.scope().account, Some(gateway), None) };
-    on.store.save_raw_usage(vec![some, more]).await.unwrap();
+    let sums = async |usage| {
+        let stored = on.store.save_raw_usage(usage).await.unwrap();
+        let sum = |one: StoredToday| (one.account, one.sender, (one.kept, one.kept_bytes, one.unused_bytes));
+        stored.into_iter().map(sum).collect::<Vec<_>>()
+    };
+    let (acme, sender) = (tenant.scope().account, Some((None, Some(device))));
+    let one = other.scope().account;
+    assert_eq!(
+        sums(vec![some, more]).await,
+        [
+            (acme, sender, (2, 200, 100)),
+            (acme, None, (2, 200, 100)),
+            (one, Some((Some(gateway), None)), (1, 900, 0)),
+            (one, None, (1, 900, 0)),
+        ]
+    );
     on.clock().advance_seconds(86_400);
-    on.store.save_raw_usage(vec![some]).await.unwrap();
+    let of_day = [(acme, sender, (2, 200, 100)), (acme, None, (2, 200, 100))];
+    assert_eq!(sums(vec![some]).await, of_day, "only of this day");
     let twice =
         RawUsage { kept: 4, kept_bytes: 400, unused_bytes: 200, dropped: 2, dropped_bytes: 100, ..some };
     let listed = async || on.store.list_raw_usage().await.unwrap();

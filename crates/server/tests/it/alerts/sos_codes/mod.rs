@@ -8,18 +8,20 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use perigee_core::store::{Queue, Users as _};
-use perigee_gateways::{PROTOCOLS, Raises};
+use perigee_gateways::{PROTOCOLS, Raises, Transport};
 use perigee_server::background::RuleEngine;
 use perigee_server::listen::GatewayListeners;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UdpSocket};
+use tokio::time::timeout;
 
 use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 use frames::CASES;
 
 on_both_engines!(
     every_sos_code_of_a_protocol_reaches_a_person,
+    every_sos_code_in_a_datagram_above_the_rates_reaches_a_person,
     every_sos_of_a_feed_reaches_a_person,
     every_sos_of_a_polled_feed_reaches_a_person,
     an_sos_of_an_unknown_tracker_reaches_the_operators,
@@ -89,6 +91,51 @@ async fn every_sos_code_of_a_protocol_reaches_a_person(engine: Engine) {
         // Everything is stored once the server has closed its side.
         stream.read_to_end(&mut Vec::new()).await.unwrap();
         on.check(&device, &format!("{} {} {}", case.protocol, case.field, case.code)).await;
+    }
+    listeners.stop().await;
+}
+
+/// The datagram of a tracker for what it would send by TCP.
+fn datagram(protocol: &str, bytes: Vec<u8>) -> Vec<u8> {
+    if protocol != "teltonika" {
+        return bytes;
+    }
+    // The login has 17 bytes; then come four zeros, the length, the data, and a checksum of four bytes.
+    let (imei, data) = (&bytes[..17], &bytes[25..bytes.len() - 4]);
+    let channel = [&[0, 1, 0, 5], imei, data].concat();
+    [&u16::try_from(channel.len()).unwrap().to_be_bytes(), &channel[..]].concat()
+}
+
+async fn every_sos_code_in_a_datagram_above_the_rates_reaches_a_person(engine: Engine) {
+    let on = Watched::new(TestApp::new(engine).await).await;
+    let mut config = on.app.app.config.gateways.clone();
+    let any_port: SocketAddr = "127.0.0.1:0".parse().unwrap();
+    let by_udp = PROTOCOLS.iter().filter(|protocol| protocol.transports.contains(&Transport::Udp));
+    let names: Vec<&str> = by_udp.map(|protocol| protocol.name).collect();
+    config.listen = names.iter().map(|name| ((*name).to_owned(), any_port)).collect();
+    let bound = GatewayListeners::bind(&config).await.unwrap();
+    let addresses: Vec<_> = names.iter().map(|name| (*name, bound.addresses(name).1)).collect();
+    let listeners = bound.start(&on.app.app.ingest, None);
+    let admission = &on.app.app.ingest.admission;
+    // The clock stands still, so that nothing is refilled.
+    while admission.admits_datagram(any_port.ip()) {}
+    for case in CASES {
+        let what = format!("{} {} {}", case.protocol, case.field, case.code);
+        let device = on.device(case.identifier, case.model).await;
+        while admission.admits_datagram_of(device.parse().unwrap()) {}
+        let (_, address) = addresses.iter().find(|(name, _)| *name == case.protocol).expect("by UDP");
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let bytes = datagram(case.protocol, (case.bytes)());
+        socket.send_to(&bytes, address.unwrap()).await.unwrap();
+        // Not every protocol has an answer.
+        let path = format!("/api/devices/{device}/alerts");
+        let stored = async {
+            while on.app.get(&on.tenant.owner, &path).await["alerts"].as_array().unwrap().is_empty() {
+                on.rule_engine.run_once().await;
+            }
+        };
+        timeout(Duration::from_secs(20), stored).await.unwrap_or_else(|_| panic!("{what}"));
+        on.check(&device, &what).await;
     }
     listeners.stop().await;
 }

@@ -210,7 +210,7 @@ pub(in crate::sql) async fn write_sos_to_operators(tx: &Tx, notice: &SosNotice) 
                ORDER BY account_id, id";
     for row in tx.query(sql, params![tx.now()]).await? {
         let account = AccountId::from_i64(row.i64("account_id")?);
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
         write(tx, account, None, vec![sos_draft(reader(&row)?, notice)?]).await?;
     }
     Ok(())

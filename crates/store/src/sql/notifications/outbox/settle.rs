@@ -84,7 +84,7 @@ async fn count_late(tx: &Tx, held: Reservation) -> Result<()> {
 
 /// The attempt of this reservation, unless it was lost. Locks the account, whose counters may change.
 async fn find(tx: &Tx, held: Reservation) -> Result<Option<Attempt>> {
-    tx.lock_account(held.account).await?;
+    tx.lock_account_beside(held.account).await?;
     let sql = "SELECT device_id, channel, attempts, doubts, counted_on, segments, queued_at FROM notification \
                WHERE account_id = ?1 AND id = ?2 AND token = ?3 AND state = 'sending'";
     let Some(row) = tx.query_opt(sql, params![held.account, held.id, held.token]).await? else {

@@ -41,7 +41,7 @@ pub(super) async fn finish(
     let account = round.round_start.account;
     // A round that found nothing only moves the cursor, and does not keep submissions waiting.
     if !round.devices.is_empty() || !round.statuses.is_empty() {
-        tx.lock_account(account).await?;
+        tx.lock_account_beside(account).await?;
     }
     // A lease of another node is left alone; the round number ensures that a round is saved once.
     let sql = "UPDATE rule_follower SET cursor = ?2, round = round + 1, caught_up_to = ?5, caught_up_end = ?6, \
