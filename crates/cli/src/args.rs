@@ -278,6 +278,13 @@ pub(crate) enum KeyCommand {
         #[arg(long)]
         at_once: bool,
     },
+    /// Create a new key for notifications in browsers. Browsers that were subscribed before are notified for another 60 days;
+    /// each subscribes with the new key when its user next opens the console.
+    RotatePush {
+        /// Delete the old keys at once: browsers are not notified until their users open the console.
+        #[arg(long)]
+        at_once: bool,
+    },
     /// Revoke the user's API key; its tokens stop working within five seconds.
     Revoke {
         /// E-mail address of the user.

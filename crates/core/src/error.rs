@@ -120,6 +120,8 @@ pub enum Kind {
     Delivery,
     /// A named set of recipients of alerts.
     ContactGroup,
+    /// A browser that a user subscribed to notifications.
+    PushSubscription,
     /// The watch list of a user.
     WatchList,
     /// The preferences of a user for the console.
@@ -168,6 +170,7 @@ impl Kind {
             Self::Webhook => "webhook",
             Self::Delivery => "delivery",
             Self::ContactGroup => "contact group",
+            Self::PushSubscription => "push subscription",
             Self::WatchList => "watch list",
             Self::Preferences => "preferences",
             Self::Rule => "rule",

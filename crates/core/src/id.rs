@@ -185,6 +185,8 @@ ids! {
     DeliveryId = "dlv_";
     /// A named group of people who are notified of alerts.
     ContactGroupId = "ctg_";
+    /// A browser that a user subscribed to notifications.
+    PushSubscriptionId = "psb_";
     /// A rule that raises alerts.
     RuleId = "rul_";
     /// An area, a circle or a corridor.

@@ -13,6 +13,7 @@ use perigee_core::id::UserId;
 use perigee_core::notifications::notification::Channel;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Timestamp};
+use perigee_notify::push::{PushKey, PushKeyError};
 
 use crate::access::{
     Authenticator, CodeBackoff, Identities, KnownNetworks, RateLimits, RunningKeys, read_keys,
@@ -145,6 +146,7 @@ async fn access(
         Arc::clone(&identities),
         Arc::clone(&rates),
     );
+    push_keys(&**store, clock.now()).await?;
     let known_networks = KnownNetworks::of_sessions(&**store).await?;
     let link_key = store.mail_link_key(rand::random()).await?;
     Ok(Access {
@@ -190,6 +192,13 @@ async fn signing_keys(store: &dyn Store, now: Timestamp) -> Result<SigningKeys, 
     Ok(read_keys(&store.signing_keys(fresh.to_stored(now)).await?)?)
 }
 
+/// Makes sure that there is a key for messages to push services.
+async fn push_keys(store: &dyn Store, now: Timestamp) -> Result<(), BuildError> {
+    let fresh = PushKey::generate()?;
+    store.push_keys(fresh.to_stored(now)).await?;
+    Ok(())
+}
+
 /// Why the service could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
@@ -205,4 +214,7 @@ pub enum BuildError {
     /// The stored signing keys are damaged.
     #[error("the keys that sign tokens cannot be used")]
     Keys(#[from] SigningKeyError),
+    /// The random number generator failed.
+    #[error("the key of Web Push cannot be made")]
+    PushKey(#[from] PushKeyError),
 }

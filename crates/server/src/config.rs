@@ -8,6 +8,7 @@ mod email;
 mod gateways;
 mod map;
 mod map_layer;
+mod push;
 mod redact;
 mod secret;
 mod sms;
@@ -19,6 +20,7 @@ pub use email::{Email as EmailSection, EmailSecurity};
 pub use gateways::{ANY_PROTOCOL, ClaimRule, Gateways as GatewaysSection};
 pub use map::Map;
 pub use map_layer::{LayerSource, MapLayer};
+pub use push::Push as PushSection;
 pub use sms::{Sms, SmsGateway};
 
 use std::collections::{BTreeMap, HashMap};
@@ -58,6 +60,8 @@ pub struct Config {
     pub email: EmailSection,
     /// How SMS are sent.
     pub sms: Sms,
+    /// Section `[push]`: notifications in browsers.
+    pub push: PushSection,
     /// The other channels that are set up, by their names.
     #[serde(default)]
     pub channels: BTreeMap<Channel, ChannelSection>,

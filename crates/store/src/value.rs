@@ -2,8 +2,8 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId, GatewayId,
-    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, RuleId, SegmentId, SessionId, ShareId,
-    UserId, WebhookId,
+    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, PushSubscriptionId, RuleId, SegmentId,
+    SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -101,6 +101,7 @@ from! {
     AuditId, value => Self::Int(value.as_i64());
     NotificationId, value => Self::Int(value.as_i64());
     ContactGroupId, value => Self::Int(value.as_i64());
+    PushSubscriptionId, value => Self::Int(value.as_i64());
     WebhookId, value => Self::Int(value.as_i64());
     DeliveryId, value => Self::Int(value.as_i64());
     RuleId, value => Self::Int(value.as_i64());

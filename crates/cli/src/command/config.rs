@@ -13,7 +13,13 @@ pub(crate) fn run(common: &Common, command: &ConfigCommand) -> Result<()> {
     let text = if common.json {
         serde_json::to_string(&config)?
     } else {
-        toml::to_string(&config).context("cannot print the settings")?
+        let mut text = toml::to_string(&config).context("cannot print the settings")?;
+        for remark in config.remarks() {
+            text.push_str("\n# Remark: ");
+            text.push_str(remark);
+            text.push('\n');
+        }
+        text
     };
     print_text(&text)
 }

@@ -6,6 +6,7 @@ use perigee_core::access::credential::ApiKey as StoredApiKey;
 use perigee_core::access::privilege::Privilege;
 use perigee_core::id::KeyId;
 use perigee_core::text::Email;
+use perigee_notify::push::PushKey;
 use perigee_server::auth::api_key::ApiKey;
 use perigee_server::auth::signing::SigningKey;
 use perigee_server::config::Config;
@@ -22,6 +23,7 @@ pub(crate) async fn run(common: &Common, command: KeyCommand) -> Result<()> {
     match command {
         KeyCommand::Issue { email } => print(&issue(&config, &email).await?, common.json),
         KeyCommand::RotateSigning { at_once } => print(&rotate(&config, at_once).await?, common.json),
+        KeyCommand::RotatePush { at_once } => print(&rotate_push(&config, at_once).await?, common.json),
         KeyCommand::Revoke { email } => print(&revoke(&config, &email).await?, common.json),
     }
 }
@@ -69,7 +71,7 @@ async fn issue(config: &Config, email: &Email) -> Result<Issued> {
 /// notice the new one, and their clocks may differ.
 const OLD_KEY_MARGIN_S: i64 = 60;
 
-/// The result of `key rotate-signing`.
+/// The result of `key rotate-signing` and `key rotate-push`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Rotated {
@@ -80,7 +82,7 @@ struct Rotated {
 impl Answer for Rotated {
     fn in_words(&self) -> String {
         format!(
-            "key id         {}\nold keys until {}\n\nServers sign with the new key within five seconds.",
+            "key id         {}\nold keys until {}\n\nServers use the new key within five seconds.",
             self.key_id, self.old_keys_until
         )
     }
@@ -94,6 +96,22 @@ async fn rotate(config: &Config, at_once: bool) -> Result<Rotated> {
     let seconds = if at_once { 0 } else { i64::from(config.auth.token_seconds) + OLD_KEY_MARGIN_S };
     let until = now.plus_seconds(seconds);
     opened.store().rotate_signing_key(key.to_stored(now), until).await?;
+    opened.close().await;
+    Ok(Rotated { key_id: key.id().to_owned(), old_keys_until: until.to_string() })
+}
+
+/// Seconds for which messages to browsers are signed with an old key after a rotation: 60 days. A browser subscribes with
+/// the new key when its user next opens the console.
+const OLD_PUSH_KEY_S: i64 = 60 * 86_400;
+
+/// Makes a new key for Web Push. Browsers that are subscribed with an older one are notified until it expires, or not at
+/// all with `at_once`.
+async fn rotate_push(config: &Config, at_once: bool) -> Result<Rotated> {
+    let opened = Opened::existing(config).await?;
+    let key = PushKey::generate()?;
+    let now = opened.now();
+    let until = now.plus_seconds(if at_once { 0 } else { OLD_PUSH_KEY_S });
+    opened.store().rotate_push_key(key.to_stored(now), until).await?;
     opened.close().await;
     Ok(Rotated { key_id: key.id().to_owned(), old_keys_until: until.to_string() })
 }

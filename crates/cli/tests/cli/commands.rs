@@ -107,6 +107,10 @@ fn a_signing_key_is_rotated_while_the_server_runs() {
     wait_for(&dropped["keyId"]);
     assert_eq!(published(), [dropped["keyId"].clone()]);
     assert_eq!((status(&old), status(&new)), (401, 401));
+
+    let push = json_of(&data, "key rotate-push");
+    assert_ne!(push["keyId"], dropped["keyId"]);
+    assert_eq!(published(), [dropped["keyId"].clone()], "tokens are signed with another key");
     server.stop();
 }
 

@@ -5,4 +5,5 @@ pub mod escalation;
 pub mod notification;
 pub mod overview;
 pub mod phone;
+pub mod push;
 pub mod routing;

@@ -49,6 +49,7 @@ pub use notifications::contacts::{ContactGroups, WatchLists};
 pub use notifications::escalations::{DueStep, Escalations};
 pub use notifications::outbox::{Notifications, Outbox, Reserved};
 pub use notifications::overview::Overviews;
+pub use notifications::push::PushSubscriptions;
 pub use notifications::recipients::EmailRecipients;
 pub use notifications::routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use notifications::templates::Templates;
@@ -92,7 +93,7 @@ macro_rules! store {
 store! {
     Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
     Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
-    Notifications Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
+    Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
     Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
 }
 

@@ -126,6 +126,7 @@ mod tests {
             text: text.to_owned(),
             html: html.map(str::to_owned),
             mail_link: None,
+            push: None,
         };
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
@@ -163,6 +164,7 @@ mod tests {
                 text: "Help.".to_owned(),
                 html: None,
                 mail_link: link.map(str::to_owned),
+                push: None,
             };
             let now = "2026-05-01T12:00:00Z".parse().unwrap();
             String::from_utf8(head.write(&message, &recipient(&message.to).unwrap(), now).unwrap()).unwrap()

@@ -16,6 +16,7 @@ use super::facts::Facts;
 use super::kind::TemplateKind;
 use super::{password_link, sos_notice, test};
 use crate::plain::{excerpt, one_line};
+use crate::push::compose_push;
 use crate::sms::{Fitting, fit};
 
 /// An account's own templates.
@@ -50,6 +51,8 @@ struct Kinds {
     html: TemplateKind,
     /// `None` for messages that are sent by e-mail only.
     sms: Option<TemplateKind>,
+    /// Title and text of a notification in a browser; `None` for messages that are not sent to browsers.
+    push: Option<(TemplateKind, TemplateKind)>,
 }
 
 impl Composer {
@@ -62,6 +65,13 @@ impl Composer {
 #[async_trait]
 impl Compose for Composer {
     async fn compose(&self, content: &Content) -> Result<Composed, ComposeError> {
+        let composed = self.compose_text(content).await?;
+        Ok(if content.channel == Channel::PUSH { compose_push(content, composed) } else { composed })
+    }
+}
+
+impl Composer {
+    async fn compose_text(&self, content: &Content) -> Result<Composed, ComposeError> {
         match (&content.occasion, content.channel) {
             (Occasion::ConfirmRecipient, Channel::EMAIL) => return Ok(consent::question(content)),
             (Occasion::ConfirmRecipient, _) => {
@@ -102,6 +112,7 @@ impl Compose for Composer {
             text,
             html,
             mail_link: content.mail_link.clone(),
+            push: None,
         };
         Ok(Composed { message, segments: count })
     }
@@ -130,6 +141,12 @@ impl Writer {
                 text: self.write(kinds.text)?,
                 html: Some(self.write(kinds.html)?),
             });
+        }
+        if channel == Channel::PUSH {
+            let (title, text) = kinds
+                .push
+                .ok_or_else(|| ComposeError("this kind of message is not sent to browsers".to_owned()))?;
+            return Ok(Texts { subject: one_line(&self.write(title)?), text: self.write(text)?, html: None });
         }
         let kind = kinds
             .sms
@@ -172,18 +189,21 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
             text: TemplateKind::AlertEmailText,
             html: TemplateKind::AlertEmailHtml,
             sms: Some(TemplateKind::AlertSms),
+            push: Some((TemplateKind::AlertPushTitle, TemplateKind::AlertPushText)),
         },
         Occasion::LimitReached { .. } => Kinds {
             subject: TemplateKind::LimitEmailSubject,
             text: TemplateKind::LimitEmailText,
             html: TemplateKind::LimitEmailHtml,
             sms: Some(TemplateKind::LimitSms),
+            push: None,
         },
         Occasion::Overview(_) => Kinds {
             subject: TemplateKind::OverviewEmailSubject,
             text: TemplateKind::OverviewEmailText,
             html: TemplateKind::OverviewEmailHtml,
             sms: None,
+            push: None,
         },
         Occasion::Test
         | Occasion::UnregisteredSos(_)

@@ -109,6 +109,11 @@ pub(super) struct Limit {
 }
 
 impl Facts {
+    /// The position in words.
+    pub(crate) fn place_in_words(&self) -> Option<&str> {
+        self.place.as_deref()
+    }
+
     /// The language of the template's labels.
     pub(super) fn language(&self) -> &'static str {
         self.language

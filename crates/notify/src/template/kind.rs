@@ -43,6 +43,10 @@ kinds! {
     AlertEmailHtml = "alert-email-html", "alert-email-html.html", 262_144;
     /// The text of an alert's SMS.
     AlertSms = "alert-sms", "alert-sms.txt", 4_096;
+    /// The title of an alert's notification in a browser.
+    AlertPushTitle = "alert-push-title", "alert-push-title.txt", 1_000;
+    /// The text of an alert's notification in a browser.
+    AlertPushText = "alert-push-text", "alert-push-text.txt", 4_096;
     /// The subject of the e-mail about a reached limit.
     LimitEmailSubject = "limit-email-subject", "limit-email-subject.txt", 1_000;
     /// The plain text of that e-mail.
@@ -82,9 +86,12 @@ impl TemplateKind {
     /// The subject of its message.
     pub const fn topic(self) -> Topic {
         match self {
-            Self::AlertEmailSubject | Self::AlertEmailText | Self::AlertEmailHtml | Self::AlertSms => {
-                Topic::Alert
-            }
+            Self::AlertEmailSubject
+            | Self::AlertEmailText
+            | Self::AlertEmailHtml
+            | Self::AlertSms
+            | Self::AlertPushTitle
+            | Self::AlertPushText => Topic::Alert,
             Self::LimitEmailSubject | Self::LimitEmailText | Self::LimitEmailHtml | Self::LimitSms => {
                 Topic::Limit
             }
@@ -96,6 +103,7 @@ impl TemplateKind {
     pub const fn channel(self) -> Channel {
         match self {
             Self::AlertSms | Self::LimitSms => Channel::SMS,
+            Self::AlertPushTitle | Self::AlertPushText => Channel::PUSH,
             _ => Channel::EMAIL,
         }
     }

@@ -27,4 +27,5 @@ pub use facts::Facts;
 pub use kind::{TemplateKind, Topic, UnknownKind};
 pub use meter::Limits;
 pub use sample::sample;
+pub(crate) use words::Labels;
 pub use words::alert_title;

@@ -1,6 +1,6 @@
 //! The text of a test notification, in every language. Accounts cannot change it.
 
-use perigee_core::notifications::notification::{Composed, Content, Message};
+use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
 
 use super::consent::{add_footer, shown_name};
 use super::count::{segment_count, subject_of};
@@ -14,7 +14,10 @@ const NAME_SHOWN: usize = 40;
 pub(super) fn message(content: &Content) -> Composed {
     let device = content.device.as_ref().map(|device| excerpt(&device.name, NAME_SHOWN)).unwrap_or_default();
     let account = shown_name(content);
-    let (subject, mut text) = if supported_language(content.preferences.language.as_str()) == "es" {
+    let is_spanish = supported_language(content.preferences.language.as_str()) == "es";
+    let (subject, mut text) = if content.channel == Channel::PUSH && content.device.is_none() {
+        of_browser(&account, is_spanish)
+    } else if is_spanish {
         (
             format!("Prueba: alertas de {device}"),
             format!("Prueba de {account}: las alertas de {device} le llegarán así. No tiene que hacer nada."),
@@ -38,6 +41,22 @@ pub(super) fn message(content: &Content) -> Composed {
         text,
         html: None,
         mail_link: content.mail_link.clone(),
+        push: None,
     };
     Composed { message, segments: count }
+}
+
+/// The test that a user sends to their own browser.
+fn of_browser(account: &str, is_spanish: bool) -> (String, String) {
+    if is_spanish {
+        (
+            "Prueba: notificaciones".to_owned(),
+            format!("Las alertas de {account} aparecerán así en este navegador. No tiene que hacer nada."),
+        )
+    } else {
+        (
+            "Test: notifications".to_owned(),
+            format!("Alerts of {account} will appear like this in this browser. No action is needed."),
+        )
+    }
 }

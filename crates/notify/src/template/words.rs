@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use perigee_core::notifications::routing::Language;
 use serde::Deserialize;
 
 /// All words of one language.
@@ -48,6 +49,35 @@ pub fn alert_title<'n>(name: &'n str, language: &str) -> &'n str {
 /// The tag of the language in which texts for this tag are written: `es` or `en`.
 pub(super) fn supported_language(language: &str) -> &'static str {
     if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }
+}
+
+/// The words of a push notification in a language.
+pub(crate) struct Labels {
+    /// The tag of the language.
+    pub(crate) language: &'static str,
+    /// The button that acknowledges the alert.
+    pub(crate) acknowledge: &'static str,
+    /// Shown after the alert was acknowledged.
+    pub(crate) acknowledged: &'static str,
+    /// Shown if it could not be acknowledged.
+    pub(crate) not_acknowledged: &'static str,
+    /// Stands for a recipient without a name.
+    pub(crate) recipient: &'static str,
+}
+
+impl Labels {
+    /// The words for a language tag; English if there are none.
+    pub(crate) fn of(language: &Language) -> Self {
+        let words = words(language.as_str());
+        let label = |key: &str| words.label.get(key).map(String::as_str).unwrap_or_default();
+        Self {
+            language: supported_language(language.as_str()),
+            acknowledge: label("acknowledge"),
+            acknowledged: label("acknowledged"),
+            not_acknowledged: label("not_acknowledged"),
+            recipient: label("recipient"),
+        }
+    }
 }
 
 #[cfg(test)]

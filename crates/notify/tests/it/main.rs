@@ -6,6 +6,7 @@ mod email;
 mod gateway;
 mod overview;
 mod presets;
+mod push;
 mod sms_http;
 mod sms_smpp;
 mod smsc;

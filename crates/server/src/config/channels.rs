@@ -54,6 +54,7 @@ impl Config {
         let is_set_up = match channel {
             Channel::EMAIL => !self.email.host.is_empty(),
             Channel::SMS => self.sms.gateway != SmsGateway::None,
+            Channel::PUSH => self.push.enabled,
             other => self.channels.contains_key(&other),
         };
         is_set_up && self.notifications.is_on(channel)
@@ -73,6 +74,7 @@ impl Config {
                 daily: cap(settings.sms_daily_segments),
                 monthly: cap(settings.sms_monthly_segments),
             },
+            Channel::PUSH => self.push.caps(),
             other => self.channels.get(&other).map_or_else(UnitCaps::default, |section| UnitCaps {
                 daily: cap(section.daily),
                 monthly: cap(section.monthly),

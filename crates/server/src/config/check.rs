@@ -34,6 +34,7 @@ impl Config {
         self.notifications.validate()?;
         self.email.validate()?;
         self.sms.validate()?;
+        self.push.validate()?;
         self.validate_channels()?;
         self.webhooks.validate()?;
         self.gateways.validate()?;

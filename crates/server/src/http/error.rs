@@ -225,6 +225,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::TimelineEdit => format!(
             "The timeline of the device has {most} edits, the maximum. Delete one that is no longer needed."
         ),
+        Kind::PushSubscription => format!(
+            "You are notified in {most} browsers, the maximum. Delete the push subscription of one that you no longer use."
+        ),
         kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
     }
 }

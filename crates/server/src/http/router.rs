@@ -27,8 +27,8 @@ use crate::http::routes::{
     gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages, groups, locations,
     locations::geofences, locations::places, metrics, notifications, notifications::alert_routing,
     notifications::contact_groups, notifications::mail, notifications::notification_settings,
-    notifications::overview_report, notifications::templates, operations, pages, reference, reports, rules,
-    shares, shares::shares_public, timeline, webhooks,
+    notifications::overview_report, notifications::push_subscriptions, notifications::templates, operations,
+    pages, reference, reports, rules, shares, shares::shares_public, timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
@@ -220,6 +220,18 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(operator::claims::list_operator_claims, operator::claims::assign_operator_claim))
         .routes(routes!(operator::storage::get_operator_storage))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
+        .routes(routes!(push_subscriptions::get_push_key))
+        .routes(routes!(
+            push_subscriptions::list_push_subscriptions,
+            push_subscriptions::create_push_subscription
+        ))
+        .routes(routes!(
+            push_subscriptions::get_push_subscription,
+            push_subscriptions::replace_push_subscription,
+            push_subscriptions::update_push_subscription,
+            push_subscriptions::delete_push_subscription
+        ))
+        .routes(routes!(push_subscriptions::test_push_subscription))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(reference::list_countries))
         .routes(routes!(reference::list_time_zones))

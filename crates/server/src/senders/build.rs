@@ -9,12 +9,14 @@ use perigee_core::store::Store;
 use perigee_core::time::Clock;
 use perigee_notify::email::EmailSender;
 use perigee_notify::preset::{PresetSender, UrlCheck};
+use perigee_notify::push::PushSender;
 use perigee_notify::sms::smpp::SmppSender;
 use perigee_notify::template::Composer;
 use tokio::sync::mpsc;
 use url::Url;
 
 use super::channel_sender::{ChannelSender, ChannelSenders};
+use super::push_targets::StoredTargets;
 use super::template_cache::TemplateCache;
 use crate::config::{Config, ConfigError, SmsGateway};
 use crate::webhook::{Client, Guard};
@@ -26,6 +28,14 @@ pub struct Senders {
     pub channels: BTreeMap<Channel, Arc<dyn Sender>>,
     /// The SMPP session, when SMS go through one.
     pub centre: Option<MessageCentre>,
+    /// What the sender to browsers needs, which reads them from the store; `None` if it is switched off.
+    push: Option<PushParts>,
+}
+
+/// The sender to browsers without the store.
+struct PushParts {
+    client: Client,
+    check_url: UrlCheck,
 }
 
 /// A session with a message centre (SMSC), which delivers receipts only while it is bound.
@@ -59,6 +69,10 @@ impl Senders {
             }
         }
         senders.add_presets(config)?;
+        if config.push.enabled {
+            let (client, check_url) = guarded(config, "push")?;
+            senders.push = Some(PushParts { client, check_url });
+        }
         Ok(senders)
     }
 
@@ -67,19 +81,12 @@ impl Senders {
         if config.channels.is_empty() {
             return Ok(());
         }
-        let timeout = Duration::from_secs(config.webhooks.timeout_seconds.into());
-        let client = Client::new(Guard::configured(&config.webhooks), timeout)
-            .map_err(|error| refused("channels", &error))?;
-        let guard = client.clone();
-        let check_url: UrlCheck =
-            Arc::new(move |url: &Url| guard.check_url(url).map_err(|refusal| refusal.to_string()));
+        let (client, check_url) = guarded(config, KEY)?;
         for channel in config.channels.keys() {
             let settings = config.preset_settings(*channel)?;
             let sender = PresetSender::new(*channel, settings, client.http(), Arc::clone(&check_url));
-            let sender = sender.map_err(|error| ConfigError {
-                key: "channels",
-                problem: format!("{} {error}", channel.name()),
-            })?;
+            let sender = sender
+                .map_err(|error| ConfigError { key: KEY, problem: format!("{} {error}", channel.name()) })?;
             self.channels.insert(*channel, Arc::new(sender));
         }
         Ok(())
@@ -98,8 +105,27 @@ impl Senders {
         for (channel, sender) in self.channels {
             channels.insert(channel, ChannelSender { compose: Arc::clone(&compose), sender });
         }
+        if let Some(PushParts { client, check_url }) = self.push {
+            let targets = Arc::new(StoredTargets(Arc::clone(store)));
+            let (contact, clock) = (config.push_contact(), Arc::clone(clock));
+            let sender = PushSender::new(targets, contact, client.http(), check_url, clock);
+            channels.insert(Channel::PUSH, ChannelSender { compose, sender: Arc::new(sender) });
+        }
         (channels, self.centre)
     }
+}
+
+const KEY: &str = "channels";
+
+/// A client that connects only to addresses that webhooks may have, and the check of URLs that it does not make.
+fn guarded(config: &Config, key: &'static str) -> Result<(Client, UrlCheck), ConfigError> {
+    let timeout = Duration::from_secs(config.webhooks.timeout_seconds.into());
+    let client =
+        Client::new(Guard::configured(&config.webhooks), timeout).map_err(|error| refused(key, &error))?;
+    let guard = client.clone();
+    let check_url: UrlCheck =
+        Arc::new(move |url: &Url| guard.check_url(url).map_err(|refusal| refusal.to_string()));
+    Ok((client, check_url))
 }
 
 fn refused(key: &'static str, error: &dyn std::error::Error) -> ConfigError {

@@ -2,6 +2,7 @@
 
 mod build;
 mod channel_sender;
+mod push_targets;
 mod template_cache;
 
 pub use build::{MessageCentre, Senders};

@@ -17,7 +17,7 @@ pub const REFERENCE_TABLES: &[&str] =
 /// Tables that stay on the coordinator, to which all nodes connect: their rows belong to no account, or their account
 /// may be unknown.
 pub const LOCAL_TABLES: &[&str] =
-    &["quarantine", "readiness", "schema_migration", "service_key", "signing_key", "store_clock"];
+    &["push_key", "quarantine", "readiness", "schema_migration", "service_key", "signing_key", "store_clock"];
 
 /// The column by which all other tables are distributed.
 fn distributed_by(table: &str) -> &'static str {

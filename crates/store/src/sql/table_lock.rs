@@ -12,6 +12,8 @@ pub(crate) enum Table {
     Account,
     /// The table of signing keys.
     SigningKey,
+    /// The table of keys that sign messages to push services.
+    PushKey,
 }
 
 /// Locks the table against writes of other jobs until the end of the transaction.
@@ -21,6 +23,7 @@ pub(crate) async fn lock(tx: &Tx, table: Table) -> Result<()> {
         let sql = match table {
             Table::Account => "LOCK TABLE account IN SHARE ROW EXCLUSIVE MODE",
             Table::SigningKey => "LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE",
+            Table::PushKey => "LOCK TABLE push_key IN SHARE ROW EXCLUSIVE MODE",
         };
         tx.execute(sql, &[]).await?;
     }

@@ -10,7 +10,8 @@ use perigee_core::time::Timestamp;
 use super::fill_checksums::fill_checksums;
 use crate::database::Database;
 use crate::params;
-use crate::sql::{access::signing_keys, clock, groups::large_groups, notifications::outbox, probe, records};
+use crate::sql::access::signing_keys::{self, Keys};
+use crate::sql::{clock, groups::large_groups, notifications::outbox, probe, records};
 use crate::tx::Tx;
 
 /// Rows that one transaction deletes; bounds the time other writers wait.
@@ -60,8 +61,11 @@ impl Maintenance for Database {
     async fn delete_expired(&self) -> Result<u64> {
         large_groups::finish_changes(self).await?;
         let now = clock::trusted_now(self).await?;
-        let mut deleted =
-            self.write_background(move |tx| signing_keys::delete_expired(tx, now).boxed()).await?;
+        let mut deleted = 0;
+        for keys in [Keys::Tokens, Keys::Push] {
+            deleted +=
+                self.write_background(move |tx| signing_keys::delete_expired(tx, keys, now).boxed()).await?;
+        }
         for table in EXPIRING {
             loop {
                 let some = self.write_background(move |tx| delete_some(tx, now, table).boxed()).await?;

@@ -336,6 +336,15 @@ conformance! {
         a_change_is_obeyed_at_once,
         events_are_counted_by_device,
     }
+    [notifications] push {
+        subscriptions_belong_to_their_user,
+        a_browser_has_one_subscription_and_a_user_few,
+        subscriptions_end_with_the_session_and_the_user,
+        a_user_is_notified_in_every_browser_by_its_limits,
+        a_test_reaches_one_browser_a_limited_number_of_times,
+        what_ends_is_the_subscription_that_was_sent_to,
+        a_rotated_key_of_web_push_serves_its_subscriptions_until_its_end,
+    }
     [notifications] routing {
         the_most_specific_level_decides,
         routings_are_stored_by_revision,

@@ -2,6 +2,7 @@
 
 use super::{Audience, Channel};
 use crate::alerts::severity::Severity;
+use crate::notifications::push::QuietHours;
 use crate::notifications::routing::Recipient;
 use crate::time::Timestamp;
 use crate::zone::Zone;
@@ -15,6 +16,8 @@ pub struct Addressee<'r> {
     pub address: &'r str,
     /// Each with whether its schedule covers the time of the alert.
     recipients: Vec<(&'r Recipient, bool)>,
+    /// The lowest severity that is sent despite the quiet hours of a browser; `None` if they suppress all.
+    least_sent: Option<Severity>,
 }
 
 /// Whether an addressee is notified of an alert, with the recipient whose preferences apply.
@@ -51,10 +54,12 @@ impl Audience {
             match addressees.iter_mut().find(is_same) {
                 Some(same) => same.recipients.push((recipient, is_in_schedule)),
                 None => {
+                    let quiet = self.quiet.get(address).filter(|_| channel == Channel::PUSH);
                     addressees.push(Addressee {
                         channel,
                         address,
                         recipients: vec![(recipient, is_in_schedule)],
+                        least_sent: least_sent(quiet, now, zone),
                     });
                 }
             }
@@ -67,13 +72,23 @@ impl<'r> Addressee<'r> {
     /// Whether the address is notified of an alert of this severity; `None` if it is not severe enough for any
     /// recipient.
     pub fn notice(&self, severity: Severity) -> Option<Notice<'r>> {
+        let is_quiet = self.least_sent.is_none_or(|least| severity < least);
         let wanted =
             || self.recipients.iter().filter(|(recipient, _)| severity >= recipient.minimum_severity);
-        if let Some((recipient, _)) = wanted().find(|(_, is_in_schedule)| *is_in_schedule) {
+        if let Some((recipient, _)) = wanted().find(|(_, is_in_schedule)| *is_in_schedule && !is_quiet) {
             return Some(Notice::Now(recipient));
         }
         wanted().next()?;
         self.recipients.first().map(|(recipient, _)| Notice::OutsideSchedule(recipient))
+    }
+}
+
+/// The lowest severity that is sent at `now` despite these quiet hours; `None` if none is.
+fn least_sent(quiet: Option<&QuietHours>, now: Timestamp, zone: &Zone) -> Option<Severity> {
+    let is_quiet = |quiet: &&QuietHours| quiet.hours.as_ref().is_some_and(|hours| hours.contains(now, zone));
+    match quiet.filter(is_quiet) {
+        None => Some(Severity::Info),
+        Some(quiet) => quiet.critical_passes.then_some(Severity::Critical),
     }
 }
 
@@ -126,5 +141,34 @@ mod tests {
         let is_notified = |recipients: &[Recipient]| notices(recipients, Severity::Info)[0].1;
         assert_eq!(is_notified(&[ana(Some(night.clone()))]), Some(false));
         assert_eq!(is_notified(&[ana(Some(night)), ana(None)]), Some(true));
+    }
+
+    #[test]
+    fn quiet_hours_of_a_browser_let_critical_alerts_pass_if_the_user_says_so() {
+        let noon = Schedule {
+            weekdays: Weekday::ALL.to_vec(),
+            from: "11:00".parse().unwrap(),
+            to: "13:00".parse().unwrap(),
+            time_zone: None,
+        };
+        let address = "psb_01jc2m8k4n5p7";
+        let is_notified = |hours: Option<&Schedule>, critical_passes, severity| {
+            let destination = Destination::parse(Channel::PUSH, address).unwrap();
+            let phone = Recipient { destination, ..recipient("ana@example.com", Severity::Info, None) };
+            let quiet = QuietHours { hours: hours.cloned(), critical_passes };
+            let audience = Audience {
+                recipients: vec![(Source::Account, phone)],
+                quiet: [(address.to_owned(), quiet)].into(),
+                ..Audience::default()
+            };
+            let addressees = audience.addressees(NOW, &Zone::utc());
+            matches!(addressees[0].notice(severity), Some(Notice::Now(_)))
+        };
+        assert!(is_notified(None, false, Severity::Info));
+        assert!(!is_notified(Some(&noon), true, Severity::Warning));
+        assert!(is_notified(Some(&noon), true, Severity::Critical));
+        assert!(!is_notified(Some(&noon), false, Severity::Critical));
+        let night = Schedule { from: "22:00".parse().unwrap(), to: "06:00".parse().unwrap(), ..noon };
+        assert!(is_notified(Some(&night), false, Severity::Info));
     }
 }

@@ -1,12 +1,13 @@
 //! The audience of an alert: all recipients of routings, the rule and watch lists, with the source of each.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::alerts::severity::Severity;
 use crate::devices::watch_list::WatchList;
 use crate::id::{ContactGroupId, UserId, WebhookId};
 use crate::notifications::contact::Contact;
 use crate::notifications::escalation::{Escalation, EscalationStep};
+use crate::notifications::push::{Browser, QuietHours};
 use crate::notifications::routing::{
     AlertRouting, Recipient, RoutedContacts, RoutedUser, RoutedWebhook, RoutingHolder,
 };
@@ -20,6 +21,8 @@ use crate::zone::Zone;
 pub struct Directory {
     /// Active users, each with their address.
     pub users: HashMap<UserId, Contact>,
+    /// The browsers that these users subscribed.
+    pub browsers: HashMap<UserId, Vec<Browser>>,
     /// The contacts of each group.
     pub contact_groups: HashMap<ContactGroupId, Vec<Contact>>,
 }
@@ -74,30 +77,69 @@ pub struct Audience {
     pub webhooks: Vec<RoutedWebhook>,
     /// Escalations of a critical alert that nobody acknowledges. Each runs on its own.
     pub escalations: Vec<Escalation>,
+    /// Quiet hours of browsers among the recipients, by address.
+    pub quiet: BTreeMap<String, QuietHours>,
 }
 
 impl Audience {
     /// Adds everybody whom a routing names.
     pub fn add(&mut self, source: Source, routing: &AlertRouting, directory: &Directory) {
         let AlertRouting { recipients, users, contact_groups, webhooks, escalation } = routing;
-        let named = resolve(recipients, users, contact_groups, directory);
-        self.recipients.extend(named.into_iter().map(|recipient| (source, recipient)));
+        self.add_named(source, (recipients, users, contact_groups), directory);
         self.webhooks.extend(webhooks.iter().cloned());
         self.escalations.extend(escalation.clone());
     }
 
-    /// Adds a user whose watch list covers the device.
-    pub fn add_watcher(&mut self, contact: Contact, list: &WatchList) {
+    /// Adds a user whose watch list covers the device, with the browsers that the user subscribed.
+    pub fn add_watcher(&mut self, contact: Contact, browsers: &[Browser], list: &WatchList) {
         let recipient = to_recipient(contact, list.minimum_severity, list.schedule.as_ref());
         self.recipients.push((Source::WatchList, recipient));
+        self.add_browsers(Source::WatchList, browsers, list.minimum_severity, list.schedule.as_ref());
+    }
+
+    /// Adds browsers of a user. Both the severity of whatever names the user and that of the browser must be reached.
+    fn add_browsers(
+        &mut self,
+        source: Source,
+        browsers: &[Browser],
+        minimum_severity: Severity,
+        schedule: Option<&Schedule>,
+    ) {
+        for Browser { contact, minimum_severity: own, quiet } in browsers {
+            self.quiet.insert(contact.destination.as_str().to_owned(), quiet.clone());
+            let recipient = to_recipient(contact.clone(), minimum_severity.max(*own), schedule);
+            self.recipients.push((source, recipient));
+        }
+    }
+
+    /// Adds recipients by address, users with their browsers, and the contacts of contact groups.
+    fn add_named(
+        &mut self,
+        source: Source,
+        (recipients, users, contact_groups): (&[Recipient], &[RoutedUser], &[RoutedContacts]),
+        directory: &Directory,
+    ) {
+        self.recipients.extend(recipients.iter().map(|recipient| (source, recipient.clone())));
+        for routed in users {
+            let (severity, schedule) = (routed.minimum_severity, routed.schedule.as_ref());
+            let Some(contact) = directory.users.get(&routed.user).cloned() else { continue };
+            self.recipients.push((source, to_recipient(contact, severity, schedule)));
+            let browsers = directory.browsers.get(&routed.user).map(Vec::as_slice).unwrap_or_default();
+            self.add_browsers(source, browsers, severity, schedule);
+        }
+        for routed in contact_groups {
+            let contacts = directory.contact_groups.get(&routed.group).into_iter().flatten().cloned();
+            let recipient =
+                |contact| to_recipient(contact, routed.minimum_severity, routed.schedule.as_ref());
+            self.recipients.extend(contacts.map(|contact| (source, recipient(contact))));
+        }
     }
 
     /// Adds everybody whom a step of an escalation names. The severities and schedules of routings do not apply to
     /// them.
     pub fn add_step(&mut self, source: Source, step: &EscalationStep, directory: &Directory) {
         let EscalationStep { recipients, users, contact_groups, .. } = step;
-        let named = resolve(recipients, users, contact_groups, directory);
-        self.recipients.extend(named.into_iter().map(|recipient| (source, recipient)));
+        self.add_named(source, (recipients, users, contact_groups), directory);
     }
 
     /// Whether nobody is in it: no message is sent now, and no escalation sends one later.
@@ -115,28 +157,6 @@ impl Audience {
     }
 }
 
-/// The recipients behind addresses, users and contact groups.
-fn resolve(
-    recipients: &[Recipient],
-    users: &[RoutedUser],
-    contact_groups: &[RoutedContacts],
-    directory: &Directory,
-) -> Vec<Recipient> {
-    let mut all = recipients.to_vec();
-    for routed in users {
-        let contact = directory.users.get(&routed.user).cloned();
-        all.extend(
-            contact.map(|contact| to_recipient(contact, routed.minimum_severity, routed.schedule.as_ref())),
-        );
-    }
-    for routed in contact_groups {
-        let contacts = directory.contact_groups.get(&routed.group).into_iter().flatten().cloned();
-        let recipient = |contact| to_recipient(contact, routed.minimum_severity, routed.schedule.as_ref());
-        all.extend(contacts.map(recipient));
-    }
-    all
-}
-
 fn to_recipient(contact: Contact, minimum_severity: Severity, schedule: Option<&Schedule>) -> Recipient {
     let Contact { destination, preferences } = contact;
     Recipient { destination, preferences, minimum_severity, schedule: schedule.cloned() }
@@ -144,6 +164,7 @@ fn to_recipient(contact: Contact, minimum_severity: Severity, schedule: Option<&
 
 #[cfg(test)]
 mod tests {
+    use super::super::Channel;
     use super::*;
     use crate::notifications::routing::{Destination, Preferences};
 
@@ -153,6 +174,14 @@ mod tests {
             destination: Destination::Email(address.parse().unwrap()),
             preferences: Preferences::default(),
         };
+        let phone = Browser {
+            contact: Contact {
+                destination: Destination::parse(Channel::PUSH, "psb_01jc2m8k4n5p7").unwrap(),
+                preferences: Preferences::default(),
+            },
+            minimum_severity: Severity::Info,
+            quiet: QuietHours::default(),
+        };
         let (ana, deleted, watch) = (UserId::from_i64(1), UserId::from_i64(2), ContactGroupId::from_i64(3));
         let directory = Directory {
             users: HashMap::from([(ana, contact("ana@example.com"))]),
@@ -160,6 +189,7 @@ mod tests {
                 watch,
                 vec![contact("a@example.com"), contact("b@example.com")],
             )]),
+            browsers: HashMap::from([(ana, vec![phone])]),
         };
         let user = |user| RoutedUser { user, minimum_severity: Severity::Critical, schedule: None };
         let routing = AlertRouting {
@@ -182,6 +212,7 @@ mod tests {
             notified,
             [
                 ("ana@example.com", Severity::Critical),
+                ("psb_01jc2m8k4n5p7", Severity::Critical),
                 ("a@example.com", Severity::Info),
                 ("b@example.com", Severity::Info)
             ]

@@ -33,11 +33,13 @@ impl Channel {
     pub const EMAIL: Self = Self(0);
     /// SMS, sent by an HTTP gateway or SMPP, and counted in segments.
     pub const SMS: Self = Self(1);
+    /// Web Push, sent to the browsers that users subscribed. Routings name the user, not the address.
+    pub const PUSH: Self = Self(2);
 
     /// The channels with sections, limits and members of the API of their own.
-    pub const BUILT_IN: [Self; 2] = [Self::EMAIL, Self::SMS];
+    pub const BUILT_IN: [Self; 3] = [Self::EMAIL, Self::SMS, Self::PUSH];
 
-    /// Whether it is neither e-mail nor SMS: all that is known of it is its entry.
+    /// Whether it is none of [`Self::BUILT_IN`]: all that is known of it is its entry.
     pub fn is_other(self) -> bool {
         !Self::BUILT_IN.contains(&self)
     }

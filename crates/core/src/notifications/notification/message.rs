@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::Channel;
-use crate::id::NotificationId;
+use crate::id::{AccountId, NotificationId};
 
 /// A message to one recipient, ready to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,43 @@ pub struct Message {
     pub html: Option<String>,
     /// URL of one-click unsubscription (RFC 8058); e-mails only.
     pub mail_link: Option<String>,
+    /// How a push service treats it; messages of the channel `push` only.
+    pub push: Option<PushHandling>,
+}
+
+/// How a push service treats a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushHandling {
+    /// The account whose user subscribed the browser.
+    pub account: AccountId,
+    /// Seconds for which the push service keeps it for a browser that is not connected.
+    pub ttl_s: u32,
+    /// Whether it wakes a device that saves energy.
+    pub urgency: PushUrgency,
+    /// Replaces a waiting message with the same topic: at most 32 characters of URL-safe base64.
+    pub topic: Option<String>,
+}
+
+/// The urgency of a push (RFC 8030, section 5.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PushUrgency {
+    /// On power or Wi-Fi; for alerts without need for action.
+    Low,
+    /// Not while the device is in a state of low power.
+    Normal,
+    /// At once, whatever the state of the device.
+    High,
+}
+
+impl PushUrgency {
+    /// The value of the header `Urgency`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+        }
+    }
 }
 
 /// The result of an attempt to send a message.

@@ -26,7 +26,7 @@ pub use channel_kind::{
 pub use consent::{ConfirmationPolicy, ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
 pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
-pub use message::{Message, SendOutcome, Sender};
+pub use message::{Message, PushHandling, PushUrgency, SendOutcome, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging, UnitCaps};
 pub use quota::Quota;
 pub use record::{

@@ -58,6 +58,8 @@ pub(super) enum Kind {
     Command,
     /// A contact group of the account.
     ContactGroup,
+    /// A browser that the user subscribed.
+    PushSubscription,
     /// A segment of the timeline of a device.
     Segment,
     /// An edit of the timeline of a device.
@@ -234,8 +236,8 @@ fn frame() -> Value {
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Command, ContactGroup, Device, Gateway, Geofence, Group, None, Notification, RawMessage, Rule,
-    Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
+    Alert, Command, ContactGroup, Device, Gateway, Geofence, Group, None, Notification, PushSubscription,
+    RawMessage, Rule, Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -272,6 +274,14 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/account/apiKey", Session, None, none),
     row("POST /api/account/apiKey", Session, None, none),
     row("DELETE /api/account/apiKey", Session, None, none),
+    row("GET /api/account/pushKey", Session, None, none),
+    row("GET /api/account/pushSubscriptions", Session, None, none),
+    row("POST /api/account/pushSubscriptions", Session, None, none),
+    row("GET /api/account/pushSubscriptions/{pushSubscriptionId}", Session, PushSubscription, none),
+    row("PUT /api/account/pushSubscriptions/{pushSubscriptionId}", Session, PushSubscription, name),
+    row("PATCH /api/account/pushSubscriptions/{pushSubscriptionId}", Session, PushSubscription, name),
+    row("DELETE /api/account/pushSubscriptions/{pushSubscriptionId}", Session, PushSubscription, none),
+    row("POST /api/account/pushSubscriptions/{pushSubscriptionId}/test", Session, PushSubscription, none),
     row("GET /api/devices", Read, None, none),
     row("POST /api/devices", Widely(Privilege::DevicesWrite), None, name),
     row("POST /api/bulk/devices", Widely(Privilege::DevicesWrite), None, devices),

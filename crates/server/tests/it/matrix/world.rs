@@ -16,12 +16,14 @@ use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::groups::group::GroupSettings;
 use perigee_core::id::{
-    AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, UserId, WebhookId,
+    AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, SessionId,
+    UserId, WebhookId,
 };
 use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Readings, TimeRange};
 use perigee_core::notifications::contact::ContactGroupSettings;
 use perigee_core::notifications::notification::NotificationFilter;
+use perigee_core::notifications::push::{NewPushSubscription, PushEndpoint, PushSettings};
 use perigee_core::notifications::routing::{
     AlertRouting, Destination, Preferences, Recipient, RoutingHolder,
 };
@@ -30,7 +32,7 @@ use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
     AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Geofences, Groups,
-    Locations, Notifications, RawMessages, Routing, Rules, Shares, Timelines, Webhooks,
+    Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules, Shares, Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -104,6 +106,8 @@ impl Identity {
         match (kind, object) {
             (Kind::None, _) => true,
             (Kind::Template, object) => object == Object::Own,
+            // Only those of the user.
+            (Kind::PushSubscription, object) => object == Object::Own,
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
@@ -273,7 +277,20 @@ impl World {
     /// Sends the operation of a row.
     pub(super) async fn send(&self, row: &Row, identity: Identity, object: Object) -> Answer {
         let (method, path) = row.operation.split_once(' ').unwrap();
+        // Somebody new each time: some operations end the session or change the password.
+        let signed_in = match identity {
+            Identity::SignedIn => {
+                let admin = Traits { privileges: vec![Privilege::Admin], ..Traits::default() };
+                Some(self.app.person(&self.first, &format!("s{}", rand::random::<u64>()), admin).await)
+            }
+            _ => None,
+        };
         let path = match path.split_once('{') {
+            Some((before, after)) if row.kind == Kind::PushSubscription && object == Object::Own => {
+                let (_, after) = after.split_once('}').unwrap();
+                let user = signed_in.as_ref().unwrap_or(&self.first.owner).id;
+                format!("{before}{}{after}", make_push_subscription(&self.app, &self.first, user).await)
+            }
             Some((before, after)) => {
                 let (_, after) = after.split_once('}').unwrap();
                 format!(
@@ -308,11 +325,8 @@ impl World {
         if let Some((_, token)) = self.people.iter().find(|(who, _)| *who == identity) {
             call = call.header("authorization", &format!("Bearer {token}"));
         }
-        if identity == Identity::SignedIn {
-            // Somebody new each time: some operations end the session or change the password.
-            let admin = Traits { privileges: vec![Privilege::Admin], ..Traits::default() };
-            let person = self.app.person(&self.first, &format!("s{}", rand::random::<u64>()), admin).await;
-            call = call.cookie(&self.app.sign_in(&person).await);
+        if let Some(person) = &signed_in {
+            call = call.cookie(&self.app.sign_in(person).await);
         }
         if row.operation == "PUT /api/devices/{deviceId}/photo" {
             return call.body("image/png", PNG).send().await;
@@ -328,6 +342,16 @@ impl World {
             "POST /api/session" => json!({ "email": owner.email, "password": PASSWORD }),
             "POST /api/session/passwordReset" => {
                 json!({ "token": self.make_link().await, "newPassword": NEW_PASSWORD })
+            }
+            "POST /api/account/pushSubscriptions" => {
+                let keys = self.app.store.list_push_keys().await.unwrap();
+                let key = perigee_notify::push::PushKey::from_pkcs8(&keys[0].pkcs8).unwrap();
+                json!({
+                    "endpoint": format!("https://push.example.com/{}", rand::random::<u64>()),
+                    "p256dh": key.public(),
+                    "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+                    "applicationServerKey": key.public(),
+                })
             }
             "POST /api/users" | "PUT /api/users/{userId}" => {
                 let email = format!("u{}@new.test", rand::random::<u64>());
@@ -481,6 +505,7 @@ impl World {
             Kind::Gateway => make_gateway(&self.app, tenant).await,
             Kind::Command => make_command(&self.app, tenant, self.device_of(object)).await,
             Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
+            Kind::PushSubscription => make_push_subscription(&self.app, tenant, tenant.owner.id).await,
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
             Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
@@ -531,6 +556,7 @@ fn missing(kind: Kind) -> String {
         Kind::Gateway => perigee_core::id::GatewayId::from_i64(1).to_string(),
         Kind::Command => perigee_core::id::CommandId::from_i64(1).to_string(),
         Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
+        Kind::PushSubscription => perigee_core::id::PushSubscriptionId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
         Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
@@ -573,6 +599,28 @@ async fn make_contact_group(app: &TestApp, tenant: &Tenant) -> String {
     let settings = ContactGroupSettings { name: "Night watch".to_owned(), contacts: Vec::new() };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_contact_group(&actor, settings, None).await.unwrap().into_inner().id.to_string()
+}
+
+/// A browser of the user, the same for each user.
+async fn make_push_subscription(app: &TestApp, tenant: &Tenant, user: UserId) -> String {
+    let new = NewPushSubscription {
+        session: SessionId::from_i64(1),
+        endpoint: PushEndpoint {
+            url: format!("https://push.example.com/{user}"),
+            p256dh: vec![4; 65],
+            auth: vec![7; 16],
+            key_id: "key".to_owned(),
+        },
+        endpoint_hash: user.to_string(),
+        settings: PushSettings {
+            name: "Firefox on Linux".to_owned(),
+            minimum_severity: Severity::Warning,
+            quiet_hours: None,
+            critical_in_quiet_hours: true,
+        },
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_push_subscription(&actor, user, new, None).await.unwrap().into_inner().id.to_string()
 }
 
 fn reporter(scope: Scope, device: DeviceId) -> Reporter {

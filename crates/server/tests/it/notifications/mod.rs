@@ -4,6 +4,7 @@ mod channels;
 mod email_caps;
 mod messages;
 mod overview;
+mod push;
 mod recipients;
 mod routing_scope;
 mod templates;
@@ -87,6 +88,7 @@ impl Compose for Plain {
             text,
             html: None,
             mail_link: content.mail_link.clone(),
+            push: None,
         };
         Ok(Composed { message, segments: u32::from(content.channel == Channel::SMS) })
     }

@@ -28,6 +28,8 @@ pub(crate) enum Reply {
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) headers: HashMap<String, String>,
+    pub(crate) bytes: Vec<u8>,
+    /// The bytes as text, with a mark for what is not UTF-8.
     pub(crate) body: String,
 }
 
@@ -130,5 +132,5 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Received> {
     }
     let mut body = vec![0; headers.get("content-length")?.parse().ok()?];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Received { headers, body: String::from_utf8(body).ok()? })
+    Some(Received { headers, body: String::from_utf8_lossy(&body).into_owned(), bytes: body })
 }

@@ -14,6 +14,7 @@ use perigee_core::time::Timestamp;
 
 use crate::database::Database;
 use crate::forward::forward;
+use crate::sql::access::signing_keys::Keys;
 use crate::sql::{
     access::api_keys, access::logins, access::passwords, access::sessions, access::signing_keys, access::totp,
 };
@@ -23,7 +24,7 @@ async fn signing_keys(database: &Database, fresh: SigningKey) -> Result<Vec<Sign
     if !known.is_empty() {
         return Ok(known);
     }
-    database.write(move |tx| signing_keys::list_or_keep(tx, fresh).boxed()).await
+    database.write(move |tx| signing_keys::list_or_keep(tx, Keys::Tokens, fresh).boxed()).await
 }
 
 forward! {
@@ -55,7 +56,8 @@ forward! {
         write delete_totp(&self, &origin: Origin, user: UserId) -> () = totp::delete;
         write use_totp_step(&self, user: UserId, step: i64) -> bool = totp::use_step;
         run signing_keys(&self, fresh: SigningKey) -> Vec<SigningKey> = signing_keys;
-        read list_signing_keys(&self) -> Vec<SigningKey> = signing_keys::list;
-        write rotate_signing_key(&self, fresh: SigningKey, old_until: Timestamp) -> () = signing_keys::rotate;
+        read list_signing_keys(&self) -> Vec<SigningKey> = signing_keys::list(Keys::Tokens);
+        write rotate_signing_key(&self, fresh: SigningKey, old_until: Timestamp)
+            -> () = signing_keys::rotate(Keys::Tokens, fresh, old_until);
     }
 }

@@ -7,7 +7,7 @@ use perigee_core::id::{AccountId, SessionId, UserId};
 use perigee_core::store::Result;
 
 use crate::params;
-use crate::sql::{access::audit, access::users};
+use crate::sql::{access::audit, access::users, notifications::push};
 use crate::tx::Tx;
 
 /// Creates a session and records the sign-in.
@@ -69,12 +69,13 @@ pub(in crate::sql) async fn delete(tx: &Tx, origin: Origin, id: SessionId) -> Re
     let user = UserId::from_i64(row.i64("user_id")?);
     tx.lock_account(account).await?;
     if tx.execute("DELETE FROM session WHERE id = ?1", params![id]).await? > 0 {
+        push::delete_of_session(tx, account, id).await?;
         audit::record(tx, account, &origin, "session.delete", Some(user.to_string())).await?;
     }
     Ok(())
 }
 
-/// Ends every session of the user but the one to keep.
+/// Ends every session of the user but the one to keep, and the notifications of their browsers.
 pub(in crate::sql) async fn end_all(tx: &Tx, user: &User, keep: Option<SessionId>) -> Result<()> {
     tx.execute(
         "DELETE FROM session
@@ -82,5 +83,5 @@ pub(in crate::sql) async fn end_all(tx: &Tx, user: &User, keep: Option<SessionId
         params![user.account, user.id, keep],
     )
     .await?;
-    Ok(())
+    push::delete_of_user(tx, user, keep).await
 }

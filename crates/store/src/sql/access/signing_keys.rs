@@ -1,4 +1,4 @@
-//! The keys of tokens: one signs, and earlier ones verify until their tokens have expired.
+//! The keys of tokens and of messages to push services: one signs, and earlier ones are valid until their end.
 
 use perigee_core::access::credential::SigningKey;
 use perigee_core::store::Result;
@@ -9,12 +9,41 @@ use crate::row::Row;
 use crate::sql::table_lock::{self, Table};
 use crate::tx::Tx;
 
+/// What the keys of a table sign.
+#[derive(Clone, Copy)]
+pub(in crate::sql) enum Keys {
+    /// Tokens of the API.
+    Tokens,
+    /// Messages to push services.
+    Push,
+}
+
+impl Keys {
+    const fn table(self) -> &'static str {
+        match self {
+            Self::Tokens => "signing_key",
+            Self::Push => "push_key",
+        }
+    }
+
+    async fn lock(self, tx: &Tx) -> Result<()> {
+        let table = match self {
+            Self::Tokens => Table::SigningKey,
+            Self::Push => Table::PushKey,
+        };
+        table_lock::lock(tx, table).await
+    }
+}
+
 /// Every valid key, the signing one first. The signing key is the one without an expiry, not the newest: a clock that
 /// is set back must not revive an old key.
-pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
-    let sql = "SELECT kid, pkcs8, creation, expires FROM signing_key
-               WHERE expires IS NULL OR expires > ?1
-               ORDER BY CASE WHEN expires IS NULL THEN 0 ELSE 1 END, creation DESC, kid";
+pub(in crate::sql) async fn list(tx: &Tx, keys: Keys) -> Result<Vec<SigningKey>> {
+    let sql = format!(
+        "SELECT kid, pkcs8, creation, expires FROM {}
+         WHERE expires IS NULL OR expires > ?1
+         ORDER BY CASE WHEN expires IS NULL THEN 0 ELSE 1 END, creation DESC, kid",
+        keys.table()
+    );
     let key = |row: &Row| {
         Ok(SigningKey {
             kid: row.text("kid")?,
@@ -23,39 +52,42 @@ pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<SigningKey>> {
             expires: row.opt_timestamp("expires")?,
         })
     };
-    tx.query(sql, params![tx.now()]).await?.iter().map(key).collect()
+    tx.query(&sql, params![tx.now()]).await?.iter().map(key).collect()
 }
 
 /// Every valid key. If there is none, stores the fresh one; of several nodes that start at once, one succeeds.
-pub(in crate::sql) async fn list_or_keep(tx: &Tx, fresh: SigningKey) -> Result<Vec<SigningKey>> {
-    table_lock::lock(tx, Table::SigningKey).await?;
-    let keys = list(tx).await?;
-    if !keys.is_empty() {
-        return Ok(keys);
+pub(in crate::sql) async fn list_or_keep(tx: &Tx, keys: Keys, fresh: SigningKey) -> Result<Vec<SigningKey>> {
+    keys.lock(tx).await?;
+    let known = list(tx, keys).await?;
+    if !known.is_empty() {
+        return Ok(known);
     }
-    insert(tx, &fresh).await?;
+    insert(tx, keys, &fresh).await?;
     Ok(vec![fresh])
 }
 
 /// Replaces the signing key.
-pub(in crate::sql) async fn rotate(tx: &Tx, fresh: SigningKey, old_until: Timestamp) -> Result<()> {
-    table_lock::lock(tx, Table::SigningKey).await?;
-    let sql = "UPDATE signing_key SET expires = ?1 WHERE expires IS NULL OR expires > ?1";
-    tx.execute(sql, params![old_until]).await?;
-    delete_expired(tx, tx.now()).await?;
-    insert(tx, &fresh).await
+pub(in crate::sql) async fn rotate(
+    tx: &Tx,
+    keys: Keys,
+    fresh: SigningKey,
+    old_until: Timestamp,
+) -> Result<()> {
+    keys.lock(tx).await?;
+    let sql = format!("UPDATE {} SET expires = ?1 WHERE expires IS NULL OR expires > ?1", keys.table());
+    tx.execute(&sql, params![old_until]).await?;
+    delete_expired(tx, keys, tx.now()).await?;
+    insert(tx, keys, &fresh).await
 }
 
 /// Deletes keys that have expired by this instant.
-pub(in crate::sql) async fn delete_expired(tx: &Tx, now: Timestamp) -> Result<u64> {
-    Ok(tx.execute("DELETE FROM signing_key WHERE expires <= ?1", params![now]).await?)
+pub(in crate::sql) async fn delete_expired(tx: &Tx, keys: Keys, now: Timestamp) -> Result<u64> {
+    let sql = format!("DELETE FROM {} WHERE expires <= ?1", keys.table());
+    Ok(tx.execute(&sql, params![now]).await?)
 }
 
-async fn insert(tx: &Tx, key: &SigningKey) -> Result<()> {
-    tx.execute(
-        "INSERT INTO signing_key (kid, pkcs8, creation) VALUES (?1, ?2, ?3)",
-        params![&key.kid, &key.pkcs8, key.creation],
-    )
-    .await?;
+async fn insert(tx: &Tx, keys: Keys, key: &SigningKey) -> Result<()> {
+    let sql = format!("INSERT INTO {} (kid, pkcs8, creation) VALUES (?1, ?2, ?3)", keys.table());
+    tx.execute(&sql, params![&key.kid, &key.pkcs8, key.creation]).await?;
     Ok(())
 }

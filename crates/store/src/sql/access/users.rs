@@ -4,7 +4,7 @@ use perigee_core::access::actor::{Actor, Origin, Scope};
 use perigee_core::access::audit::changed;
 use perigee_core::access::preference::Preferences;
 use perigee_core::access::privilege::Privileges;
-use perigee_core::access::user::{NewUser, User, UserFilter, UserProfile};
+use perigee_core::access::user::{NewUser, User, UserFilter, UserProfile, UserStatus};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, UserId};
@@ -18,6 +18,7 @@ use crate::forward::forward;
 use crate::params;
 use crate::sql::{
     access::audit, access::directory, access::passwords, access::user_rows, accounts, events, idempotency,
+    notifications::push,
 };
 use crate::tx::Tx;
 
@@ -83,6 +84,10 @@ async fn replace(
         directory::set_email(tx, &user).await?;
     }
     user_rows::update(tx, &user).await?;
+    // A browser notifies of what the user could see when it was subscribed.
+    if user.profile.reach() != before.profile.reach() || user.profile.status(tx.now()) != UserStatus::Active {
+        push::delete_of_user(tx, &user, None).await?;
+    }
     if user.profile.language != before.profile.language {
         user_rows::set_language(tx, &user).await?;
     }

@@ -9,7 +9,8 @@ use perigee_core::revision::Revision;
 use perigee_core::store::{Result, WatchLists};
 
 use crate::forward::forward;
-use crate::sql::{access::audit, access::user_rows, accounts, column, notifications::contact_groups, scope};
+use crate::sql::notifications::{contact_groups, push};
+use crate::sql::{access::audit, access::user_rows, accounts, column, scope};
 use crate::{Tx, params};
 
 /// The watch list of a user, without devices and groups that the user can no longer see.
@@ -94,9 +95,11 @@ pub(in crate::sql) async fn add_watchers(
     for row in tx.query(sql, params![account, device]).await? {
         groups.push(GroupId::from_i64(row.i64("group_id")?));
     }
+    let mut watchers = Vec::new();
     for row in rows {
         let list: WatchList = column::json(&row, "document")?;
-        let sees = match user_rows::from_row(&row)?.profile.reach() {
+        let user = user_rows::from_row(&row)?;
+        let sees = match user.profile.reach() {
             Reach::Account => true,
             Reach::Group(group) => groups.contains(&group),
             Reach::Device(own) => own == device,
@@ -105,8 +108,14 @@ pub(in crate::sql) async fn add_watchers(
             && list.covers(device, &groups)
             && let Some(contact) = contact_groups::contact_of(tx, &row)?
         {
-            audience.add_watcher(contact, &list);
+            watchers.push((user.id, contact, list));
         }
+    }
+    let preferences = watchers.iter().map(|(user, contact, _)| (*user, contact.preferences.clone()));
+    let browsers = push::browsers(tx, account, &preferences.collect()).await?;
+    for (user, contact, list) in watchers {
+        let browsers = browsers.get(&user).map(Vec::as_slice).unwrap_or_default();
+        audience.add_watcher(contact, browsers, &list);
     }
     Ok(())
 }

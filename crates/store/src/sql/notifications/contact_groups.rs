@@ -17,7 +17,7 @@ use perigee_core::store::{ContactGroups, Result};
 
 use crate::forward::forward;
 use crate::sql::query::for_ids;
-use crate::sql::{access::audit, access::user_rows, accounts, column, idempotency, ids};
+use crate::sql::{access::audit, access::user_rows, accounts, column, idempotency, ids, notifications::push};
 use crate::{Row, Tx, params};
 
 const COLUMNS: &str = "account_id, id, revision, settings, creation, last_modified";
@@ -160,6 +160,9 @@ pub(in crate::sql) async fn directory<'r>(
                 directory.users.insert(user.id, contact);
             }
         }
+        let named = |(user, contact): (&UserId, &Contact)| (*user, contact.preferences.clone());
+        let users = directory.users.iter().map(named).collect();
+        directory.browsers = push::browsers(tx, account, &users).await?;
     }
     if !groups.is_empty() {
         let ids: Vec<i64> = groups.iter().map(|group| group.as_i64()).collect();

@@ -5,6 +5,7 @@ pub(crate) mod outbox;
 pub(crate) mod outbox_race;
 pub(crate) mod outbox_time;
 pub(crate) mod overview;
+pub(crate) mod push;
 pub(crate) mod recipients;
 pub(crate) mod routing;
 pub(crate) mod templates;

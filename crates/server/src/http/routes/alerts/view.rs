@@ -121,7 +121,7 @@ words! {
 
 impl Words for Channel {
     const NAME: &'static str = "Channel";
-    const ABOUT: &'static str = "Channel by which a recipient is notified. `email`: by e-mail. `sms`: by SMS. `call`: by a \
+    const ABOUT: &'static str = "Channel by which a recipient is notified. `email`: by e-mail. `sms`: by SMS. `push`: in the browsers that a user subscribed. `call`: by a \
                                  telephone call that reads the message. Others are services of that name. \
                                  `GET /api/console` lists the channels that the server is set up for.";
 

@@ -102,6 +102,9 @@ pub struct ChannelFacts {
     /// Whether the server can send SMS.
     #[schema(example = false)]
     sms: bool,
+    /// Whether the server can notify users in their browsers (Web Push).
+    #[schema(example = true)]
+    push: bool,
     /// Further channels that the server is set up for.
     others: Vec<OtherChannelFacts>,
 }
@@ -209,6 +212,7 @@ pub async fn get_console_facts(
         channels: ChannelFacts {
             email: config.sends(Channel::EMAIL),
             sms: config.sends(Channel::SMS),
+            push: config.sends(Channel::PUSH),
             others: others(config),
         },
         languages: &["en", "es"],

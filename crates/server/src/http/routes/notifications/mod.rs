@@ -1,11 +1,14 @@
 //! Notifications: their delivery state, and resending.
 
 pub mod alert_routing;
+mod browser_name;
 pub mod contact_groups;
 pub mod mail;
 pub mod mail_page;
 pub mod notification_settings;
 pub mod overview_report;
+pub mod push_subscriptions;
+pub mod push_views;
 pub mod templates;
 
 use perigee_core::id::{AlertId, NotificationId};

@@ -52,6 +52,7 @@ impl DeviceAudience {
         audience.recipients.extend(self.common.recipients.iter().cloned());
         audience.webhooks.extend(self.common.webhooks.iter().cloned());
         audience.escalations.extend(self.common.escalations.iter().cloned());
+        audience.quiet.extend(self.common.quiet.clone());
         Ok(audience)
     }
 

@@ -7,7 +7,7 @@ use perigee_core::alerts::severity::Severity;
 use perigee_core::alerts::sos_notice::SosNotice;
 use perigee_core::error::StoreError;
 use perigee_core::events::event::EventKind;
-use perigee_core::id::{AccountId, DeviceId, NotificationId};
+use perigee_core::id::{AccountId, DeviceId, NotificationId, PushSubscriptionId};
 use perigee_core::notifications::contact::Contact;
 use perigee_core::notifications::notification::{Audience, Channel, Notice, Occasion, Source};
 use perigee_core::notifications::overview::{Overview, OverviewRecipient};
@@ -142,11 +142,7 @@ pub(in crate::sql) async fn write_tests(
     device: DeviceId,
 ) -> Result<Option<usize>> {
     let account = &of_device.account;
-    let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
-               WHERE account_id = ?1 AND name = ?2 AND id >= ?3 AND created BETWEEN ?4 AND ?5";
-    let since = tx.now().plus_seconds(-3_600);
-    let first = NotificationId::first_at(since);
-    let lately = tx.query_one(sql, params![account.id, TEST, first, since, tx.now()]).await?.i64("count")?;
+    let lately = tests_lately(tx, account.id).await?;
     let mut drafts = Vec::new();
     let mut steps = Audience::default();
     for escalation in &audience.escalations {
@@ -157,6 +153,7 @@ pub(in crate::sql) async fn write_tests(
         }
     }
     let recipients = audience.recipients.iter().chain(&steps.recipients).cloned().collect();
+    // A test is sent in quiet hours too: somebody waits for it.
     let all = Audience { recipients, ..Audience::default() };
     for addressee in all.addressees(tx.now(), &account.settings.time_zone) {
         let Some(notice) = addressee.notice(Severity::Critical) else { continue };
@@ -172,6 +169,30 @@ pub(in crate::sql) async fn write_tests(
     }
     write(tx, account.id, Some(device), drafts).await?;
     Ok(Some(count))
+}
+
+/// Test messages of the account in the last hour.
+async fn tests_lately(tx: &Tx, account: AccountId) -> Result<i64> {
+    let sql = "SELECT CAST(COUNT(*) AS BIGINT) AS count FROM notification \
+               WHERE account_id = ?1 AND name = ?2 AND id >= ?3 AND created BETWEEN ?4 AND ?5";
+    let since = tx.now().plus_seconds(-3_600);
+    let first = NotificationId::first_at(since);
+    Ok(tx.query_one(sql, params![account, TEST, first, since, tx.now()]).await?.i64("count")?)
+}
+
+/// Writes a test message to a browser; false if the account has sent too many test messages lately.
+pub(in crate::sql) async fn write_push_test(
+    tx: &Tx,
+    account: AccountId,
+    browser: PushSubscriptionId,
+    preferences: &Preferences,
+) -> Result<bool> {
+    if tests_lately(tx, account).await? >= TEST_MESSAGES_AN_HOUR {
+        return Ok(false);
+    }
+    let draft = draft(TEST.to_owned(), (browser.to_string(), preferences.clone()), None)?;
+    write(tx, account, None, vec![Draft { channel: Channel::PUSH, ..draft }]).await?;
+    Ok(true)
 }
 
 /// Writes messages about an SOS that is not an alert: to the recipients of the device, or to the owners if there are

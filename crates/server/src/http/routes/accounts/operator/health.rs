@@ -167,7 +167,8 @@ fn messages(metrics: &StoreMetrics) -> MessagesView {
         let found = metrics.messages.iter().find(|(channel, _)| *channel == wanted);
         BacklogView::from(found.map(|(_, backlog)| *backlog).unwrap_or_default())
     };
-    let others = metrics.messages.iter().filter(|(channel, _)| channel.is_other());
+    let others =
+        metrics.messages.iter().filter(|(channel, _)| !matches!(*channel, Channel::EMAIL | Channel::SMS));
     let others = others.fold(Backlog::default(), |sum, (_, one)| Backlog {
         waiting: sum.waiting + one.waiting,
         oldest: [sum.oldest, one.oldest].into_iter().flatten().min(),

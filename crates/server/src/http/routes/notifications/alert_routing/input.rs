@@ -212,6 +212,9 @@ impl Member for Address {
         let channel = fields.raw("channel").nullable().and_then(Value::as_str);
         let channel: Option<Channel> = channel.and_then(|text| text.to_ascii_lowercase().parse().ok());
         fields.text(name).convert(|text| match channel {
+            Some(Channel::PUSH) => {
+                Err("must not be a browser: name its user, who is notified in all subscribed browsers".into())
+            }
             Some(channel) => Destination::parse(channel, &text).map_err(|error| error.0.into()),
             // The channel's problem was recorded already.
             None => [Channel::EMAIL, Channel::SMS]
