@@ -61,7 +61,7 @@ async fn lists_have_places_when_asked(engine: Engine) {
     let plain = app.call(&format!("GET /api/devices/{boat}/lastLocation")).by(&owner);
     plain.header("if-none-match", tagged.header("etag")).send().await.expect(200);
 
-    for query in ["place=1", "place=true&language=fr", "place=true&units=furlongs"] {
+    for query in ["place=1", "place=true&language=nl", "place=true&units=furlongs"] {
         let refused = app.call(&format!("GET /api/locations/last?{query}")).by(&owner).send().await;
         assert_eq!(pointers(&refused.expect_error(400, "invalid-parameter")).len(), 1, "{query}");
     }
