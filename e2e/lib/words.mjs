@@ -13,11 +13,33 @@ async function messagesOf(language) {
   return all
 }
 
-const messages = { en: await messagesOf('en'), es: await messagesOf('es') }
-/** Words that only one of the languages has, for text that is in no message file. */
-const common = {
-  en: /\b(the|and|with|from|this|your|not|are|was|will|have|please|when|which)\b/i,
-  es: /\b(el|los|las|una|con|para|por|está|son|del|según|sin|cuando|aún)\b/i
+/** The tags of the languages: the folders of messages. */
+export const languages = (await readdir(folder, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+const messages = Object.fromEntries(await Promise.all(languages.map(async (tag) => [tag, await messagesOf(tag)])))
+
+/** One message in every language. */
+export const inEveryLanguage = (key) => languages.map((tag) => messages[tag].get(key)).filter((text) => text !== undefined)
+
+/** One message in a language. */
+export const message = (language, key) => messages[language].get(key)
+
+/** Frequent words of each language, for text that is in no message file. */
+const frequent = {
+  en: 'the and with from this your not are was will have please when which',
+  es: 'el los las una con para por está son del según sin cuando aún',
+  fr: 'les des une avec pour est dans sont selon sans quand pas vous aux',
+  de: 'der die das und mit für von ist nicht wird sind werden nach ohne wenn',
+  pt: 'os das uma com para não está são dos pela sem quando ainda',
+  it: 'gli delle una con per non è sono della senza quando ancora'
+}
+
+/** Frequent words of the other languages that the messages of a language do not have. */
+function commonForeign(language) {
+  const own = new Set([...messages[language].values()].flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? []))
+  const words = Object.entries(frequent).flatMap(([tag, list]) => (tag === language ? [] : list.split(' ')))
+  return new Set(words.filter((word) => !own.has(word)))
 }
 
 /** A message as a pattern: values that are filled in may be anything. */
@@ -26,16 +48,27 @@ function patternOf(text) {
   return new RegExp(`^${escaped.join('.+')}$`, 's')
 }
 
-/** Messages that only the other language has; messages that consist only of values are left out. */
+/** Messages that only other languages have; messages that consist only of values are left out. */
 function foreignTo(language) {
-  const other = language === 'en' ? 'es' : 'en'
-  const own = new Set([...messages[language].values()])
-  return [...messages[other].values()]
+  const own = new Set(messages[language].values())
+  const others = languages.filter((tag) => tag !== language).flatMap((tag) => [...messages[tag].values()])
+  return [...new Set(others)]
     .filter((text) => !own.has(text) && /\p{L}{3}/u.test(text.replace(/\{\w+\}/g, '')))
     .map(patternOf)
 }
 
-const foreign = { en: foreignTo('en'), es: foreignTo('es') }
+/** What is looked for and what is allowed on a page in a language, computed when it is first needed. */
+const known = new Map()
+function knownOf(language) {
+  if (!known.has(language)) {
+    known.set(language, {
+      foreign: foreignTo(language),
+      own: [...messages[language].values()].map(patternOf),
+      common: commonForeign(language)
+    })
+  }
+  return known.get(language)
+}
 
 /** All texts of a page: visible text, and the labels, titles and placeholders of elements. */
 const textOf = (page) =>
@@ -61,15 +94,15 @@ const textOf = (page) =>
 
 /** Texts of a page that are not in the language. `names`, which users chose, are in no language and are ignored. */
 export async function untranslated(page, language, names) {
-  const other = language === 'en' ? 'es' : 'en'
-  const own = [...messages[language].values()].map(patternOf)
+  const { foreign, own, common } = knownOf(language)
   const found = []
   for (const [shown, isOption] of await textOf(page)) {
     const text = names.reduce((rest, name) => rest.replaceAll(name, ''), shown).trim()
     const isKey = messages.en.has(text) && /^[a-z]+\.[\w.-]+$/.test(text)
-    const isForeign = foreign[language].some((pattern) => pattern.test(text)) && !own.some((pattern) => pattern.test(text))
+    const isForeign = foreign.some((pattern) => pattern.test(text)) && !own.some((pattern) => pattern.test(text))
+    const hasForeign = (text.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => common.has(word))
     // Options may be proper names: countries, time zones, makers.
-    if (isKey || isForeign || (!isOption && common[other].test(text))) found.push(shown)
+    if (isKey || isForeign || (!isOption && hasForeign)) found.push(shown)
   }
   return found
 }

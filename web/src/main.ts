@@ -1,10 +1,13 @@
 // Entry point of the console: mounts the app and registers the service worker.
 import { mount } from 'svelte'
 import App from './App.svelte'
-import { showTheme } from './access/preferences.svelte'
+import { preferences, showTheme } from './access/preferences.svelte'
+import { loadLanguage } from './i18n/index.svelte'
 import './ui/app.css'
 
 showTheme()
+// Loaded first, so that the page is not drawn in English before; without a connection it is.
+await loadLanguage(preferences.language).catch(() => undefined)
 const target = document.getElementById('app')
 if (target) mount(App, { target })
 

@@ -17,6 +17,7 @@ pub mod groups;
 pub mod id;
 pub mod idempotency;
 pub mod json_size;
+pub mod language;
 pub mod locations;
 pub mod notifications;
 pub mod page;

@@ -27,4 +27,5 @@ pub use heading::Heading;
 pub use kind::{Grouping, ReportKind, RowsOf};
 pub use records::{AlertRow, DeviceRow};
 pub use rows::{Row, SegmentRow, Subject, TotalsRow};
+pub use words::written_language;
 pub use writer::{Format, WriteError, Writer};

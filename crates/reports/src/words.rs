@@ -1,4 +1,4 @@
-//! The words of reports in English and Spanish.
+//! The words of reports in English and Spanish. Reports in other languages are in English.
 
 use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::alerts::severity::Severity;
@@ -8,10 +8,18 @@ use perigee_core::timeline::{DistanceSource, SegmentKind};
 use crate::column::Column;
 use crate::kind::ReportKind;
 
+/// The language of a report for a reader of this one: English unless there are words in it.
+pub const fn written_language(language: ConsoleLanguage) -> ConsoleLanguage {
+    match language {
+        ConsoleLanguage::Spanish => ConsoleLanguage::Spanish,
+        _ => ConsoleLanguage::English,
+    }
+}
+
 const fn pick(language: ConsoleLanguage, (english, spanish): (&'static str, &'static str)) -> &'static str {
     match language {
-        ConsoleLanguage::English => english,
         ConsoleLanguage::Spanish => spanish,
+        _ => english,
     }
 }
 

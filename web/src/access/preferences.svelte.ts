@@ -1,5 +1,6 @@
 // Language, units, theme and time zone of the user. Kept in the browser, so that the first page is drawn with them.
-export type Language = 'en' | 'es'
+import { firstKnown, localeOf, type Language } from './languages'
+
 export type UnitSystem = 'metric' | 'imperial' | 'nautical'
 export type Theme = 'system' | 'light' | 'dark'
 /** `region` stands for the clock format of the browser's region. */
@@ -22,13 +23,9 @@ export interface Preferences {
 }
 
 const key = 'perigee.preferences'
-const languages: Language[] = ['en', 'es']
-
 function ofBrowser(): Preferences {
-  const spoken = navigator.languages.map((tag) => tag.slice(0, 2))
-  const language = spoken.find((tag): tag is Language => languages.includes(tag as Language)) ?? 'en'
   return {
-    language,
+    language: firstKnown(navigator.languages) ?? 'en',
     units: 'metric',
     theme: 'system',
     timeZone: null,
@@ -41,7 +38,10 @@ function ofBrowser(): Preferences {
 
 function stored(): Partial<Preferences> {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Preferences>
+    const { language, ...others } = JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<Preferences>
+    // A newer console may have had further languages.
+    const known = firstKnown([language])
+    return known ? { ...others, language: known } : others
   } catch {
     // Storage may be blocked or invalid: the browser's settings are used.
     return {}
@@ -66,7 +66,7 @@ export function setPreferences(change: Partial<Preferences>): void {
  */
 export function locale(): string {
   const { language } = preferences
-  return navigator.languages.find((tag) => tag === language || tag.startsWith(`${language}-`)) ?? language
+  return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? localeOf(language)
 }
 
 const wantsDark = matchMedia('(prefers-color-scheme: dark)')

@@ -124,5 +124,5 @@ export function age(instant: string | number, now = Date.now()): string {
 
 /** The name of a country in the user's language. */
 export function country(code: string): string {
-  return new Intl.DisplayNames(preferences.language, { type: 'region' }).of(code) ?? code
+  return new Intl.DisplayNames(locale(), { type: 'region' }).of(code) ?? code
 }

@@ -1,24 +1,46 @@
 // Every language says the same: the same messages, with the same values to fill in, and none that is never used.
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import en from '$lib/i18n/en'
-import es from '$lib/i18n/es'
+import { afterEach, expect, test } from 'vitest'
+import { firstKnown, languages, localeOf } from '$lib/access/languages'
+import { locale, preferences, setPreferences } from '$lib/access/preferences.svelte'
+import { loadLanguage, shownLanguage, t, tIfKnown } from '$lib/i18n/index.svelte'
+import { messagesOf } from './messages'
 
-type Areas = Record<string, Record<string, string>>
-const flat = (areas: Areas): Map<string, string> =>
-  new Map(
-    Object.entries(areas).flatMap(([area, all]) => Object.entries(all).map(([key, text]) => [`${area}.${key}`, text]))
-  )
-const [english, spanish] = [flat(en), flat(es)]
+const tags = languages.map(({ value }) => value)
+const translations = tags.filter((tag) => tag !== 'en')
+const english = messagesOf('en')
 const valuesIn = (text: string): string[] => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort()
 
-test('both languages have the same messages', () => {
-  expect([...spanish.keys()].sort()).toEqual([...english.keys()].sort())
+test('each folder of messages is of a language of the list', () => {
+  const folders = readdirSync('src/i18n', { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => name).sort()).toEqual(tags.toSorted())
+  for (const tag of translations) expect(existsSync(join('src/i18n', tag, 'index.ts')), tag).toBe(true)
 })
 
-test('a translation fills in the same values', () => {
-  for (const [key, text] of english) expect([key, valuesIn(spanish.get(key) ?? '')]).toEqual([key, valuesIn(text)])
+test.each(translations)('all messages of English are in %s', (tag) => {
+  const translated = messagesOf(tag)
+  const missing = [...english.keys()].filter((key) => !translated.has(key))
+  const unknown = [...translated.keys()].filter((key) => !english.has(key))
+  expect({ missing, unknown }).toEqual({ missing: [], unknown: [] })
+})
+
+test.each(translations)('a message in %s fills in the same values', (tag) => {
+  const translated = messagesOf(tag)
+  const wrong = [...english].filter(([key, text]) => {
+    const other = translated.get(key)
+    return other !== undefined && valuesIn(other).join() !== valuesIn(text).join()
+  })
+  expect(wrong.map(([key]) => key)).toEqual([])
+})
+
+test.each(translations)('a message in %s is not empty and not that of English', (tag) => {
+  const translated = messagesOf(tag)
+  expect([...translated].filter(([, text]) => !text.trim()).map(([key]) => key)).toEqual([])
+  // Names and loanwords are the same in both; sentences are not.
+  const isSentence = (text: string): boolean => text.split(/\s/).length > 4
+  const left = [...translated].filter(([key, text]) => isSentence(text) && text === english.get(key))
+  expect(left.map(([key]) => key)).toEqual([])
 })
 
 test('a message with a count has both forms', () => {
@@ -52,4 +74,67 @@ test('every message is used', () => {
   const isUsed = (key: string): boolean =>
     source.includes(`'${key}'`) || beginnings.some((beginning) => key.startsWith(beginning))
   expect([...english.keys()].map((key) => key.replace(/_(one|other)$/, '')).filter((key) => !isUsed(key))).toEqual([])
+})
+
+test.each(tags)('alerts have the names that messages in %s give them', (tag) => {
+  const words = readFileSync(`../crates/notify/src/template/words/${tag}.toml`, 'utf8')
+  const [alerts = ''] = (words.split('[alert]\n')[1] ?? '').split('\n\n')
+  const titles = [...alerts.matchAll(/^(\w+) = "(.*)"$/gm)].map(([, name = '', title = '']) => [name, title])
+  expect(titles.length).toBeGreaterThan(50)
+  // SMS have no typographic apostrophe.
+  const shown = messagesOf(tag)
+  const differ = titles.filter(([name, title]) => shown.get(`alerts.name.${name}`)?.replaceAll('’', "'") !== title)
+  expect(differ).toEqual([])
+})
+
+test('the first language of the browser that the console has is used', () => {
+  expect(firstKnown(['nl-NL', 'pt-BR', 'en'])).toBe('pt')
+  expect(firstKnown(['DE'])).toBe('de')
+  expect(firstKnown(['nl', undefined, 'toString'])).toBeUndefined()
+})
+
+afterEach(() => setPreferences({ language: 'en' }))
+
+test.each(tags)('messages in %s are shown once they are loaded', async (tag) => {
+  await loadLanguage(tag)
+  setPreferences({ language: tag })
+  expect(shownLanguage()).toBe(tag)
+  expect(t('common.language')).toBe(messagesOf(tag).get('common.language'))
+  expect(tIfKnown('common.noSuchMessage')).toBeUndefined()
+})
+
+test('counts follow the plural rules of the language, and forms that no message has are `other`', async () => {
+  const days = async (language: (typeof tags)[number], count: number): Promise<string> => {
+    await loadLanguage(language)
+    setPreferences({ language })
+    const { one, other } = formsOf(language)
+    const shown = t('device.days', { count })
+    const number = count.toLocaleString(localeOf(language))
+    expect([one, other].map((text) => text.replace('{count}', number))).toContain(shown)
+    return shown === one.replace('{count}', number) ? 'one' : 'other'
+  }
+  const formsOf = (language: string): { one: string; other: string } => {
+    const all = messagesOf(language)
+    return { one: all.get('device.days_one') ?? '', other: all.get('device.days_other') ?? '' }
+  }
+  expect([await days('en', 0), await days('en', 1)]).toEqual(['other', 'one'])
+  expect([await days('fr', 0), await days('fr', 1), await days('fr', 2)]).toEqual(['one', 'one', 'other'])
+  expect([await days('pt', 0), await days('pt', 1)]).toEqual(['other', 'one'])
+  // `many` in these languages.
+  for (const language of ['es', 'fr', 'pt', 'it'] as const) expect(await days(language, 2_000_000)).toBe('other')
+})
+
+test('a language is kept until the next one is loaded', async () => {
+  await loadLanguage('es')
+  setPreferences({ language: 'es' })
+  // As if its folder could not be loaded yet.
+  Object.assign(preferences, { language: 'xx' })
+  expect(shownLanguage()).toBe('es')
+})
+
+test('Portuguese is that of Portugal unless the browser names another', () => {
+  setPreferences({ language: 'pt' })
+  expect(locale()).toBe('pt-PT')
+  setPreferences({ language: 'de' })
+  expect(locale()).toBe('de')
 })

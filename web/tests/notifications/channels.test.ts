@@ -1,8 +1,9 @@
 // Which channels are offered, and what is shown of them.
 import { expect, test } from 'vitest'
-import { messages } from '$lib/i18n/index.svelte'
+import { languages } from '$lib/access/languages'
 import { channelValues } from '$lib/api/schema'
 import { channelIcon, isOff, isTelephone, offeredChannels } from '$lib/notifications/channels'
+import { messagesOf } from '../i18n/messages'
 
 const telegram = { channel: 'telegram' as const, title: 'Telegram', addressExample: '-1001234567890' }
 const facts = { email: true, sms: false, others: [telegram] }
@@ -26,8 +27,7 @@ test('a channel is off only if the server is known not to have it', () => {
 test('every channel has its texts in both languages', () => {
   for (const channel of channelValues) {
     for (const key of [`notifications.channel.${channel}`, `device.by.${channel}`]) {
-      expect(messages.en, key).toHaveProperty([key])
-      expect(messages.es, key).toHaveProperty([key])
+      for (const { value } of languages) expect(messagesOf(value).has(key), `${key} in ${value}`).toBe(true)
     }
   }
   expect([channelIcon('call'), channelIcon('email'), channelIcon('matrix')]).toEqual(['phone', 'mail', 'bell'])

@@ -1,6 +1,7 @@
 // Rules go from the API to the form and back unchanged in every unit, and are described in plain words.
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { languages } from '$lib/access/languages'
 import { conditionBody, conditionForm, kinds, newCondition, valueOf, type Condition } from '$lib/pages/rules/conditions'
 import { conditionErrors, newRule, otherErrors, ruleBody, ruleForm, type Rule } from '$lib/pages/rules/ruleForm'
 import { partOf } from '$lib/pages/rules/trackPart'
@@ -151,7 +152,7 @@ test('a rule is described in one sentence', () => {
   expect(describeRule(words('en', 'imperial'), rule)).toContain('speed is above 55.92 mph (clears at 52.82 mph)')
 })
 
-test.each(['en', 'es'])('every kind of condition has words in %s', (language) => {
+test.each(languages.map(({ value }) => value))('every kind of condition has words in %s', (language) => {
   for (const condition of every) expect(describeCondition(words(language), condition)).not.toMatch(/[{}]|undefined/)
 })
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::country::Country;
+pub use crate::language::ConsoleLanguage;
 use crate::notifications::routing::Units;
 use crate::zone::Zone;
 
@@ -18,44 +18,6 @@ pub struct Preferences {
     pub time_zone: Option<Zone>,
     /// Light or dark colours.
     pub theme: Theme,
-}
-
-/// A language of the console.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ConsoleLanguage {
-    /// English, the default language.
-    #[serde(rename = "en")]
-    English,
-    /// Spanish as written in Spain.
-    #[serde(rename = "es")]
-    Spanish,
-}
-
-/// Countries in which most people read Spanish.
-const SPANISH_READERS: [&str; 21] = [
-    "AR", "BO", "CL", "CO", "CR", "CU", "DO", "EC", "ES", "GQ", "GT", "HN", "MX", "NI", "PA", "PE", "PR",
-    "PY", "SV", "UY", "VE",
-];
-
-impl ConsoleLanguage {
-    /// The language for somebody of this country who has not chosen one.
-    pub fn of_country(country: Option<Country>) -> Self {
-        match country {
-            Some(country) if SPANISH_READERS.contains(&country.code()) => Self::Spanish,
-            _ => Self::English,
-        }
-    }
-
-    /// Every language of the console.
-    pub const ALL: [Self; 2] = [Self::English, Self::Spanish];
-
-    /// The language tag, for example `en`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::English => "en",
-            Self::Spanish => "es",
-        }
-    }
 }
 
 /// The colours of the console.

@@ -1,7 +1,5 @@
 //! Countries of ISO 3166-1, by code or by an English name people use.
 
-mod spanish;
-
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +7,7 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::access::preference::ConsoleLanguage;
+use crate::language::{ConsoleLanguage, words};
 
 /// Why a text is not a country.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -175,16 +173,11 @@ const KOSOVO: (&str, &str) = ("XK", "Kosovo");
 
 /// The name of a country in this language, by its two-letter code; the code itself if it is unknown.
 pub fn name_in(code: &str, language: ConsoleLanguage) -> &str {
-    match language {
-        ConsoleLanguage::English => {
-            let named = LIST.iter().find(|(country, _)| country.0 == code).map(|(_, name)| *name);
-            named.unwrap_or(if code == KOSOVO.0 { KOSOVO.1 } else { code })
-        }
-        ConsoleLanguage::Spanish => {
-            let found = spanish::NAMES.binary_search_by_key(&code, |(code, _)| code);
-            found.ok().and_then(|index| spanish::NAMES.get(index)).map_or(code, |(_, name)| name)
-        }
+    if language == ConsoleLanguage::English {
+        let named = LIST.iter().find(|(country, _)| country.0 == code).map(|(_, name)| *name);
+        return named.unwrap_or(if code == KOSOVO.0 { KOSOVO.1 } else { code });
     }
+    words(language).countries.get(code).map_or(code, String::as_str)
 }
 
 impl FromStr for Country {
@@ -234,14 +227,15 @@ mod tests {
     }
 
     #[test]
-    fn every_country_has_a_name_in_spanish() {
-        assert!(spanish::NAMES.is_sorted_by_key(|(code, _)| *code));
-        for (code, _) in Country::all() {
-            assert_ne!(name_in(code, ConsoleLanguage::Spanish), code);
+    fn countries_have_names_in_every_language() {
+        for language in ConsoleLanguage::ALL {
+            assert!(Country::all().all(|(code, _)| name_in(code, language) != code), "{language:?}");
         }
-        assert_eq!(name_in("ES", ConsoleLanguage::Spanish), "España");
+        let spain = ConsoleLanguage::ALL.map(|language| name_in("ES", language));
+        assert_eq!(spain, ["Spain", "España", "Espagne", "Spanien", "Espanha", "Spagna"]);
         assert_eq!(name_in("XK", ConsoleLanguage::English), "Kosovo");
         assert_eq!(name_in("??", ConsoleLanguage::English), "??");
+        assert_eq!(name_in("??", ConsoleLanguage::German), "??");
     }
 
     #[test]

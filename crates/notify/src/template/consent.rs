@@ -3,35 +3,14 @@
 
 use perigee_core::notifications::notification::{Channel, Composed, Content, Message};
 
+use super::words::{MailWords, fill, words};
 use crate::plain::one_line;
 
 /// Characters of an account's name that are shown.
 const NAME_SHOWN: usize = 60;
 
-/// The texts of one language, with the placeholders `{account}` and `{link}`.
-struct Texts {
-    footer: &'static str,
-    subject: &'static str,
-    question: &'static str,
-}
-
-const ENGLISH: Texts = Texts {
-    footer: "Unsubscribe from e-mails of {account}, or resume them",
-    subject: "Do you want e-mails from {account}?",
-    question: "{account} wants to send you e-mails about its devices. If you want them, open this link and confirm:\n\n\
-               {link}\n\nIf you do not want them, ignore this e-mail: no others will be sent.\n",
-};
-const SPANISH: Texts = Texts {
-    footer: "Dejar de recibir correos de {account}, o reanudarlos",
-    subject: "¿Quiere recibir correos de {account}?",
-    question: "{account} quiere enviarle correos sobre sus dispositivos. Si los quiere, abra este enlace y confirme:\n\n\
-               {link}\n\nSi no los quiere, ignore este correo: no recibirá ningún otro.\n",
-};
-
-fn texts(content: &Content) -> &'static Texts {
-    let language = content.preferences.language.as_str();
-    let primary = language.split(['-', '_']).next().unwrap_or_default();
-    if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
+fn texts(content: &Content) -> &'static MailWords {
+    &words(content.preferences.language.as_str()).mail
 }
 
 pub(super) fn shown_name(content: &Content) -> String {
@@ -45,7 +24,7 @@ fn escape(text: &str) -> String {
 /// Adds the unsubscribe footer to text and HTML of an e-mail.
 pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut String>) {
     let Some(link) = &content.mail_link else { return };
-    let label = texts(content).footer.replace("{account}", &shown_name(content));
+    let label = fill(&texts(content).footer, &[("account", &shown_name(content))]);
     let line_end = if text.ends_with('\n') { "" } else { "\n" };
     for part in [line_end, "\n-- \n", &label, ": ", link, "\n"] {
         text.push_str(part);
@@ -61,12 +40,13 @@ pub(super) fn add_footer(content: &Content, text: &mut String, html: Option<&mut
 pub(super) fn question(content: &Content) -> Composed {
     let (texts, name) = (texts(content), shown_name(content));
     let link = content.mail_link.as_deref().unwrap_or_default();
+    let values = [("account", name.as_str()), ("link", link)];
     let message = Message {
         id: content.id,
         channel: Channel::EMAIL,
         to: content.to.clone(),
-        subject: texts.subject.replace("{account}", &name),
-        text: texts.question.replace("{link}", link).replace("{account}", &name),
+        subject: fill(&texts.confirm_subject, &values),
+        text: fill(&texts.confirm_text, &values),
         html: None,
         mail_link: content.mail_link.clone(),
         push: None,

@@ -212,11 +212,7 @@ pub(super) fn place_in_words(
     units: Units,
     form: Form,
 ) -> Option<String> {
-    let language = if supported_language(language) == "es" {
-        ConsoleLanguage::Spanish
-    } else {
-        ConsoleLanguage::English
-    };
+    let language = ConsoleLanguage::of_reader(language);
     place::describe(position, place::Reader { language, units }, form)
 }
 

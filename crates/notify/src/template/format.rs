@@ -89,14 +89,10 @@ impl Reader {
     }
 
     /// The letters of the hemispheres.
-    fn letters(&self, latitude: f64, longitude: f64) -> (char, char) {
+    fn letters(&self, latitude: f64, longitude: f64) -> (char, &'static str) {
         let north = if latitude < 0.0 { 'S' } else { 'N' };
-        let east = match (longitude < 0.0, self.words.label.get("time").map(String::as_str)) {
-            (true, Some("Hora")) => 'O',
-            (true, _) => 'W',
-            (false, _) => 'E',
-        };
-        (north, east)
+        let time = &self.words.time;
+        (north, if longitude < 0.0 { &time.west } else { &time.east })
     }
 
     fn minutes(&self, degrees: f64, width: usize) -> String {
@@ -139,7 +135,7 @@ impl Reader {
     fn day(&self, date: jiff::civil::Date) -> String {
         let month = usize::try_from(date.month()).unwrap_or(1).saturating_sub(1);
         let name = self.words.time.months.get(month).map_or("", String::as_str);
-        format!("{} {name}", date.day())
+        format!("{}{} {name}", date.day(), self.words.time.after_day)
     }
 }
 
@@ -174,6 +170,10 @@ mod tests {
     fn positions_at_sea_and_on_land() {
         assert_eq!(reader(Units::Metric, "en").coordinates(41.385_06, -2.173_4), "41.38506° N, 2.17340° W");
         assert_eq!(reader(Units::Metric, "es").coordinates(-41.0, -2.0), "41,00000° S, 2,00000° O");
+        for language in ["fr", "de", "pt", "it"] {
+            assert_eq!(reader(Units::Metric, language).coordinates(-41.0, -2.0), "41,00000° S, 2,00000° W");
+            assert_eq!(reader(Units::Metric, language).coordinates(41.0, 2.0), "41,00000° N, 2,00000° E");
+        }
         assert_eq!(
             reader(Units::Nautical, "en").coordinates(41.385_06, 2.173_4),
             "41°23.104' N, 002°10.404' E"
@@ -194,5 +194,7 @@ mod tests {
             "1 ene 01:00"
         );
         assert_eq!(reader(Units::Metric, "es").date(instant), "2 may 2026");
+        let dates = ["fr", "de", "pt-BR", "it"].map(|language| reader(Units::Metric, language).date(instant));
+        assert_eq!(dates, ["2 mai 2026", "2. Mai 2026", "2 maio 2026", "2 mag 2026"]);
     }
 }

@@ -7,25 +7,24 @@ use perigee_core::notifications::notification::{Channel, Composed, Content, Mess
 use super::consent::{add_footer, shown_name};
 use super::count::{segment_count, subject_of};
 use super::facts::map_url;
-use super::words::supported_language;
+use super::words::{SosWords, fill, words};
 use crate::plain::excerpt;
 
 /// Characters that are shown of texts of the sender or a user.
 const SHOWN: usize = 40;
 
 pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
-    let is_spanish = supported_language(content.preferences.language.as_str()) == "es";
+    let texts = &words(content.preferences.language.as_str()).sos;
     let named = content.device.as_ref().map(|device| excerpt(&device.name, SHOWN));
     let sender = named.unwrap_or_else(|| excerpt(&notice.identifier, SHOWN));
-    let subject = match (notice.reason, is_spanish) {
-        (SosReason::UnknownDevice, false) => format!("SOS from a device that is not registered: {sender}"),
-        (SosReason::ExpiredDevice, false) => format!("SOS from an expired device: {sender}"),
-        (SosReason::UnknownDevice, true) => format!("SOS de un dispositivo no registrado: {sender}"),
-        (SosReason::ExpiredDevice, true) => format!("SOS de un dispositivo caducado: {sender}"),
+    let subject = match notice.reason {
+        SosReason::UnknownDevice => &texts.unknown_device,
+        SosReason::ExpiredDevice => &texts.expired_device,
     };
+    let subject = fill(subject, &[("device", &sender)]);
     let mut text = match content.channel {
-        Channel::EMAIL => long_text(content, notice, &subject, is_spanish),
-        _ => format!("{subject}. {}", position_line(notice, is_spanish)),
+        Channel::EMAIL => long_text(content, notice, &subject, texts),
+        _ => format!("{subject}. {}", position_line(notice, texts)),
     };
     let count = segment_count(content.channel, &text);
     add_footer(content, &mut text, None);
@@ -42,33 +41,20 @@ pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
     Composed { message, segments: count }
 }
 
-fn long_text(content: &Content, notice: &SosNotice, subject: &str, is_spanish: bool) -> String {
+fn long_text(content: &Content, notice: &SosNotice, subject: &str, texts: &SosWords) -> String {
     let local = content.time_zone.as_jiff().to_datetime(notice.time.to_jiff());
     let time = format!("{} ({})", local.strftime("%Y-%m-%d %H:%M:%S"), content.time_zone.id());
     let (identifier, source) = (excerpt(&notice.identifier, 100), &notice.source);
-    let (account, position) = (shown_name(content), position_line(notice, is_spanish));
-    if is_spanish {
-        format!(
-            "{subject}\n\nIdentificador: {identifier}\nRed: {source} {}\nHora: {time}\n{position}\n\n\
-             No se ha creado ninguna alerta. Para recibir alertas de este dispositivo, regístrelo en {account} o amplíe su caducidad.\n",
-            notice.peer
-        )
-    } else {
-        format!(
-            "{subject}\n\nIdentifier: {identifier}\nNetwork: {source} {}\nTime: {time}\n{position}\n\n\
-             No alert was created. To get alerts of this device, register it in {account} or extend its expiry date.\n",
-            notice.peer
-        )
-    }
+    let (account, position) = (shown_name(content), position_line(notice, texts));
+    let no_alert = fill(&texts.no_alert, &[("account", &account)]);
+    format!(
+        "{subject}\n\n{}: {identifier}\n{}: {source} {}\n{}: {time}\n{position}\n\n{no_alert}\n",
+        texts.identifier, texts.network, notice.peer, texts.time
+    )
 }
 
-fn position_line(notice: &SosNotice, is_spanish: bool) -> String {
-    match (notice.position, is_spanish) {
-        (Some((latitude, longitude)), _) => {
-            let degrees = (latitude.as_degrees(), longitude.as_degrees());
-            format!("{:.5}, {:.5} {}", degrees.0, degrees.1, map_url(degrees))
-        }
-        (None, false) => "Position: unknown".to_owned(),
-        (None, true) => "Posición: desconocida".to_owned(),
-    }
+fn position_line(notice: &SosNotice, texts: &SosWords) -> String {
+    let Some((latitude, longitude)) = notice.position else { return texts.no_position.clone() };
+    let degrees = (latitude.as_degrees(), longitude.as_degrees());
+    format!("{:.5}, {:.5} {}", degrees.0, degrees.1, map_url(degrees))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::notifications::routing::Language;
 use serde::Deserialize;
 
@@ -16,6 +17,12 @@ pub(super) struct Words {
     pub(super) time: TimeWords,
     /// Titles of alerts, by their name.
     pub(super) alert: BTreeMap<String, String>,
+    /// Texts of e-mails that accounts cannot change, with the placeholders `{account}` and `{link}`.
+    pub(super) mail: MailWords,
+    /// A test notification, with the placeholders `{account}` and `{device}`.
+    pub(super) test: TestWords,
+    /// A message about an SOS of a device that is not registered or has expired.
+    pub(super) sos: SosWords,
 }
 
 /// How times and numbers are written.
@@ -26,10 +33,67 @@ pub(super) struct TimeWords {
     pub(super) months: Vec<String>,
     /// The decimal separator: a point or a comma.
     pub(super) decimal: String,
+    /// Follows the number of the day: "2. Mai".
+    pub(super) after_day: String,
+    /// The letter of eastern longitudes.
+    pub(super) east: String,
+    /// The letter of western longitudes.
+    pub(super) west: String,
 }
 
-static ENGLISH: LazyLock<Words> = LazyLock::new(|| read(include_str!("words/en.toml")));
-static SPANISH: LazyLock<Words> = LazyLock::new(|| read(include_str!("words/es.toml")));
+/// Texts of e-mails that accounts cannot change.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MailWords {
+    pub(super) footer: String,
+    pub(super) confirm_subject: String,
+    pub(super) confirm_text: String,
+    pub(super) invitation_subject: String,
+    pub(super) invitation_text: String,
+    pub(super) reset_subject: String,
+    pub(super) reset_text: String,
+}
+
+/// A test notification.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestWords {
+    pub(super) subject: String,
+    pub(super) text: String,
+    /// Of the test that a user sends to their own browser.
+    pub(super) browser_subject: String,
+    pub(super) browser_text: String,
+}
+
+/// A message about an SOS of a device that is not registered or has expired. The subjects have the placeholder
+/// `{device}`, `no_alert` has `{account}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SosWords {
+    pub(super) unknown_device: String,
+    pub(super) expired_device: String,
+    pub(super) identifier: String,
+    pub(super) network: String,
+    pub(super) time: String,
+    pub(super) no_position: String,
+    pub(super) no_alert: String,
+}
+
+macro_rules! define {
+    ($($variant:ident $tag:literal $name:literal $countries:tt;)+) => {
+        /// The words of a language.
+        pub(super) fn words_of(language: ConsoleLanguage) -> &'static Words {
+            match language {
+                $(ConsoleLanguage::$variant => {
+                    static WORDS: LazyLock<Words> =
+                        LazyLock::new(|| read(include_str!(concat!("words/", $tag, ".toml"))));
+                    &WORDS
+                })+
+            }
+        }
+    };
+}
+perigee_core::for_each_language!(define);
 
 fn read(file: &str) -> Words {
     toml::from_str(file).expect("the message files are part of the program and read by its tests")
@@ -37,8 +101,7 @@ fn read(file: &str) -> Words {
 
 /// The words for a language tag; English if there are none.
 pub(super) fn words(language: &str) -> &'static Words {
-    let primary = language.split(['-', '_']).next().unwrap_or_default();
-    if primary.eq_ignore_ascii_case("es") { &SPANISH } else { &ENGLISH }
+    words_of(ConsoleLanguage::of_reader(language))
 }
 
 /// The title of an alert of this name in a language; the name itself if it has no built-in meaning.
@@ -46,9 +109,25 @@ pub fn alert_title<'n>(name: &'n str, language: &str) -> &'n str {
     words(language).alert.get(name).map_or(name, String::as_str)
 }
 
-/// The tag of the language in which texts for this tag are written: `es` or `en`.
+/// The tag of the language in which texts for this tag are written, for example `es` for `es-MX`.
 pub(super) fn supported_language(language: &str) -> &'static str {
-    if std::ptr::eq(words(language), &raw const *SPANISH) { "es" } else { "en" }
+    ConsoleLanguage::of_reader(language).name()
+}
+
+/// A text with the values of its placeholders. Braces in a value are left as they are.
+pub(super) fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut parts = text.split('{');
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let value = part.split_once('}').and_then(|(name, rest)| {
+            values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value, rest))
+        });
+        match value {
+            Some((value, rest)) => filled.extend([value, rest]),
+            None => filled.extend(["{", part]),
+        }
+    }
+    filled
 }
 
 /// The words of a push notification in a language.
@@ -94,32 +173,59 @@ mod tests {
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
         HarshAcceleration AuthenticationFailed IdleTime";
 
+    /// The names of the placeholders of a text, in alphabetical order.
+    fn placeholders(text: &str) -> Vec<&str> {
+        let mut names: Vec<&str> =
+            text.split('{').skip(1).filter_map(|part| Some(part.split_once('}')?.0)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    fn fixed_texts(words: &Words) -> [&str; 16] {
+        let Words { mail, test, sos, .. } = words;
+        [
+            &mail.footer,
+            &mail.confirm_subject,
+            &mail.confirm_text,
+            &mail.invitation_subject,
+            &mail.invitation_text,
+            &mail.reset_subject,
+            &mail.reset_text,
+            &test.subject,
+            &test.text,
+            &sos.unknown_device,
+            &sos.expired_device,
+            &sos.identifier,
+            &sos.network,
+            &sos.time,
+            &sos.no_position,
+            &sos.no_alert,
+        ]
+        .map(String::as_str)
+    }
+
     #[test]
     fn every_language_says_everything() {
-        for language in ["en", "es"] {
-            let words = words(language);
-            assert_eq!(words.alert.len(), NAMES.split_whitespace().count(), "{language}");
+        let english = words_of(ConsoleLanguage::English);
+        for language in ConsoleLanguage::ALL {
+            let words = words_of(language);
+            assert_eq!(words.alert.len(), NAMES.split_whitespace().count(), "{language:?}");
             for name in NAMES.split_whitespace() {
-                assert!(words.alert.contains_key(name), "{name} in {language}");
+                assert!(words.alert.contains_key(name), "{name} in {language:?}");
             }
             assert_eq!(words.time.months.len(), 12);
-            assert!(words.label.keys().eq(ENGLISH.label.keys()), "{language}");
+            assert!(words.label.keys().eq(english.label.keys()), "{language:?}");
+            let texts = words.label.values().chain(words.alert.values()).chain(&words.time.months);
+            assert!(texts.map(String::as_str).chain(fixed_texts(words)).all(|text| !text.is_empty()));
+            for (text, expect) in fixed_texts(words).into_iter().zip(fixed_texts(english)) {
+                assert_eq!(placeholders(text), placeholders(expect), "{language:?}: {text}");
+            }
         }
     }
 
     #[test]
-    fn tags_lead_to_a_language() {
-        let cases = [
-            ("es", "es"),
-            ("es-MX", "es"),
-            ("ES_ar", "es"),
-            ("en-GB", "en"),
-            ("est", "en"),
-            ("pt", "en"),
-            ("", "en"),
-        ];
-        for (tag, expect) in cases {
-            assert_eq!(supported_language(tag), expect, "{tag}");
-        }
+    fn only_the_placeholders_of_a_text_are_filled() {
+        let values = [("account", "{device}"), ("device", "a}")];
+        assert_eq!(fill("{account}: {device}, {other} {", &values), "{device}: a}, {other} {");
     }
 }

@@ -50,9 +50,12 @@ async fn a_week_in_english_and_a_day_in_spanish() {
     insta::assert_snapshot!("overview_english_subject", english.subject);
     insta::assert_snapshot!("overview_english_text", english.text);
     insta::assert_snapshot!("overview_english_html", english.html.unwrap());
-    let spanish = compose(&report("es", Frequency::Daily, groups), &[]).await.message;
+    let spanish = compose(&report("es", Frequency::Daily, groups.clone()), &[]).await.message;
     insta::assert_snapshot!("overview_spanish_subject", spanish.subject);
     insta::assert_snapshot!("overview_spanish_text", spanish.text);
+    let german = compose(&report("de", Frequency::Weekly, groups), &[]).await.message;
+    insta::assert_snapshot!("overview_german_subject", german.subject);
+    insta::assert_snapshot!("overview_german_text", german.text);
 }
 
 #[tokio::test]

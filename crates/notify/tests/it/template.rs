@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use perigee_core::access::credential::LinkPurpose;
+use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::alerts::alert::{Alert, StoredAlert};
 use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::locations::location::{Attribute, Latitude, Longitude};
 use perigee_core::notifications::notification::{
-    Channel, Compose as _, Composed, Content, MessageDevice, Occasion,
+    Channel, Compose as _, Composed, Content, Message, MessageDevice, Occasion,
 };
 use perigee_core::notifications::routing::{Preferences, Units};
 use perigee_core::zone::Zone;
@@ -106,6 +108,10 @@ async fn alerts_by_e_mail() {
     let spanish = compose(&content(Channel::EMAIL, "es-MX", "SOSButton"), &[]).await;
     insta::assert_snapshot!("alert_spanish_subject", spanish.message.subject);
     insta::assert_snapshot!("alert_spanish_text", spanish.message.text);
+    let german = compose(&content(Channel::EMAIL, "de-CH", "SOSButton"), &[]).await;
+    insta::assert_snapshot!("alert_german_subject", german.message.subject);
+    insta::assert_snapshot!("alert_german_text", german.message.text);
+    insta::assert_snapshot!("alert_german_html", german.message.html.unwrap());
 }
 
 #[tokio::test]
@@ -123,6 +129,15 @@ async fn places_are_in_the_language_and_units_of_the_recipient() {
     assert!(mail.contains("Place: 22 km SW of Vigo, Spain, 42.09000,-8.90000\n"), "{mail}");
     let mail = text(off_vigo(Channel::EMAIL, "es-MX", Units::Nautical)).await;
     assert!(mail.contains("Lugar: 12 mn al SO de Vigo, España, 42.09000,-8.90000\n"), "{mail}");
+    for (language, expect) in [
+        ("fr", "Lieu: 12 NM au SO de Vigo, Espagne, 42.09000,-8.90000\n"),
+        ("de", "Ort: 12 sm SW von Vigo, Spanien, 42.09000,-8.90000\n"),
+        ("pt-BR", "Local: 12 mn a SO de Vigo, Espanha, 42.09000,-8.90000\n"),
+        ("it", "Luogo: 12 NM a SO di Vigo, Spagna, 42.09000,-8.90000\n"),
+    ] {
+        let mail = text(off_vigo(Channel::EMAIL, language, Units::Nautical)).await;
+        assert!(mail.contains(expect), "{mail}");
+    }
     let sms = text(off_vigo(Channel::SMS, "es", Units::Imperial)).await;
     assert!(sms.ends_with(". 13 mi al SO de Vigo 42.09000,-8.90000"), "{sms}");
     let own = [(TemplateKind::AlertSms, "{{ short_place }} | {{ place }}")];
@@ -144,11 +159,11 @@ async fn limits_by_e_mail() {
 }
 
 #[tokio::test]
-async fn every_alert_fits_one_segment_in_both_languages() {
+async fn every_alert_fits_one_segment_in_every_language() {
     let names = include_str!("../../src/template/words/en.toml");
     let names = names.split_once("[alert]").unwrap().1.lines().filter_map(|line| line.split_once(" = "));
     for (name, _) in names {
-        for language in ["en", "es"] {
+        for language in ConsoleLanguage::TAGS {
             let composed = compose(&content(Channel::SMS, language, name), &[]).await;
             assert_eq!(composed.segments, 1, "{}", composed.message.text);
             assert!(composed.message.text.contains("41.38506,2.17340"), "{}", composed.message.text);
@@ -162,6 +177,37 @@ async fn every_alert_fits_one_segment_in_both_languages() {
     );
     let long = content(Channel::SMS, "en", &"Name of my own 🚤".repeat(6));
     assert_eq!(compose(&long, &[]).await.segments, 2);
+}
+
+/// The texts that accounts cannot change: invitation, reset, question, test, and the footer of each e-mail.
+#[tokio::test]
+async fn fixed_texts_are_in_the_language_of_the_recipient() {
+    let occasions = [
+        Occasion::PasswordLink { purpose: LinkPurpose::Invitation },
+        Occasion::PasswordLink { purpose: LinkPurpose::Reset },
+        Occasion::ConfirmRecipient,
+        Occasion::Test,
+    ];
+    let mut subjects = Vec::new();
+    for language in ConsoleLanguage::TAGS {
+        for occasion in &occasions {
+            let mut content = content(Channel::EMAIL, language, "SOSButton");
+            content.occasion = occasion.clone();
+            content.mail_link = Some("https://track.example.com/m/1".to_owned());
+            let Message { subject, text, .. } = compose(&content, &[]).await.message;
+            assert!(text.contains("Harbour fleet") && !text.contains('{'), "{language}: {text}");
+            assert!(text.contains("https://track.example.com/"), "{language}: {text}");
+            if let Occasion::PasswordLink { .. } = occasion {
+                assert!(text.contains(&format!("/password?language={language}#token=")), "{text}");
+            }
+            subjects.push(subject);
+        }
+    }
+    insta::assert_snapshot!("fixed_subjects", subjects.join("\n"));
+    let count = subjects.len();
+    subjects.sort_unstable();
+    subjects.dedup();
+    assert_eq!(subjects.len(), count, "each language has its own words");
 }
 
 #[tokio::test]
@@ -343,7 +389,8 @@ async fn a_message_goes_out_when_its_template_costs_too_much() {
 fn built_in_templates_pass_their_own_checks() {
     for kind in TemplateKind::ALL {
         check(kind.built_in()).unwrap();
-        for (language, units) in [("en", Units::Imperial), ("es", Units::Nautical)] {
+        let units = [Units::Imperial, Units::Nautical, Units::Metric];
+        for (language, units) in ConsoleLanguage::TAGS.iter().zip(units.into_iter().cycle()) {
             let facts =
                 sample(kind.topic(), kind.channel(), language, units, Zone::utc(), "https://x.example");
             let text = render(*kind, kind.built_in(), &facts).unwrap();

@@ -9,41 +9,25 @@ const again = document.getElementById("again");
 const button = form.querySelector("button");
 const token = new URLSearchParams(window.location.hash.slice(1)).get("token");
 
-const english = {
-  title: "Choose a password",
-  password: "New password",
-  hint: "10 to 128 characters. A few words you can remember are better than signs you cannot.",
-  again: "Repeat the password",
-  show: "Show what I type",
-  set: "Set the password",
-  differ: "The two passwords differ.",
-  signedIn: "Your password is set. You are signed in.",
-  signIn: "Your password is set. You can sign in with it now.",
-  failed: "The password could not be set. Try again in a moment.",
-  unreachable: "The server cannot be reached. Check your connection and try again.",
-  incomplete:
-    "This address is not complete. Open the whole link you were given; if it was used before, ask for a new one.",
-};
-const spanish = {
-  title: "Elija una contraseña",
-  password: "Contraseña nueva",
-  hint: "De 10 a 128 caracteres. Unas palabras que recuerde son mejores que signos que no.",
-  again: "Otra vez la misma",
-  show: "Mostrar lo que escribo",
-  set: "Guardar la contraseña",
-  differ: "Las dos contraseñas no coinciden.",
-  signedIn: "Su contraseña está guardada. Ha iniciado sesión.",
-  signIn: "Su contraseña está guardada. Ya puede iniciar sesión con ella.",
-  failed: "No se ha podido guardar la contraseña. Inténtelo de nuevo en un momento.",
-  unreachable: "No se puede contactar con el servidor. Compruebe su conexión e inténtelo de nuevo.",
-  incomplete: "Esta dirección no está completa. Abra entero el enlace recibido; si ya se usó, pida otro.",
-};
 // The language that the invitation was written in, else that of the browser.
 const language = new URLSearchParams(window.location.search).get("language") ?? navigator.language;
-const isSpanish = language.toLowerCase().startsWith("es");
-const words = isSpanish ? spanish : english;
-if (isSpanish) {
-  document.documentElement.lang = "es";
+
+/** The words of the page in a language; null if there are none. */
+async function loadWords(tag) {
+  if (!/^[a-z]{2,3}$/.test(tag)) return null;
+  const file = await fetch(`pages/${tag}.json`);
+  return file.ok ? (await file.json()).password : null;
+}
+
+let words = {};
+
+async function showWords() {
+  const tag = language.toLowerCase().split(/[-_]/)[0];
+  const wanted = tag === "en" ? null : await loadWords(tag);
+  words = wanted ?? (await loadWords("en")) ?? {};
+  // The page itself is in English.
+  if (!wanted) return;
+  document.documentElement.lang = tag;
   document.title = `${words.title} · Perigee`;
   for (const element of document.querySelectorAll("[data-word]")) {
     element.textContent = words[element.dataset.word];
@@ -51,7 +35,7 @@ if (isSpanish) {
 }
 
 function tell(text, kind) {
-  message.textContent = text;
+  message.textContent = text ?? "Something went wrong. Reload the page.";
   message.className = `message ${kind}`;
   message.hidden = false;
 }
@@ -98,10 +82,16 @@ document.getElementById("show").addEventListener("change", (event) => {
   password.type = again.type = event.target.checked ? "text" : "password";
 });
 
-if (token) {
-  window.history.replaceState(null, "", window.location.pathname);
-  form.hidden = false;
-  password.focus();
-} else {
-  tell(words.incomplete, "problem");
+async function begin() {
+  if (token) window.history.replaceState(null, "", window.location.pathname);
+  // Without the words of its language the page is usable in English.
+  await showWords().catch(() => undefined);
+  if (token) {
+    form.hidden = false;
+    password.focus();
+  } else {
+    tell(words.incomplete, "problem");
+  }
 }
+
+begin();

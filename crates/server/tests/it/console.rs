@@ -64,7 +64,7 @@ async fn says_what_server_it_is_and_no_more() {
             "baseUrl": "http://perigee.test",
             "map": {"bundled": false, "layers": [], "center": [0.0, 25.0], "zoom": 1.5},
             "channels": {"email": false, "sms": false, "others": []},
-            "languages": ["en", "es"],
+            "languages": ["en", "es", "fr", "de", "pt", "it"],
         })
     );
     app.call("GET /api/console?more=1").send().await.expect_error(400, "invalid-parameter");

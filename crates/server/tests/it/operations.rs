@@ -248,6 +248,7 @@ async fn files_have_their_types_and_nothing_else_is_served() {
         ("/api/docs/icon.svg", "image/svg+xml"),
         ("/api/docs/LICENSE.swagger-ui", "text/plain; charset=utf-8"),
         ("/pages/password.js", "text/javascript; charset=utf-8"),
+        ("/pages/de.json", "application/json"),
         ("/favicon.ico", "image/svg+xml"),
     ];
     for (path, media_type) in types {

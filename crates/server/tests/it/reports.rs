@@ -285,6 +285,11 @@ async fn reports_of_totals(engine: Engine) {
     assert!(!rows.is_empty() && rows.iter().all(|row| row["idling"].as_u64().unwrap() > 0));
     let stops = world.json(json!({"kind": "stops", "language": "es"})).await;
     assert_eq!((&stops["title"], &stops["columns"][0]["title"]), (&json!("Paradas"), &json!("Dispositivo")));
+    // There are no titles in French: the whole report is in English.
+    let stops = world.json(json!({"kind": "stops", "language": "fr"})).await;
+    assert_eq!((&stops["title"], &stops["language"]), (&json!("Stops"), &json!("en")));
+    let kinds = world.app.get(&world.owner, "/api/reports/kinds?language=fr").await;
+    assert_eq!(kinds["kinds"][0]["title"], "Trips");
     let kinds = world.app.get(&world.owner, "/api/reports/kinds?language=es&units=nautical").await;
     let trips = &kinds["kinds"][0];
     assert_eq!(

@@ -7,6 +7,7 @@ import bold from '@fontsource/noto-sans/files/noto-sans-latin-600-normal.woff2?u
 import { root } from '$lib/api/client'
 import { levels } from './bundledTiles'
 import { detailLayers, detailSources, seaNames } from './detail'
+import { localeOf } from '$lib/access/languages'
 import { fonts } from './fonts'
 import { palettes, type Palette } from './palette'
 
@@ -16,7 +17,7 @@ export type Names = Record<string, string>
 
 /** The names of countries in a language, as the browser knows them. */
 function namesIn(language: string, codes: string[]): Names {
-  const names = new Intl.DisplayNames(language, { type: 'region' })
+  const names = new Intl.DisplayNames(localeOf(language), { type: 'region' })
   return Object.fromEntries(codes.map((code) => [code, names.of(code) ?? code]))
 }
 

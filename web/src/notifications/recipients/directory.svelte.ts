@@ -2,7 +2,7 @@
 import { api, ok, type Schemas } from '$lib/api/client'
 import { allPages } from '$lib/api/pages'
 import { t } from '$lib/i18n/index.svelte'
-import { preferences } from '$lib/access/preferences.svelte'
+import { locale } from '$lib/access/preferences.svelte'
 import { managesAccount, seesAll } from '$lib/access/session.svelte'
 import type { PeopleContext } from './describePeople'
 
@@ -70,7 +70,7 @@ const nameIn = (list: Named[], id: string): string => list.find((one) => one.id 
 /** The context in which `describePeople` describes recipients to this user. */
 export const peopleContext = (): PeopleContext => ({
   say: t,
-  language: preferences.language,
+  language: locale(),
   nameOf: {
     user: (id) => nameIn(directory.users, id),
     contactGroup: (id) => nameIn(directory.contactGroups, id),

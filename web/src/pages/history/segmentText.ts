@@ -1,6 +1,6 @@
 // Segments in words, for labels, lists and buttons.
 import { distance, duration, time } from '$lib/format/format'
-import { preferences } from '$lib/access/preferences.svelte'
+import { locale, preferences } from '$lib/access/preferences.svelte'
 import { t, tIfKnown } from '$lib/i18n/index.svelte'
 import { secondsOf, type Segment } from '$lib/trips/segments'
 import type { Range } from '$lib/ui/time/range'
@@ -34,9 +34,9 @@ const dayMs = 86_400_000
 /** A clock time, with the date if the period is longer than a day. */
 export function whenIn(span: Range, instant: string | number): string {
   if (span.to - span.from <= dayMs) return time(instant)
-  const { language, timeZone } = preferences
+  const { timeZone } = preferences
   const zone = { timeZone: timeZone ?? undefined }
-  const day = new Date(instant).toLocaleDateString(language, { day: 'numeric', month: 'short', ...zone })
+  const day = new Date(instant).toLocaleDateString(locale(), { day: 'numeric', month: 'short', ...zone })
   return `${day}, ${time(instant)}`
 }
 

@@ -5,7 +5,7 @@ import { allPages } from '$lib/api/pages'
 import { duration } from '$lib/format/format'
 import { t } from '$lib/i18n/index.svelte'
 import { fleet } from '$lib/live/fleet.svelte'
-import { preferences } from '$lib/access/preferences.svelte'
+import { locale, preferences } from '$lib/access/preferences.svelte'
 import { byName } from '$lib/format/sort'
 import { fences } from '$lib/map/draw/geofences.svelte'
 import type { Rule } from './ruleForm'
@@ -44,7 +44,7 @@ export function describeContext(): DescribeContext {
   return {
     say: t,
     duration,
-    language: preferences.language,
+    language: locale(),
     units: preferences.units,
     nameOf: {
       device: (id) => fleet.nameOf(id) ?? t('rules.device.unknown'),

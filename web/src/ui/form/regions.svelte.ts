@@ -1,7 +1,7 @@
 // The countries and time zones that the server knows, loaded once when a form first needs them.
 import { api, ok } from '$lib/api/client'
 import { country } from '$lib/format/format'
-import { preferences } from '$lib/access/preferences.svelte'
+import { locale } from '$lib/access/preferences.svelte'
 
 interface Option {
   value: string
@@ -16,7 +16,7 @@ class Regions {
   /** Countries by their names in the user's language. */
   get countries(): Option[] {
     this.#loadOnce()
-    const byName = new Intl.Collator(preferences.language)
+    const byName = new Intl.Collator(locale())
     return this.#codes
       .map((value) => ({ value, label: country(value) }))
       .sort((a, b) => byName.compare(a.label, b.label))

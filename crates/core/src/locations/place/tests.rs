@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::access::preference::ConsoleLanguage::{English, Spanish};
+use crate::access::preference::ConsoleLanguage::{
+    self, English, French, German, Italian, Portuguese, Spanish,
+};
 use crate::locations::location::{Latitude, Longitude};
 use crate::notifications::routing::Units::{Imperial, Metric, Nautical};
 
@@ -45,9 +47,35 @@ fn the_reader_s_language_and_units_are_used() {
     assert_eq!(words(Spanish, Nautical, Form::Full), "12 mn al SO de Vigo, España");
     assert_eq!(words(Spanish, Imperial, Form::Short), "13 mi al SO de Vigo");
     assert_eq!(words(English, Metric, Form::Short), "22 km SW of Vigo");
+    for (language, at_sea, on_land) in [
+        (French, "12 NM au SO de Vigo, Espagne", "22 km au SO de Vigo, Espagne"),
+        (German, "12 sm SW von Vigo, Spanien", "22 km SW von Vigo, Spanien"),
+        (Portuguese, "12 mn a SO de Vigo, Espanha", "22 km a SO de Vigo, Espanha"),
+        (Italian, "12 NM a SO di Vigo, Spagna", "22 km a SO di Vigo, Spagna"),
+    ] {
+        assert_eq!(words(language, Nautical, Form::Full), at_sea);
+        assert_eq!(words(language, Metric, Form::Full), on_land);
+    }
     let cape =
         |language| describe(at(-55.863, -67.17), Reader { language, units: Metric }, Form::Full).unwrap();
     assert_eq!((cape(English).as_str(), cape(Spanish).as_str()), ("Cape Horn", "Cabo de Hornos"));
+}
+
+#[test]
+fn french_contracts_the_words_before_a_name() {
+    let words = |latitude, longitude| {
+        let reader = Reader { language: French, units: Metric };
+        describe(at(latitude, longitude), reader, Form::Short).unwrap()
+    };
+    for (latitude, longitude, expect) in [
+        (49.6, -0.1, "du Havre"),
+        (46.42, -1.85, "des Sables-d'Olonne"),
+        (59.75, 10.6, "d'Oslo"),
+        (43.1, -10.5, "à l'O de Cape Finisterre"),
+    ] {
+        let found = words(latitude, longitude);
+        assert!(found.ends_with(expect), "{found}");
+    }
 }
 
 #[test]
@@ -58,10 +86,13 @@ fn far_distances_are_grouped_as_their_language_does() {
     let (far, _) = english.split_once(" km ").unwrap();
     assert!(far.len() == 5 && far.starts_with("2,"), "{english}");
     assert!(spanish.starts_with(&far.replace(',', "")), "{spanish}");
+    let (german, french) = (words(German, Metric), words(French, Metric));
+    assert!(german.starts_with(&far.replace(',', ".")), "{german}");
+    assert!(french.starts_with(&far.replace(',', "")), "{french}");
 }
 
 #[test]
-fn every_country_of_the_file_has_a_name_in_both_languages() {
+fn every_country_of_the_file_has_a_name_in_every_language() {
     let mut seen = std::collections::BTreeSet::new();
     for (latitude, longitude) in
         (-89..90).flat_map(|latitude| (-180..180).map(move |longitude| (latitude, longitude)))
@@ -71,7 +102,7 @@ fn every_country_of_the_file_has_a_name_in_both_languages() {
     }
     assert!(seen.len() > 150, "{}", seen.len());
     for code in seen {
-        for language in [English, Spanish] {
+        for language in ConsoleLanguage::ALL {
             assert_ne!(crate::accounts::country::name_in(code, language), code, "{language:?}");
         }
     }

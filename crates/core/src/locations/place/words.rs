@@ -1,8 +1,8 @@
 //! The words for a position, in the language and the units of the reader.
 
 use super::gazetteer::{Near, gazetteer};
-use crate::access::preference::ConsoleLanguage;
 use crate::accounts::country::name_in;
+use crate::language::{ConsoleLanguage, PlaceWords, words as words_of};
 use crate::locations::location::{Latitude, Longitude};
 use crate::notifications::routing::Units;
 
@@ -11,11 +11,6 @@ use crate::notifications::routing::Units;
 const AT_M: f64 = 1_500.0;
 const MILE_M: f64 = 1_609.344;
 const NAUTICAL_MILE_M: f64 = 1_852.0;
-
-const ENGLISH_POINTS: [&str; 16] =
-    ["N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW"];
-const SPANISH_POINTS: [&str; 16] =
-    ["N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSO", "SO", "OSO", "O", "ONO", "NO", "NNO"];
 
 /// Language and units of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,41 +43,41 @@ fn words(near: &Near<'_>, reader: Reader, form: Form) -> String {
     if near.metres < AT_M {
         return name;
     }
-    let (distance, point) = (distance(near.metres, reader), point(near.bearing, reader.language));
-    match reader.language {
-        ConsoleLanguage::English => format!("{distance} {point} of {name}"),
-        ConsoleLanguage::Spanish => format!("{distance} al {point} de {name}"),
-    }
+    let texts = &words_of(reader.language).place;
+    let (distance, point) = (distance(near.metres, reader.units, texts), point(near.bearing, texts));
+    format!("{distance} {} {}", texts.to.replace("{point}", point), of(&name, texts))
+}
+
+/// "of" the name, contracted as the language demands.
+fn of(name: &str, texts: &PlaceWords) -> String {
+    let contracted = texts.contractions.iter().find_map(|(begin, of_begin)| {
+        name.strip_prefix(begin.as_str()).map(|rest| format!("{of_begin}{rest}"))
+    });
+    contracted.unwrap_or_else(|| format!("{} {name}", texts.of))
 }
 
 /// In whole units, since the positions of places are not accurate enough for more.
-fn distance(metres: f64, Reader { language, units }: Reader) -> String {
-    let (unit_m, unit) = match (units, language) {
-        (Units::Metric, _) => (1_000.0, "km"),
-        (Units::Imperial, _) => (MILE_M, "mi"),
-        (Units::Nautical, ConsoleLanguage::English) => (NAUTICAL_MILE_M, "nmi"),
-        (Units::Nautical, ConsoleLanguage::Spanish) => (NAUTICAL_MILE_M, "mn"),
+fn distance(metres: f64, units: Units, texts: &PlaceWords) -> String {
+    let (unit_m, unit) = match units {
+        Units::Metric => (1_000.0, "km"),
+        Units::Imperial => (MILE_M, "mi"),
+        Units::Nautical => (NAUTICAL_MILE_M, texts.nautical_miles.as_str()),
     };
     let whole = format!("{:.0}", metres / unit_m);
-    // Half the circumference of the earth has five digits. Spanish does not separate the thousands of four digits.
-    let split = whole.len().checked_sub(3).filter(|before| *before > 0);
-    match (split.and_then(|before| whole.split_at_checked(before)), language) {
-        (Some((thousands, rest)), ConsoleLanguage::English) => format!("{thousands},{rest} {unit}"),
-        (Some((thousands, rest)), ConsoleLanguage::Spanish) if thousands.len() > 1 => {
-            format!("{thousands}.{rest} {unit}")
+    // Half the circumference of the earth has five digits.
+    let split = whole.len().checked_sub(3).filter(|_| whole.len() >= texts.grouped_digits);
+    match split.and_then(|before| whole.split_at_checked(before)) {
+        Some((thousands, rest)) if !thousands.is_empty() => {
+            format!("{thousands}{}{rest} {unit}", texts.thousands)
         }
         _ => format!("{whole} {unit}"),
     }
 }
 
 /// The nearest of the sixteen points of the compass.
-fn point(bearing: f64, language: ConsoleLanguage) -> &'static str {
-    let points = match language {
-        ConsoleLanguage::English => &ENGLISH_POINTS,
-        ConsoleLanguage::Spanish => &SPANISH_POINTS,
-    };
+fn point(bearing: f64, texts: &PlaceWords) -> &str {
     // Each point stands for the 22.5 degrees around it.
     let from_first = (bearing + 11.25).rem_euclid(360.0);
     let index = (1_u8..16).take_while(|number| f64::from(*number) * 22.5 <= from_first).count();
-    points.get(index).copied().unwrap_or("N")
+    texts.points.get(index).map_or("N", String::as_str)
 }

@@ -61,7 +61,7 @@ impl<T: Words> ToSchema for Word<T> {
 
 /// Implements `Words` for types that have `ALL` and `name`, with the name and the description of the schema.
 macro_rules! words {
-    ($($name:literal, $about:literal => $kind:ty;)+) => {$(
+    ($($name:literal, $about:expr => $kind:ty;)+) => {$(
         impl $crate::http::input::Words for $kind {
             const NAME: &'static str = $name;
             const ABOUT: &'static str = $about;

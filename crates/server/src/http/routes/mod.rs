@@ -16,6 +16,7 @@ pub mod locations;
 pub mod metrics;
 pub mod notifications;
 pub mod operations;
+pub mod page_words;
 pub mod pages;
 pub mod reference;
 pub mod reports;

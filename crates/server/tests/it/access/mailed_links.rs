@@ -18,6 +18,7 @@ use crate::support::{Engine, TestApp, on_both_engines};
 on_both_engines!(
     an_invitation_is_mailed_in_the_persons_language_and_ends_signed_in,
     whoever_invites_chooses_the_language,
+    invitations_are_in_every_language_of_a_country,
     a_forgotten_password_is_set_by_mail_and_nobody_learns_who_exists,
     a_second_factor_is_still_asked_for,
 );
@@ -130,8 +131,30 @@ async fn whoever_invites_chooses_the_language(engine: Engine) {
     let change = json!({ "language": "en" });
     let changed = on.app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
     assert_eq!(changed["language"], "en");
-    let unknown = on.app.send(&owner, &format!("PATCH {path}"), &json!({ "language": "fr" })).await;
+    let unknown = on.app.send(&owner, &format!("PATCH {path}"), &json!({ "language": "nl" })).await;
     unknown.expect_error(400, "invalid-body");
+}
+
+async fn invitations_are_in_every_language_of_a_country(engine: Engine) {
+    let on = Mailed::new(engine).await;
+    let owner = on.app.tenant("acme", 10).await.owner;
+    let cookie = on.app.sign_in(&owner).await;
+    for (country, tag, subject) in [
+        ("FR", "fr", "Invitation de acme"),
+        ("AT", "de", "Einladung zu acme"),
+        ("BR", "pt", "Convite para acme"),
+        ("IT", "it", "Invito a acme"),
+        ("NL", "en", "Invitation to acme"),
+    ] {
+        let email = format!("{tag}@acme.test");
+        let user = json!({ "name": tag, "email": email, "country": country, "timeZone": "UTC" });
+        let user = on.app.send(&owner, "POST /api/users", &user).await.expect(201);
+        let line = format!("POST /api/users/{}/passwordLink/mail", user["id"].as_str().unwrap());
+        on.app.call(&line).cookie(&cookie).send().await.expect(200);
+        let [mail] = &on.sent().await[..] else { panic!("one mail") };
+        assert_eq!((&*mail.to, &*mail.subject), (&*email, subject));
+        assert!(mail.text.contains(&format!("/password?language={tag}#token=")), "{}", mail.text);
+    }
 }
 
 async fn a_forgotten_password_is_set_by_mail_and_nobody_learns_who_exists(engine: Engine) {

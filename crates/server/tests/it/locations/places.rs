@@ -34,6 +34,8 @@ async fn lists_have_places_when_asked(engine: Engine) {
         assert_eq!(get("?place=true&language=en&units=metric").await, Some(json!(WORDS)), "{path}");
         let spanish = get("?place=true&language=es&units=nautical").await;
         assert_eq!(spanish, Some(json!("12 mn al SO de Vigo, España")), "{path}");
+        let german = get("?place=true&language=de&units=metric").await;
+        assert_eq!(german, Some(json!("22 km SW von Vigo, Spanien")), "{path}");
     };
     check_place(&format!("/api/devices/{boat}"), "/device/place").await;
     check_place(&format!("/api/devices/{boat}/lastLocation"), "/lastLocation/place").await;
@@ -59,7 +61,7 @@ async fn lists_have_places_when_asked(engine: Engine) {
     let plain = app.call(&format!("GET /api/devices/{boat}/lastLocation")).by(&owner);
     plain.header("if-none-match", tagged.header("etag")).send().await.expect(200);
 
-    for query in ["place=1", "place=true&language=fr", "place=true&units=furlongs"] {
+    for query in ["place=1", "place=true&language=nl", "place=true&units=furlongs"] {
         let refused = app.call(&format!("GET /api/locations/last?{query}")).by(&owner).send().await;
         assert_eq!(pointers(&refused.expect_error(400, "invalid-parameter")).len(), 1, "{query}");
     }

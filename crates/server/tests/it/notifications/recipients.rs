@@ -17,6 +17,7 @@ on_both_engines!(
     a_preview_says_when_nobody_would_be_notified,
     an_alert_nobody_acknowledges_goes_on_until_the_link_is_used,
     looking_at_a_link_changes_nothing_and_old_links_end,
+    alerts_are_mailed_and_acknowledged_in_the_recipients_language,
     a_test_message_reaches_everybody,
     users_have_a_watch_list_of_their_own,
 );
@@ -281,6 +282,49 @@ async fn looking_at_a_link_changes_nothing_and_old_links_end(engine: Engine) {
     let late = on.post_form(&link, "name=Eva").await;
     assert_eq!(late.status, 400);
     assert!(text_of(&late).contains("This link has expired."), "{}", text_of(&late));
+}
+
+/// From the alert to the page on which it is acknowledged, in German and in French.
+async fn alerts_are_mailed_and_acknowledged_in_the_recipients_language(engine: Engine) {
+    let on = MessageTest::new(engine).await;
+    let device = on.app.device(&on.owner, &json!({ "name": "Gaviota" })).await;
+    let reader = |address: &str, language: &str| json!({ "channel": "email", "address": address, "language": language });
+    let routing =
+        json!({ "recipients": [reader("ute@example.com", "de-AT"), reader("luc@example.com", "fr")] });
+    on.app.send(&on.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
+    on.sos(&device).await;
+    let sent = on.sent().await;
+    let to = |address: &str| sent.iter().find(|message| message.to == address).expect("a mail");
+    let (german, french) = (to("ute@example.com"), to("luc@example.com"));
+    assert_eq!(german.subject, "[Perigee] Kritisch: SOS - Gaviota");
+    for text in ["Ort: Vigo, Spanien, 42.24061,-8.72071", "Zeit: 1. Jan. 2026", "Quittieren: https://"] {
+        assert!(german.text.contains(text), "{text} in {}", german.text);
+    }
+    assert!(german.text.contains("E-Mails von acme abbestellen"), "{}", german.text);
+    assert!(german.html.as_ref().is_some_and(|html| html.contains("<html lang=\"de\">")));
+    assert!(french.text.contains("Lieu: Vigo, Espagne, 42.24061,-8.72071"), "{}", french.text);
+
+    let link = link_in(&german.text);
+    let page = text_of(&on.app.call(&format!("GET {link}")).send().await);
+    for text in ["<html lang=\"de\">", "Diesen Alarm hat noch niemand quittiert.", "Vigo, Spanien"] {
+        assert!(page.contains(text), "{text} in {page}");
+    }
+    let unnamed = text_of(&on.post_form(&link, "name=").await);
+    assert!(unnamed.contains("Geben Sie Ihren Namen ein"), "{unnamed}");
+    let done = text_of(&on.post_form(&link, "name=Ute").await);
+    assert!(done.contains("Ute hat diesen Alarm um ") && done.contains("Notiz hinzufügen"), "{done}");
+    let seen = text_of(&on.app.call(&format!("GET {}", link_in(&french.text))).send().await);
+    assert!(seen.contains("Ute a acquitté cette alerte à "), "{seen}");
+
+    // Pages without a known recipient are in the language of the browser.
+    for (accepted, text) in
+        [("pt-BR, en;q=0.5", "Esta ligação não é válida."), ("nl, it;q=0.7", "Questo link")]
+    {
+        for path in ["/a/AAAA", "/mail/AAAA"] {
+            let page = on.app.call(&format!("GET {path}")).header("accept-language", accepted).send().await;
+            assert!(text_of(&page).contains(text), "{accepted}");
+        }
+    }
 }
 
 async fn a_test_message_reaches_everybody(engine: Engine) {

@@ -23,8 +23,8 @@ pub struct PreferencesAnswer {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Preferences)]
 pub struct PreferencesView {
-    /// Language of the console: `en` (English) or `es` (Spanish). Null for the language of the browser.
-    #[schema(example = "es", pattern = "^(en|es)$")]
+    /// Language of the console. Null for the language of the browser.
+    #[schema(value_type = Option<ConsoleLanguageName>, example = "es")]
     language: Option<&'static str>,
     /// Units of speeds and distances: `metric`, `imperial` or `nautical`.
     #[schema(example = "metric", pattern = "^(metric|imperial|nautical)$")]
@@ -38,7 +38,7 @@ pub struct PreferencesView {
 }
 
 words! {
-    "ConsoleLanguage", "A language of the console and of e-mails. `en`: English. `es`: Spanish." => ConsoleLanguage;
+    "ConsoleLanguage", ConsoleLanguage::MEANINGS => ConsoleLanguage;
     "Theme", "Colours of the console. `system`: as set in the browser. `light`: light colours. `dark`: dark \
         colours." => Theme;
 }

@@ -13,7 +13,7 @@ use crate::http::context::RequestContext;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 use crate::http::prelude::*;
-use crate::http::routes::alerts::alert_page_text::{AlertPage, PageText};
+use crate::http::routes::alerts::alert_page_text::{AlertPage, alert_words};
 
 /// Shows the alert and a form. Changes nothing, because mail scanners and chat programs follow links.
 pub async fn get_alert_page(
@@ -43,7 +43,7 @@ pub async fn acknowledge_by_link(
     let is_expired = app.clock.now() >= link.expires;
     let (name, note) = read_form(&body);
     if is_expired || name.is_none() {
-        let problem = (!is_expired).then(|| PageText::of(&notified).name_missing);
+        let problem = (!is_expired).then(|| alert_words(&notified).name_missing.as_str());
         let page = Html(AlertPage::of(&app.base_url, &notified, is_expired, problem));
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }

@@ -1,5 +1,6 @@
 //! Public settings that the console needs before sign-in: the server's name, version, channels and maps.
 
+use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::notifications::notification::Channel;
 
 use crate::config::Config;
@@ -23,7 +24,7 @@ pub struct ConsoleFacts {
     /// Channels by which the server can send notifications.
     channels: ChannelFacts,
     /// Languages of the console, as ISO 639-1 codes.
-    #[schema(value_type = Vec<String>, example = json!(["en", "es"]))]
+    #[schema(value_type = Vec<String>, example = json!(["en", "es", "fr", "de", "pt", "it"]))]
     languages: &'static [&'static str],
 }
 
@@ -215,7 +216,7 @@ pub async fn get_console_facts(
             push: config.sends(Channel::PUSH),
             others: others(config),
         },
-        languages: &["en", "es"],
+        languages: ConsoleLanguage::TAGS,
     };
     Ok(Reply::new(None, facts))
 }

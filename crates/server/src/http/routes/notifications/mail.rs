@@ -12,7 +12,7 @@ use crate::http::context::RequestContext;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 use crate::http::prelude::*;
-use crate::http::routes::notifications::mail_page::{MailPage, PageText};
+use crate::http::routes::notifications::mail_page::{MailPage, accepted_language};
 
 /// Shows the current state of the recipient. Changes nothing, because mail scanners follow links.
 pub async fn get_mail_page(
@@ -39,8 +39,8 @@ pub async fn change_mail(
         return Ok(no_such_link(&headers));
     };
     let Some(change) = read_choice(&headers, &body) else {
-        let texts = PageText::of(&headers);
-        return Ok((StatusCode::BAD_REQUEST, Html(MailPage::problem(texts, texts.unclear))).into_response());
+        let problem = MailPage::problem(accepted_language(&headers), |words| &words.unclear);
+        return Ok((StatusCode::BAD_REQUEST, Html(problem)).into_response());
     };
     account.consent = app.store.change_email_consent(id, &address, change).await?;
     Ok(page(&app, &headers, &account))
@@ -88,10 +88,10 @@ fn read_choice(headers: &HeaderMap, body: &[u8]) -> Option<ConsentChange> {
 
 fn page(app: &App, headers: &HeaderMap, account: &MailedAccount) -> Response {
     let requires_confirmation = app.config.notifications.confirmation() != ConfirmationPolicy::default();
-    Html(MailPage::of(PageText::of(headers), account, requires_confirmation)).into_response()
+    Html(MailPage::of(accepted_language(headers), account, requires_confirmation)).into_response()
 }
 
 fn no_such_link(headers: &HeaderMap) -> Response {
-    let texts = PageText::of(headers);
-    (StatusCode::NOT_FOUND, Html(MailPage::problem(texts, texts.no_link))).into_response()
+    let problem = MailPage::problem(accepted_language(headers), |words| &words.no_link);
+    (StatusCode::NOT_FOUND, Html(problem)).into_response()
 }

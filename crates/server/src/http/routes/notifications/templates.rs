@@ -180,6 +180,7 @@ pub async fn replace_template(
         let present = find(&app, &caller, kind).await?;
         change.preconditions.check(Kind::Template, present.revision)?;
         let source = read_source(&change.apply(&view(kind, &present)).await?)?;
+        // Two languages are enough: they differ in words only.
         for (language, units) in [("en", Units::Metric), ("es", Units::Nautical)] {
             let language = language.parse().map_err(internal)?;
             render_sample(&app, &caller, kind, source.clone(), (language, units, Zone::utc())).await?;

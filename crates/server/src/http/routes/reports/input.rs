@@ -61,7 +61,8 @@ input! {
         group_by as "groupBy": Word<Grouping>, nullable, example "device";
         /// Time zone of dates and times, as an IANA name. Default: that of the caller.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";
-        /// Language of titles and places. Default: that of the caller.
+        /// Language of titles and places: `en` or `es`. A report in any other language is in English. Default: that of
+        /// the caller.
         language: Word<ConsoleLanguage>, nullable, example "en";
         /// Units of distances and speeds. Default: those of the caller.
         units: Word<Units>, nullable, example "metric";

@@ -61,7 +61,7 @@ pub struct KindList {
 /// Returns the kinds of reports with the columns that each may have, in the language and units of the reader. Any user may
 /// call this operation.
 #[utoipa::path(get, path = "/api/reports/kinds", tag = "reports", params(
-    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of titles. Default: the language of the caller's preferences, or else of the caller's country."),
+    ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of titles: `en` or `es`. Titles in any other language are in English. Default: the language of the caller's preferences, or else of the caller's country."),
     ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances and speeds. Default: the units of the caller's preferences."),
 ), responses((status = 200, description = "Kinds of reports.", body = KindList)))]
 pub async fn list_report_kinds(Call(app, caller): Call, mut params: Params) -> ApiReply<KindList> {

@@ -6,7 +6,8 @@ use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::StoreError;
 use perigee_core::id::GroupId;
-use perigee_reports::{Format, Heading, WriteError};
+use perigee_core::locations::place::Reader;
+use perigee_reports::{Format, Heading, WriteError, written_language};
 
 use super::input::{KindName, NAMES, ReportInput, Wanted, read_report};
 use super::stream::{PART_BYTES, of_file, part, sent};
@@ -203,14 +204,12 @@ async fn check_visible(app: &App, scope: Scope, selection: &Selection) -> ApiRes
     }
 }
 
-fn planned(
-    caller: &Caller,
-    wanted: Wanted,
-    reader: perigee_core::locations::place::Reader,
-) -> ApiResult<(Plan, Heading)> {
+fn planned(caller: &Caller, wanted: Wanted, reader: Reader) -> ApiResult<(Plan, Heading)> {
     let Wanted { kind, selection, limits, columns, grouping, zone, title, .. } = wanted;
     let (scope, heading_columns) = (caller.scope(), columns.clone());
     let now = caller.now();
+    // Places as the titles: a document has one language.
+    let reader = Reader { language: written_language(reader.language), ..reader };
     let plan = Plan { scope, kind, selection, limits, grouping, now, columns, zone: zone.clone(), reader };
     let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
     let heading = Heading {
