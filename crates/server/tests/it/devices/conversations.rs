@@ -8,6 +8,7 @@ use perigee_simulator::downlink::{Downlink, Fault, Interface};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use crate::gateways::{Hearing, IMEI as TRACKER};
 use crate::support::people::Traits;
 use crate::support::{Engine, Tenant, TestApp, on_both_engines};
 
@@ -21,6 +22,7 @@ on_both_engines!(
     a_silent_provider_leaves_a_message_unclear,
     rockblock_takes_bytes,
     what_cannot_be_sent_is_refused_before,
+    a_driver_and_the_office_write_to_each_other,
     a_queued_message_is_cancelled,
 );
 
@@ -356,4 +358,34 @@ async fn a_queued_message_is_cancelled(engine: Engine) {
     assert_eq!(provider.taken().len(), 1);
     let audits = on.app.get(&on.tenant.owner, "/api/audit?limit=100").await.to_string();
     assert!(audits.contains("conversation.send") && audits.contains("conversation.cancel"));
+}
+
+async fn a_driver_and_the_office_write_to_each_other(engine: Engine) {
+    let on = Hearing::new(engine).await;
+    let device = on.device().await;
+    let mut tracker = on.connect("any").await;
+    tracker.ask(format!("#L#{TRACKER};NA\r\n").as_bytes(), b"#AL#1\r\n").await;
+    // The acknowledgement was lost: the tracker sends the message again.
+    for _ in 0..2 {
+        tracker.ask(b"#M#Flat tyre\r\n", b"#AM#1\r\n").await;
+    }
+    let path = format!("/api/devices/{device}/conversation");
+    let line = format!("POST {path}");
+    let send = async |body: &Value| on.app.send(&on.tenant.owner, &line, body).await;
+    let sent = send(&json!({"text": "Help is coming"})).await.expect(201);
+    let wanted = b"#M#Help is coming\r\n";
+    assert_eq!(tracker.receive(wanted.len()).await, wanted);
+    tracker.send(b"#AM#1\r\n").await;
+    tracker.ask(b"#P#\r\n", b"#AP#\r\n").await;
+    let messages = on.app.get(&on.tenant.owner, &path).await["messages"].clone();
+    let [newest, oldest] = messages.as_array().unwrap().as_slice() else { panic!("{messages}") };
+    assert_eq!((&oldest["text"], &oldest["link"]), (&json!("Flat tyre"), &json!("wialon-ips")));
+    assert_eq!((&newest["id"], &newest["state"]), (&sent["id"], &json!("delivered")));
+    assert_eq!((&newest["reference"], &newest["link"]), (&json!("1"), &json!("wialon-ips")));
+    let links = on.app.get(&on.tenant.owner, &format!("{path}/links")).await["links"].clone();
+    assert_eq!((&links[0]["link"], &links[0]["billed"]), (&json!("wialon-ips"), &json!(false)));
+    let long = send(&json!({"text": "x".repeat(501)})).await.expect_error(400, "invalid-body");
+    assert!(long["errors"][0]["detail"].as_str().unwrap().contains("501 bytes"), "{long}");
+    send(&json!({"type": "locationRequest"})).await.expect_error(400, "invalid-body");
+    on.listeners.stop().await;
 }
