@@ -1,6 +1,7 @@
 //! Errors of a store: those that a caller can act on, and an opaque rest.
 
 use crate::devices::command::CommandState;
+use crate::devices::conversation::TextState;
 use crate::id::{AccountId, DeviceId};
 
 /// Why a store operation failed. Nothing was changed unless the variant documents otherwise.
@@ -68,6 +69,17 @@ pub enum StoreError {
     /// The command is no longer queued, so it cannot be cancelled.
     #[error("the command is {}", .0.name())]
     NotQueued(CommandState),
+    /// The message of a conversation is no longer queued, so it cannot be cancelled.
+    #[error("the message is {}", .0.name())]
+    TextNotQueued(TextState),
+    /// The device, or the account, has as many messages of a day as a provider may bill.
+    #[error("{most} messages were sent within 24 hours, the maximum of the {kind}")]
+    TooManyBilled {
+        /// The device or the account.
+        kind: Kind,
+        /// The maximum in any 24 hours.
+        most: u32,
+    },
     /// The cursor points to events that are no longer stored.
     #[error("the cursor points to events that are no longer stored")]
     CursorExpired,
@@ -136,6 +148,8 @@ pub enum Kind {
     Message,
     /// A command to a device.
     Command,
+    /// A message of a conversation with a device.
+    ConversationMessage,
     /// A photo or another file that a device uploaded.
     File,
     /// A trip, stop or gap of a timeline.
@@ -178,6 +192,7 @@ impl Kind {
             Self::Gateway => "gateway",
             Self::Message => "raw message",
             Self::Command => "command",
+            Self::ConversationMessage => "conversation message",
             Self::File => "file",
             Self::Segment => "segment",
             Self::TimelineEdit => "timeline edit",

@@ -197,6 +197,8 @@ ids! {
     MessageId = "msg_";
     /// A command to a device.
     CommandId = "cmd_";
+    /// A message of a conversation with a device.
+    ConversationMessageId = "txt_";
     /// A photo or another file that a device uploaded.
     FileId = "fil_";
     /// The id of a segment of a timeline: a trip, a stop or a gap.

@@ -122,6 +122,8 @@ pub struct Decoded {
     pub replies: Vec<Vec<u8>>,
     /// The answer of the device to a command, if it is not a reading.
     pub answer: Option<String>,
+    /// Text that a person wrote, for the conversation with the device.
+    pub text: Option<String>,
     /// Files that this frame completed.
     pub files: Vec<UploadedFile>,
     /// The error of the frame. With [`DecodeError::Checksum`] the other members have the content as if the frame were

@@ -97,10 +97,20 @@ pub struct FeedMessage {
     pub sos: Option<SosStep>,
     /// Text that a person wrote, or the words of a preset message.
     pub text: Option<String>,
+    /// The meaning of a preset message that came without its words.
+    pub preset: Option<&'static str>,
     /// A test by the provider or the device: it is shown, but creates neither an alert nor a location.
     pub test: bool,
     /// Why this message could not be decoded completely. Other messages of the request are not affected.
     pub error: Option<DecodeError>,
+}
+
+impl FeedMessage {
+    /// The text for the conversation with the device: what a person wrote, or else the meaning of a preset message.
+    pub fn words(&self) -> Option<&str> {
+        let text = self.text.as_deref().filter(|text| !text.trim().is_empty());
+        text.or(self.preset).filter(|_| !self.test)
+    }
 }
 
 /// The decoded content of a request.

@@ -221,6 +221,33 @@ pub(crate) const MAPPING: &[FeedOption] = &[option("mapping", FeedOptionKind::Ma
 
 pub(crate) const TOKEN: &[FeedOption] = &[option("token", FeedOptionKind::Text)];
 
+/// Credentials with which texts are sent to inReach devices.
+pub(crate) const GARMIN_SEND: &[FeedOption] = &[
+    option("sendUrl", FeedOptionKind::Text),
+    option("sendKey", FeedOptionKind::Text),
+    option("sender", FeedOptionKind::Checked(is_sender, SENDER_FORM)),
+];
+
+/// The form of the option `sender`.
+const SENDER_FORM: &str =
+    "an e-mail address, or a telephone number of 6 to 15 digits, with or without a plus sign";
+
+fn is_sender(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let is_phone = (6..=15).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_mail = text.split_once('@').is_some_and(|(name, host)| {
+        !name.is_empty() && host.contains('.') && !host.contains('@') && !text.contains(char::is_whitespace)
+    });
+    is_line(text) && (is_phone || is_mail)
+}
+
+/// Credentials with which texts are sent to a `RockBLOCK`.
+pub(crate) const ROCKBLOCK_SEND: &[FeedOption] = &[
+    option("sendUrl", FeedOptionKind::Text),
+    option("sendUser", FeedOptionKind::Text),
+    option("sendPassword", FeedOptionKind::Text),
+];
+
 pub(crate) const ROCKBLOCK: &[FeedOption] = &[
     option("key", FeedOptionKind::Checked(is_key, "an RSA public key in PEM, or in DER encoded as base64")),
     option("speedUnit", FeedOptionKind::Word(SPEED_UNITS)).per_device(),

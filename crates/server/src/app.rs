@@ -25,6 +25,7 @@ use crate::auth::{AlertLinks, Secret, link};
 use crate::budget::Budget;
 use crate::bundled_map;
 use crate::config::{BaseUrl, Config, ConfigError};
+use crate::downlink::Downlinks;
 use crate::event_format::EventFormat;
 use crate::ingest::{Ingest, IngestSettings, RawLimits, Reprocessing};
 use crate::live::{Live, LiveParts, ShareCache, SharedReads};
@@ -91,6 +92,7 @@ impl App {
             Arc::clone(&budget.bodies),
             &config.webhooks,
         )?;
+        let downlinks = Downlinks::new(Arc::clone(&store), Arc::clone(&clock), &config.webhooks)?;
         let live = LiveParts {
             store: Arc::clone(&store),
             clock: Arc::clone(&clock),
@@ -121,6 +123,7 @@ impl App {
             reprocessing: Reprocessing::new(Arc::clone(&ingest)),
             ingest,
             poller: Arc::new(poller),
+            downlinks: Arc::new(downlinks),
             webhooks: Arc::new(Webhooks::new(webhooks, &config.webhooks)?),
             store,
             clock,

@@ -10,6 +10,7 @@ pub mod cache;
 pub mod compaction_status;
 pub mod config;
 pub mod disk;
+pub mod downlink;
 pub mod event_format;
 pub mod http;
 pub mod ingest;

@@ -2,6 +2,7 @@
 //! by the command line, the benchmarks and tests.
 
 pub mod demo;
+pub mod downlink;
 pub mod fleet;
 pub mod latency;
 pub mod provider;

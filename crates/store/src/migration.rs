@@ -122,6 +122,7 @@ migrations! {
     46 "timeline_edits" "0046_timeline_edits.sql";
     47 "channel_rows" "0047_channel_rows.sql";
     48 "push_subscriptions" "0048_push_subscriptions.sql";
+    49 "conversations" "0049_conversations.sql";
 }
 
 impl Migration {

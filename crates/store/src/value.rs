@@ -1,9 +1,9 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId, GatewayId,
-    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, PushSubscriptionId, RuleId, SegmentId,
-    SessionId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
+    EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId,
+    PushSubscriptionId, RuleId, SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -107,6 +107,7 @@ from! {
     RuleId, value => Self::Int(value.as_i64());
     GeofenceId, value => Self::Int(value.as_i64());
     CommandId, value => Self::Int(value.as_i64());
+    ConversationMessageId, value => Self::Int(value.as_i64());
     FileId, value => Self::Int(value.as_i64());
     MessageId, value => Self::Int(value.as_i64());
     NoticeId, value => Self::Int(value.as_i64());

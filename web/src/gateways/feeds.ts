@@ -29,7 +29,11 @@ const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setti
   owntracks: { title: 'OwnTracks', kind: 'phone' },
   overland: { title: 'Overland', kind: 'phone' },
   gpslogger: { title: 'GPSLogger', kind: 'phone' },
-  garmin: { title: 'Garmin inReach (IPC Outbound)', kind: 'satellite', settings: [{ name: 'token' }] },
+  garmin: {
+    title: 'Garmin inReach (IPC Outbound)',
+    kind: 'satellite',
+    settings: [{ name: 'token' }, { name: 'sendUrl' }, { name: 'sendKey' }, { name: 'sender' }]
+  },
   'garmin-mapshare': {
     title: 'Garmin inReach (MapShare)',
     kind: 'satellite',
@@ -55,7 +59,11 @@ const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setti
   },
   zoleo: { title: 'ZOLEO', kind: 'satellite' },
   cloudloop: { title: 'Cloudloop (Ground Control)', kind: 'satellite' },
-  rockblock: { title: 'RockBLOCK, Rock7 Core', kind: 'satellite', settings: [{ name: 'key' }] },
+  rockblock: {
+    title: 'RockBLOCK, Rock7 Core',
+    kind: 'satellite',
+    settings: [{ name: 'key' }, { name: 'sendUser' }, { name: 'sendPassword' }]
+  },
   globalstar: { title: 'Globalstar (SmartOne, AtlasTrax)', kind: 'satellite' },
   somewear: { title: 'Somewear', kind: 'satellite' },
   bullitt: { title: 'Bullitt Satellite Connect', kind: 'satellite' },

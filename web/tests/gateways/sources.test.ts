@@ -123,7 +123,8 @@ test('a gateway comes back from its form as it was, and its secrets stay', async
 test('errors of settings are shown with their field', async () => {
   const { feedOf, hasPayload } = await import('$lib/gateways/feeds')
   const { fieldsOfGateway } = await import('$lib/pages/gateways/gateways.svelte')
-  expect(fieldsOfGateway(feedOf('garmin'))).toEqual(['feed', 'name', 'deviceId', 'options.token', 'options'])
+  const options = ['token', 'sendUrl', 'sendKey', 'sender'].map((name) => `options.${name}`)
+  expect(fieldsOfGateway(feedOf('garmin'))).toEqual(['feed', 'name', 'deviceId', ...options, 'options'])
   expect([hasPayload('cloudloop'), hasPayload('iridium'), hasPayload('spot')]).toEqual([true, true, false])
 })
 

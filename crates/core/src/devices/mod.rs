@@ -1,6 +1,7 @@
 //! Devices, their files and photos, and commands to them.
 
 pub mod command;
+pub mod conversation;
 pub mod device;
 pub mod device_file;
 pub mod device_photo;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::user::User;
 use crate::alerts::alert::StoredAlert;
 use crate::devices::command::Command;
+use crate::devices::conversation::ConversationMessage;
 use crate::devices::device::Device;
 use crate::groups::group::Group;
 use crate::id::{AccountId, DeviceId, GroupId, WebhookId};
@@ -90,6 +91,12 @@ event_kinds! {
     CommandFailed = "command.failed", Command;
     /// A command was not sent before its deadline.
     CommandExpired = "command.expired", Command;
+    /// A text of a device arrived.
+    ConversationReceived = "conversation.received", ConversationMessage;
+    /// A user sent a text or a request for the position to a device.
+    ConversationSent = "conversation.sent", ConversationMessage;
+    /// The state of a message to a device changed.
+    ConversationChanged = "conversation.changed", ConversationMessage;
     /// A device reached its daily limit of e-mails.
     LimitEmailReached = "limit.email.reached", Device;
     /// A device reached its daily limit of SMS.
@@ -143,6 +150,8 @@ pub enum Subject {
     Device,
     /// A command to a device, read from the store with the event.
     Command,
+    /// A message of a conversation, read from the store with the event.
+    ConversationMessage,
     /// A group, read from the store with the event.
     Group,
     /// A user, read from the store with the event.
@@ -217,6 +226,8 @@ pub enum EventObject {
     Device(Box<Device>),
     /// A command to a device.
     Command(Box<Command>),
+    /// A message of a conversation with a device.
+    ConversationMessage(Box<ConversationMessage>),
     /// A group with its devices.
     Group(Box<Group>),
     /// A user of the account.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::alerts::alert::Alert;
 use crate::alerts::emergency::EmergencyStep;
 use crate::alerts::sos_notice::SosNotice;
+use crate::devices::conversation::NewText;
 use crate::devices::device_file::NewDeviceFile;
 use crate::gateways::gateway::{MessageResult, NewMessage, RawMessage, Reporter};
 use crate::id::{AccountId, DeviceId};
@@ -21,6 +22,8 @@ pub struct MessageContents {
     pub steps: Vec<EmergencyStep>,
     /// Files that the message completed.
     pub files: Vec<NewDeviceFile>,
+    /// Texts that people wrote, for the conversation with the device.
+    pub texts: Vec<NewText>,
     /// The notice that people get if the device is expired; set if the message is an SOS.
     pub sos: Option<SosNotice>,
 }
@@ -32,12 +35,13 @@ impl MessageContents {
         self.alerts.append(&mut later.alerts);
         self.steps.append(&mut later.steps);
         self.files.append(&mut later.files);
+        self.texts.append(&mut later.texts);
         self.sos = later.sos.or(self.sos.take());
     }
 
-    /// How many alerts, steps and files it has.
+    /// How many alerts, steps, files and texts it has.
     pub fn attachments(&self) -> usize {
-        self.alerts.len() + self.steps.len() + self.files.len()
+        self.alerts.len() + self.steps.len() + self.files.len() + self.texts.len()
     }
 
     /// Whether it has nothing.
@@ -63,11 +67,13 @@ pub struct StoredContents {
     pub steps: Vec<Outcome>,
     /// The outcome of each file.
     pub files: Vec<Outcome>,
+    /// The outcome of each text.
+    pub texts: Vec<Outcome>,
 }
 
 impl StoredContents {
     fn outcomes(&self) -> impl Iterator<Item = Outcome> + '_ {
-        [&self.locations, &self.alerts, &self.steps, &self.files].into_iter().flatten().copied()
+        [&self.locations, &self.alerts, &self.steps, &self.files, &self.texts].into_iter().flatten().copied()
     }
 
     /// Whether something is new.
@@ -87,6 +93,7 @@ impl StoredContents {
         self.alerts.append(&mut later.alerts);
         self.steps.append(&mut later.steps);
         self.files.append(&mut later.files);
+        self.texts.append(&mut later.texts);
     }
 }
 

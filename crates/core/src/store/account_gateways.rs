@@ -56,6 +56,10 @@ pub trait AccountGateways: Send + Sync {
         unless_messages_since: Option<Timestamp>,
     ) -> Result<()>;
 
+    /// The gateways of the scope's account with this feed, by id, whatever the reach: for sending to a device that the
+    /// caller may see.
+    async fn gateways_of_feed(&self, scope: Scope, feed: &'static str) -> Result<Vec<Gateway>>;
+
     /// Finds the gateway that received a message, even if it was deleted since: its feed, device and options are those
     /// at its deletion.
     async fn find_message_gateway(&self, account: AccountId, id: GatewayId) -> Result<Option<Gateway>>;

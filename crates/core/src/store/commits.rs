@@ -22,13 +22,15 @@ pub enum Queue {
     Outbox(Channel),
     /// Recorded SOS of which nobody has been notified yet.
     RecordedSos,
+    /// Texts to be handed to the providers of gateways.
+    Texts,
     /// New identifiers of devices, for which earlier messages may be stored.
     Identifiers,
 }
 
 impl Queue {
     /// The queues before those of the channels.
-    const OTHERS: usize = 2;
+    const OTHERS: usize = 3;
 
     fn count() -> usize {
         Self::OTHERS + Channel::all().len()
@@ -38,6 +40,7 @@ impl Queue {
         match self {
             Self::RecordedSos => 0,
             Self::Identifiers => 1,
+            Self::Texts => 2,
             Self::Outbox(channel) => Self::OTHERS + channel.index(),
         }
     }

@@ -9,6 +9,7 @@ mod alerts;
 mod calls;
 mod commands;
 mod commits;
+mod conversations;
 mod credentials;
 mod device_files;
 mod devices;
@@ -36,6 +37,7 @@ pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
 pub use commits::{Additions, CommitSignals, Commits, Queue};
+pub use conversations::Conversations;
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
@@ -91,10 +93,11 @@ macro_rules! store {
 }
 
 store! {
-    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
-    Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
-    Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
-    Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
+    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth
+    Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists
+    Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares
+    Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics
+    Maintenance Commits OperatorNotices Claims
 }
 
 /// Health checks and housekeeping of a store.

@@ -19,6 +19,7 @@ use crate::budget::Budget;
 use crate::compaction_status::CompactionStatus;
 use crate::config::{BaseUrl, Config};
 use crate::disk::DiskWarning;
+use crate::downlink::Downlinks;
 use crate::ingest::{Ingest, Reprocessing};
 use crate::live::{EventPollKey, FeedPollKey, Live, PollAnswer, ShareCache, SharedReads};
 use crate::map_layers::{Layers, Proxy};
@@ -58,6 +59,8 @@ pub struct Parts {
     pub reprocessing: Reprocessing,
     /// Fetches messages of polled gateways.
     pub poller: Arc<Poller>,
+    /// Hands messages of conversations to providers.
+    pub downlinks: Arc<Downlinks>,
     /// State of sending to webhooks.
     pub webhooks: Arc<Webhooks>,
 }

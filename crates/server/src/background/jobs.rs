@@ -14,9 +14,10 @@ use tokio_util::task::TaskTracker;
 use super::feeds::Polls;
 use super::{
     RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
-    delete_expired, delete_expired_locations, delete_old_records, escalate, load_signing_keys, note_receipts,
-    poll_feeds, publish_store, replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts,
-    trim_logs, watch_clock, watch_feeds, watch_size, watch_store, write_overview,
+    delete_expired, delete_expired_locations, delete_old_records, escalate, hand_over_messages,
+    load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed, run_commands, save_hours,
+    save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds, watch_size, watch_store,
+    write_overview,
 };
 use crate::app::App;
 use crate::senders::{ChannelSenders, MessageCentre};
@@ -156,6 +157,9 @@ impl Jobs {
         self.run(app, "run-commands", Duration::ZERO, |app| async move {
             run_commands(&app).await;
             RUN_COMMANDS_EVERY
+        });
+        self.run_when_added(app, "hand-over-messages", Queue::Texts, |app| async move {
+            hand_over_messages(&app).await
         });
         self.run(app, "watch-feeds", WATCH_FEEDS_EVERY, |app| async move {
             watch_feeds(&app).await;

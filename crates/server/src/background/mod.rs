@@ -2,6 +2,7 @@
 
 mod commands;
 mod compaction;
+mod conversations;
 mod escalation;
 mod expiry;
 mod feeds;
@@ -21,6 +22,7 @@ mod timelines;
 
 pub use commands::run_commands;
 pub use compaction::{compact_locations, trim_logs};
+pub use conversations::hand_over_messages;
 pub use escalation::escalate;
 pub use expiry::announce_expiries;
 pub use feeds::{poll_feeds, watch_feeds};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 use perigee_core::devices::command::CommandState;
+use perigee_core::devices::conversation::TextState;
 use perigee_core::error::{Cause, Kind, StoreError, Unique};
 
 use super::error_code::ErrorCode;
@@ -219,6 +220,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::Command => format!(
             "The device has {most} queued commands, the maximum. Wait until the device connects, or cancel one."
         ),
+        Kind::ConversationMessage => format!(
+            "{most} messages to the device wait to be sent, the maximum. Wait until they are sent, or cancel one."
+        ),
         Kind::AlertNote => format!(
             "The alert has {most} notes, the maximum. No more can be added, because notes cannot be deleted."
         ),
@@ -332,6 +336,22 @@ impl From<StoreError> for ApiError {
             StoreError::NotQueued(state) => Self::new(
                 ErrorCode::AlreadyEnded,
                 format!("The command is {}: it will not be sent, so it cannot be cancelled.", state.name()),
+            ),
+            StoreError::TextNotQueued(
+                state @ (TextState::Failed | TextState::Expired | TextState::Cancelled),
+            ) => Self::new(
+                ErrorCode::AlreadyEnded,
+                format!("The message is {}: it will not be sent, so it cannot be cancelled.", state.name()),
+            ),
+            StoreError::TextNotQueued(_) => Self::new(
+                ErrorCode::AlreadySent,
+                "The message was handed over, or is being handed over, and can no longer be cancelled.",
+            ),
+            StoreError::TooManyBilled { kind, most } => Self::new(
+                ErrorCode::TooMany,
+                format!(
+                    "{most} messages that a provider bills were sent within 24 hours, the maximum of one {kind}. Send the message later."
+                ),
             ),
             StoreError::CursorExpired => Self::new(
                 ErrorCode::CursorExpired,

@@ -22,13 +22,14 @@ use crate::http::routes::{
     access::api_key, access::audit, access::session, access::session_password, access::session_preferences,
     access::session_totp, access::token, access::user_links, access::users, accounts::account,
     accounts::operator, accounts::usage, alerts, alerts::alert_page, alerts::alert_recipients, console,
-    devices, devices::commands, devices::device_files, devices::device_photo, devices::tracker_models,
-    devices::watch_list, documents, events, gateways, gateways::decode, gateways::device_claims,
-    gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages, groups, locations,
-    locations::geofences, locations::places, metrics, notifications, notifications::alert_routing,
-    notifications::contact_groups, notifications::mail, notifications::notification_settings,
-    notifications::overview_report, notifications::push_subscriptions, notifications::templates, operations,
-    pages, reference, reports, rules, shares, shares::shares_public, timeline, webhooks,
+    devices, devices::commands, devices::conversation, devices::device_files, devices::device_photo,
+    devices::tracker_models, devices::watch_list, documents, events, gateways, gateways::decode,
+    gateways::device_claims, gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages,
+    groups, locations, locations::geofences, locations::places, metrics, notifications,
+    notifications::alert_routing, notifications::contact_groups, notifications::mail,
+    notifications::notification_settings, notifications::overview_report, notifications::push_subscriptions,
+    notifications::templates, operations, pages, reference, reports, rules, shares, shares::shares_public,
+    timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
@@ -132,6 +133,11 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(device_files::list_device_files))
         .routes(routes!(device_files::get_device_file))
         .routes(routes!(device_photo::replace_device_photo, device_photo::delete_device_photo))
+        .routes(routes!(conversation::read::list_conversation, conversation::write::send_message))
+        .routes(routes!(conversation::read::get_conversation_links))
+        .routes(routes!(conversation::write::mark_conversation_read))
+        .routes(routes!(conversation::read::list_conversations))
+        .routes(routes!(conversation::read::get_conversation_message, conversation::write::cancel_message))
         .routes(routes!(commands::read::list_command_types))
         .routes(routes!(commands::read::list_commands))
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))

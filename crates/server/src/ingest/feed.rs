@@ -21,6 +21,7 @@ use super::path::{Arrival, Ingest};
 use super::raw_quota::RawSender;
 use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
+use super::texts::text_of;
 
 /// Maximum number of unknown devices of one request whose SOS is announced.
 const SOS_MAX: usize = 20;
@@ -155,6 +156,7 @@ impl Ingest {
             message: raw,
             reports: &reports,
             files: &[],
+            text: text_of(arrival.feed().name, message, arrival.at()),
             steps: step_of(arrival.feed(), message, arrival.at()).into_iter().collect(),
             sos: SosSign::of_message(message, arrival.at()),
             self_report: SelfReport::default(),

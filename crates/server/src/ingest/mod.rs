@@ -27,6 +27,7 @@ mod sos;
 mod store_contents;
 mod stored_request;
 mod strangers;
+mod texts;
 mod turns;
 mod uploads;
 
@@ -49,5 +50,6 @@ pub use reading::Reader;
 pub use reprocess::Reprocessing;
 pub use sos::SosSign;
 pub use strangers::Strangers;
+pub use texts::text_of_frame;
 pub use turns::Turn;
 pub use uploads::Uploads;

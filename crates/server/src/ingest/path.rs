@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perigee_core::alerts::emergency::EmergencyStep;
+use perigee_core::devices::conversation::NewText;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::claim::CountedClaims;
 use perigee_core::gateways::gateway::{MessageResult, NewMessage, Reporter};
@@ -81,6 +82,8 @@ pub struct Arrival<'a> {
     pub reports: &'a [Report],
     /// Files that it completed.
     pub files: &'a [UploadedFile],
+    /// A text that a person wrote.
+    pub text: Option<NewText>,
     /// Steps of emergencies that it reports.
     pub steps: Vec<EmergencyStep>,
     /// Time and position of its SOS, if it is one.
@@ -139,7 +142,7 @@ impl Ingest {
         reporter: &Reporter,
         arrival: Arrival<'_>,
     ) -> Result<MessageResult, StoreError> {
-        let Arrival { mut message, reports, files, steps, sos, self_report, at } = arrival;
+        let Arrival { mut message, reports, files, text, steps, sos, self_report, at } = arrival;
         let source = message.source;
         // For a gateway, the quota of the gateway applies, because it may have devices that no user created.
         let gateway = message.gateway;
@@ -150,6 +153,7 @@ impl Ingest {
         let contents = MessageContents {
             steps,
             files: new_files(files, source),
+            texts: text.into_iter().collect(),
             sos: sos.map(|sos| sos.of_expired(reporter, source, &message.peer)),
             ..contents_of(reports, at)
         };

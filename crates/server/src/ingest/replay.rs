@@ -17,6 +17,7 @@ use super::path::Arrival;
 use super::reading::{options_of, reports};
 use super::reprocess::Reprocessing;
 use super::sos::{SosSign, step_of};
+use super::texts::{text_of, text_of_frame};
 
 /// Maximum number of claimed devices of one run.
 const DEVICES_PER_RUN: u32 = 20;
@@ -75,7 +76,8 @@ impl Reprocessing {
                 (valid_reports(&output), valid_files(&output), SelfReport::of(&output));
             let at = message.received_at;
             let (steps, sos) = (Vec::new(), SosSign::of(reports, at));
-            let arrival = Arrival { message: new, reports, files, steps, sos, self_report, at };
+            let text = text_of_frame(protocol.name, &output, at);
+            let arrival = Arrival { message: new, reports, files, text, steps, sos, self_report, at };
             self.ingest.store(reporter, arrival).await?;
         }
         Ok(())
@@ -113,8 +115,17 @@ impl Reprocessing {
                 let steps = step_of(feed, each, at).into_iter().collect();
                 let self_report = SelfReport::default();
                 let sos = SosSign::of_message(each, at);
-                let arrival =
-                    Arrival { message: new, reports: &reports, files: &[], steps, sos, self_report, at };
+                let text = text_of(feed.name, each, at);
+                let arrival = Arrival {
+                    message: new,
+                    reports: &reports,
+                    files: &[],
+                    text,
+                    steps,
+                    sos,
+                    self_report,
+                    at,
+                };
                 self.ingest.store(reporter, arrival).await?;
             }
             if !theirs.is_empty() {

@@ -11,7 +11,7 @@ use perigee_core::gateways::message_contents::NewRequest;
 use perigee_core::id::{DeviceId, GatewayId};
 use perigee_core::locations::location::DuplicateRule;
 use perigee_core::revision::Revision;
-use perigee_gateways::{Context, Decoded, Feed, Protocol, Report, find_feed, find_protocol};
+use perigee_gateways::{Context, Decoded, Feed, Protocol, find_feed, find_protocol};
 
 use super::contents::{contents_of, frame_error, valid_reports};
 use super::error::IngestError;
@@ -20,6 +20,7 @@ use super::known_alerts::KnownAlerts;
 use super::path::Ingest;
 use super::reading::options_of;
 use super::store_contents::{Stored, contents_by_device};
+use super::texts::text_of_frame;
 
 /// Decodes stored messages again.
 pub struct Reprocessing {
@@ -65,7 +66,7 @@ impl Reprocessing {
         let (reports, error) = (valid_reports(&decoded), frame_error(&decoded));
         let result = match &error {
             Some(_) if reports.is_empty() => MessageResult::Unparsable,
-            _ => self.store_again(&reporter, reports, &message).await?,
+            _ => self.store_again(&reporter, &decoded, protocol, &message).await?,
         };
         Ok(Some(RawMessage { device: Some(reporter.device), result, error, ..message }))
     }
@@ -94,10 +95,12 @@ impl Reprocessing {
     async fn store_again(
         &self,
         reporter: &Reporter,
-        reports: &[Report],
+        decoded: &Decoded,
+        protocol: &'static Protocol,
         message: &RawMessage,
     ) -> Result<MessageResult, StoreError> {
-        let contents = contents_of(reports, message.received_at);
+        let mut contents = contents_of(valid_reports(decoded), message.received_at);
+        contents.texts.extend(text_of_frame(protocol.name, decoded, message.received_at));
         let had_contents = !contents.is_empty();
         let contents = KnownAlerts::of(&*self.ingest.store, message, reporter).removed_from(contents).await?;
         let was_known = had_contents && contents.is_empty();

@@ -13,6 +13,7 @@ use super::feed_body::FeedSettings;
 use super::path::Ingest;
 use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
+use super::texts::text_of;
 
 /// The result of storing the contents of a request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +100,7 @@ pub(super) fn contents_by_device(
         if let Some(sign) = SosSign::of_message(message, settings.at) {
             contents.sos = Some(sign.of_expired(reporter, settings.feed.name, ""));
         }
+        contents.texts.extend(text_of(settings.feed.name, message, settings.at));
         contents.steps.extend(step_of(settings.feed, message, settings.at));
     }
     by_device.into_values().map(|(reporter, contents)| (reporter.clone(), contents)).collect()

@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 use crate::budget::Permit;
 use crate::ingest::{
     Arrival, Attachment, CommandTarget, DeviceDecoding, Ingest, NextCommand, Outgoing, SelfReport, SosSign,
-    UnknownDevice, frame_error, valid_files, valid_reports,
+    UnknownDevice, frame_error, text_of_frame, valid_files, valid_reports,
 };
 
 /// The state of a connection, or of one datagram.
@@ -480,7 +480,8 @@ async fn store_one(ingest: &Ingest, pending: Pending) -> Stored {
     let (reports, files) = (valid_reports(&decoded), valid_files(&decoded));
     let at = ingest.now();
     let (steps, sos, self_report) = (Vec::new(), SosSign::of(reports, at), SelfReport::of(&decoded));
-    let arrival = Arrival { message: message.clone(), reports, files, steps, sos, self_report, at };
+    let text = text_of_frame(message.source, &decoded, at);
+    let arrival = Arrival { message: message.clone(), reports, files, text, steps, sos, self_report, at };
     match ingest.store(&reporter, arrival).await {
         // A damaged frame is not acknowledged: the tracker sends it again.
         Ok(_) if decoded.is_damaged() => Stored::Done(Ok(Replies::default())),

@@ -14,6 +14,6 @@ mod signature;
 
 pub use address::{Guard, Refused};
 pub use client::{Client, ClientError};
-pub use fetch::{Credentials, Fetched};
+pub use fetch::{Credentials, Fetched, PostError, Posted};
 pub use run::{WebhookParts, Webhooks, run, turn};
 pub use signature::{HEADERS, Header, generate_secret, show_secret, sign};

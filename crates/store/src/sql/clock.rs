@@ -119,6 +119,7 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("gateway_state", "refused_at", ""),
     ("gateway_state", "last_message", ""),
     ("gateway_state", "complete_to", ""),
+    ("conversation_message", "due", "AND state IN ('queued', 'sending')"),
     ("command", "sent_at", "AND state = 'sent'"),
     ("device_live", "last_seen", ""),
 ];

@@ -68,6 +68,16 @@ conformance! {
         a_queue_is_bounded_and_old_commands_are_forgotten,
         commands_are_seen_with_their_device,
     }
+    [devices] conversations {
+        a_text_is_stored_once_with_its_message,
+        without_its_text_no_message_is_stored,
+        texts_are_unread_until_each_user_has_read_them,
+        a_message_is_handed_over_in_order_and_answered,
+        what_is_unclear_is_never_sent_again,
+        concurrent_workers_hand_each_message_over_once,
+        a_command_carries_a_message_to_a_tracker,
+        billed_messages_are_capped,
+    }
     [devices] device_files {
         a_file_is_stored_once_and_read_back,
         the_oldest_files_of_a_device_are_deleted_for_newer_ones,

@@ -1,5 +1,6 @@
 //! `perigee simulate`: a simulated fleet that reports to a server, for demos, measurements and tests.
 
+pub(crate) mod downlink;
 pub(crate) mod feed;
 pub(crate) mod one_device;
 pub(crate) mod tracker;
@@ -30,6 +31,9 @@ pub(crate) async fn run(common: &Common, options: Simulate) -> Result<()> {
     }
     if let Some(feed) = &options.feed {
         return feed::run(common, &options, feed).await;
+    }
+    if let Some(feed) = &options.downlink {
+        return downlink::run(&options, feed).await;
     }
     if let Some(device) = &options.device {
         return one_device::run(common, &options, device).await;

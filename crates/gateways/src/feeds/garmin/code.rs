@@ -36,6 +36,19 @@ pub(super) const fn name(code: i64) -> Option<&'static str> {
     })
 }
 
+/// The meaning of a preset message, whose words Garmin sends only to its recipients.
+pub(super) const fn preset(code: i64) -> Option<&'static str> {
+    Some(match code {
+        9 => "Check-in",
+        14 => "Preset message 1",
+        15 => "Preset message 2",
+        16 => "Preset message 3",
+        24..=63 => "Predefined message",
+        3099 => "Quick message",
+        _ => return None,
+    })
+}
+
 /// A position that the sender chose on a map, not the position of the device.
 pub(super) const REFERENCE_POINT: i64 = 8;
 /// Bytes in a format that the owner of the device chose.

@@ -70,6 +70,7 @@ fn read_item(item: &Json) -> FeedMessage {
         key: Some(format!("{imei}/{}", time.as_millis())),
         identifiers: vec![imei],
         reports: vec![report],
+        text: item.get("TextMessage").and_then(loose::text).filter(|text| !text.is_empty()),
         sos,
         ..FeedMessage::default()
     }

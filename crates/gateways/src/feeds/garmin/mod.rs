@@ -8,7 +8,7 @@ mod outbound;
 mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
-use crate::feed_option::{BASIC, HISTORY as HISTORY_OPTIONS, MAP_SHARE, MODEL, PAYLOAD, TOKEN};
+use crate::feed_option::{BASIC, GARMIN_SEND, HISTORY as HISTORY_OPTIONS, MAP_SHARE, MODEL, PAYLOAD, TOKEN};
 
 /// Events as they happen. Garmin treats every status but 200 as a failure, and suspends the feed after five days of
 /// failures.
@@ -17,7 +17,7 @@ pub const OUTBOUND: Feed = Feed {
     title: "Garmin inReach (IPC Outbound)",
     delivery: Delivery::Push,
     max_body: 4 << 20,
-    options: &[TOKEN, MODEL, PAYLOAD],
+    options: &[TOKEN, GARMIN_SEND, MODEL, PAYLOAD],
     decode: outbound::decode,
     reply: FeedReply::plain,
     check: outbound::check,

@@ -65,6 +65,7 @@ fn read_event(event: &Json, context: &FeedContext<'_>) -> FeedMessage {
     message.key = Some(event_key(&imei, time, code, event, text.as_deref()));
     message.identifiers.push(imei);
     message.sos = code::sos(code);
+    message.preset = code::preset(code);
     let mut report = Report { time, ..Report::default() };
     report.set("messageCode", code);
     report.set_some("event", code::name(code).map(crate::Value::Word));

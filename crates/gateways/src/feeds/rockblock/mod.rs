@@ -6,7 +6,7 @@ mod fields;
 mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply};
-use crate::feed_option::{MODEL, PAYLOAD, ROCKBLOCK};
+use crate::feed_option::{MODEL, PAYLOAD, ROCKBLOCK, ROCKBLOCK_SEND};
 
 /// `RockBLOCK` in the table of feeds. An answer is expected within 3 s.
 pub const FEED: Feed = Feed {
@@ -14,7 +14,7 @@ pub const FEED: Feed = Feed {
     title: "RockBLOCK and Rock7 Core (Ground Control)",
     delivery: Delivery::Push,
     max_body: 1 << 20,
-    options: &[ROCKBLOCK, MODEL, PAYLOAD],
+    options: &[ROCKBLOCK, ROCKBLOCK_SEND, MODEL, PAYLOAD],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: decode::check,

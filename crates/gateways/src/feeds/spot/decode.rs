@@ -78,6 +78,17 @@ fn refuse(codes: &[&str], errors: usize) -> Result<(), DecodeError> {
     ))
 }
 
+/// The meaning of a message whose words the unit does not send.
+fn preset(kind: &str) -> Option<&'static str> {
+    Some(match kind {
+        "OK" => "OK",
+        "CUSTOM" => "Custom message",
+        "HELP" => "Help",
+        "HELP-CANCEL" => "Help is no longer needed",
+        _ => return None,
+    })
+}
+
 fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
     let number = |name: &str| field(name).as_deref().and_then(crate::notation::fields::real);
     let mut message = FeedMessage { key: field("id"), ..FeedMessage::default() };
@@ -114,6 +125,7 @@ fn read(field: &dyn Fn(&str) -> Option<String>) -> FeedMessage {
     }
     report.alarm_some(TYPE.word_of(&kind));
     message.test = kind == "TEST";
+    message.preset = preset(&kind);
     message.text = field("messageContent").or_else(|| field("messageDetail"));
     report.set_text("text", message.text.as_deref().unwrap_or_default());
     message.reports.push(report);

@@ -72,6 +72,7 @@ fn read(body: &Json) -> FeedMessage {
     if matches!(message.sos, Some(SosStep::Declare | SosStep::Confirm | SosStep::Repeat)) {
         report.alarm("sos");
     }
+    message.preset = (kind == "CheckIn").then_some("Check-in");
     message.text = text("Message").or_else(|| text("Text"));
     report.set_text("text", message.text.as_deref().unwrap_or_default());
     message.reports.push(report);

@@ -80,6 +80,7 @@ fn read(frame: &[u8], context: &Context<'_>) -> Result<Decoded, DecodeError> {
         identifiers: message.identifiers,
         key: message.key,
         reports: message.reports,
+        text: message.text,
         error: error.or(message.error),
         ..Decoded::default()
     };
@@ -184,6 +185,7 @@ mod tests {
         let decoded = decode(TEXT, &Options::default());
         assert_eq!(decoded.identifiers, ["300234063904190"]);
         assert_eq!(decoded.key.as_deref(), Some("1894516585"));
+        assert_eq!(decoded.text.as_deref(), Some("test message from pete"));
         let [report] = &decoded.reports[..] else { panic!("{decoded:?}") };
         assert_eq!(report.time.unwrap().to_string(), "2015-07-09T18:15:08Z");
         assert_eq!(report.get("text"), Some(&Value::text("test message from pete")));

@@ -120,6 +120,7 @@ fn read(front: &str, kind: &str, body: &str, context: &Context<'_>) -> Result<De
             decoded.error = error;
             let mut report = Report::default();
             report.set_text("result", text);
+            decoded.text = Some(text.to_owned());
             decoded.reports.push(report);
             decoded.reply("#AM#1\r\n");
         }
@@ -192,6 +193,13 @@ mod tests {
             assert_eq!(unasked.error, Some(DecodeError::Password), "{line}");
             assert!(unasked.replies.is_empty() && unasked.identifiers.is_empty(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_message_of_the_driver_is_a_text() {
+        let none = serde_json::json!({});
+        assert_eq!(decode("#M#Flat tyre", &none, true).text.as_deref(), Some("Flat tyre"));
+        assert_eq!(decode("#P#", &none, true).text, None);
     }
 
     #[test]

@@ -39,6 +39,7 @@ use super::reply::Envelope;
         (name = "reports", description = "Totals of timelines, and reports as tables and documents."),
         (name = "gateways", description = "Addresses that receive feeds of satellite networks and phones, raw messages, and devices that no account has registered."),
         (name = "commands", description = "Commands to devices and their state."),
+        (name = "conversations", description = "Texts between devices and users, over all links of a device."),
         (name = "alerts", description = "Alerts that devices sent or that rules raised."),
         (name = "notifications", description = "Recipients of alerts, and the delivery state of each notification."),
         (name = "groups", description = "Named sets of devices, for filters, rules and access."),
@@ -61,6 +62,7 @@ use super::reply::Envelope;
         crate::http::routes::alerts::all::StageName,
         crate::http::routes::gateways::raw_messages::MessageResultName,
         crate::http::routes::devices::commands::view::CommandStateName,
+        crate::http::routes::devices::conversation::view::MessageStateName,
         crate::http::routes::reports::run::FormatName,
         ProblemBody<'static>
     )),

@@ -2,9 +2,9 @@
 //! Bodies get theirs from their [statements](crate::http::input).
 
 use perigee_core::id::{
-    AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId,
-    GatewayId, GeofenceId, GroupId, MessageId, NotificationId, PushSubscriptionId, RuleId, SegmentId,
-    ShareId, UserId, WebhookId,
+    AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
+    EditId, FileId, GatewayId, GeofenceId, GroupId, MessageId, NotificationId, PushSubscriptionId, RuleId,
+    SegmentId, ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -30,6 +30,12 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
     ("alertId", "ID of the alert.", "alr_01jc2m8k4n5p9", Some(AlertId::PREFIX)),
     ("commandId", "ID of the command.", "cmd_01jc2m8k4n5p6", Some(CommandId::PREFIX)),
     ("contactGroupId", "ID of the contact group.", "ctg_01jc2m8k4n5p6", Some(ContactGroupId::PREFIX)),
+    (
+        "conversationMessageId",
+        "ID of the message of a conversation.",
+        "txt_01jc2m8k4n5p6",
+        Some(ConversationMessageId::PREFIX),
+    ),
     ("deliveryId", "ID of the delivery.", "dlv_01jc2m8k4n5p6", Some(DeliveryId::PREFIX)),
     // The path also accepts the identifier of the hardware, so any text is allowed.
     ("deviceId", "ID or identifier of the device.", "dev_01jc2m8k4n5p7", None),

@@ -2,7 +2,8 @@
 
 use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, SegmentId, UserId, WebhookId,
+    AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, GatewayId, GroupId, SegmentId, UserId,
+    WebhookId,
 };
 use serde_json::{Map, Value, json};
 
@@ -70,6 +71,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Location => return json!({ "$ref": "#/components/schemas/Location" }),
         Subject::Alert => (Some("Alert"), AlertId::PREFIX),
         Subject::Command => (Some("Command"), CommandId::PREFIX),
+        Subject::ConversationMessage => (Some("ConversationMessage"), ConversationMessageId::PREFIX),
         Subject::Device => (Some("Device"), DeviceId::PREFIX),
         Subject::Group => (Some("Group"), GroupId::PREFIX),
         Subject::User => (Some("User"), UserId::PREFIX),
@@ -131,6 +133,11 @@ fn extra_members(kind: EventKind) -> Value {
         | EventKind::CommandExpired => json!({
             "state": { "$ref": "#/components/schemas/CommandState" },
         }),
+        EventKind::ConversationReceived | EventKind::ConversationSent | EventKind::ConversationChanged => {
+            json!({
+                "state": { "$ref": "#/components/schemas/ConversationMessageState" },
+            })
+        }
         EventKind::LicenseExhausted => json!({
             "licenses": { "type": "integer", "minimum": 0, "description": "Number of licences of the account. All of them are in use.", "example": 10 },
         }),

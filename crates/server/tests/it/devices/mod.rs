@@ -1,6 +1,7 @@
 //! Devices: made, listed, changed and deleted, with every rule for what a client sets.
 
 mod commands;
+mod conversations;
 mod device_files;
 mod device_photo;
 mod many;

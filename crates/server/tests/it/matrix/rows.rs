@@ -56,6 +56,8 @@ pub(super) enum Kind {
     Gateway,
     /// A command to a device.
     Command,
+    /// A message of a conversation with a device.
+    ConversationMessage,
     /// A contact group of the account.
     ContactGroup,
     /// A browser that the user subscribed.
@@ -88,7 +90,10 @@ impl Row {
         match self.operation {
             "GET /api/devices/{deviceId}/lastLocation" => &["no-location"],
             // The first request cancels it, and a queue of a hundred is full.
-            "DELETE /api/commands/{commandId}" => &["already-ended"],
+            "DELETE /api/commands/{commandId}"
+            | "DELETE /api/conversationMessages/{conversationMessageId}" => &["already-ended"],
+            // No device here was heard.
+            "POST /api/devices/{deviceId}/conversation" => &["invalid-body"],
             "POST /api/devices/{deviceId}/commands" | "POST /api/devices/{deviceId}/sendCommand" => {
                 &["too-many", "invalid-body"]
             }
@@ -186,6 +191,14 @@ fn code() -> Value {
     json!({ "code": "123456" })
 }
 
+fn empty() -> Value {
+    json!({})
+}
+
+fn text() -> Value {
+    json!({ "text": "hello" })
+}
+
 fn command() -> Value {
     json!({ "type": "rebootDevice" })
 }
@@ -236,8 +249,8 @@ fn frame() -> Value {
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Command, ContactGroup, Device, Gateway, Geofence, Group, None, Notification, PushSubscription,
-    RawMessage, Rule, Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
+    Alert, Command, ContactGroup, ConversationMessage, Device, Gateway, Geofence, Group, None, Notification,
+    PushSubscription, RawMessage, Rule, Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -318,6 +331,18 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/devices/{deviceId}/commands", Read, Device, none),
     row("POST /api/devices/{deviceId}/commands", With(Privilege::CommandsSend), Device, command),
     row("POST /api/devices/{deviceId}/sendCommand", With(Privilege::CommandsSend), Device, command),
+    row("GET /api/devices/{deviceId}/conversation", Read, Device, none),
+    row("POST /api/devices/{deviceId}/conversation", With(Privilege::CommandsSend), Device, text),
+    row("GET /api/devices/{deviceId}/conversation/links", Read, Device, none),
+    row("POST /api/devices/{deviceId}/conversation/read", Read, Device, empty),
+    row("GET /api/conversations", Read, None, none),
+    row("GET /api/conversationMessages/{conversationMessageId}", Read, ConversationMessage, none),
+    row(
+        "DELETE /api/conversationMessages/{conversationMessageId}",
+        With(Privilege::CommandsSend),
+        ConversationMessage,
+        none,
+    ),
     row("GET /api/devices/{deviceId}/commandTypes", Read, Device, none),
     row("GET /api/commands", Read, None, none),
     row("GET /api/devices/{deviceId}/timeline", Read, Device, none),

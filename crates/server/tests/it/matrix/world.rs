@@ -8,6 +8,7 @@ use perigee_core::access::privilege::Privilege;
 use perigee_core::alerts::alert::Alert;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::command::{CommandFilter, CommandKind, CommandState, NewCommand};
+use perigee_core::devices::conversation::{Carrier, NewOutgoing, TextKind, TextState};
 use perigee_core::devices::device::DeviceSettings;
 use perigee_core::devices::device_file::NewDeviceFile;
 use perigee_core::gateways::account_gateway::NewGateway;
@@ -31,8 +32,9 @@ use perigee_core::page::PageRequest;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Commands, ContactGroups, Credentials, DeviceFiles, Devices, Geofences, Groups,
-    Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules, Shares, Timelines, Webhooks,
+    AccountGateways, Alerts, Commands, ContactGroups, Conversations, Credentials, DeviceFiles, Devices,
+    Geofences, Groups, Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules, Shares,
+    Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -504,6 +506,7 @@ impl World {
             Kind::Geofence => make_fence(&self.app, tenant, group).await,
             Kind::Gateway => make_gateway(&self.app, tenant).await,
             Kind::Command => make_command(&self.app, tenant, self.device_of(object)).await,
+            Kind::ConversationMessage => make_text(&self.app, tenant, self.device_of(object)).await,
             Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
             Kind::PushSubscription => make_push_subscription(&self.app, tenant, tenant.owner.id).await,
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
@@ -555,6 +558,7 @@ fn missing(kind: Kind) -> String {
         Kind::Geofence => GeofenceId::from_i64(1).to_string(),
         Kind::Gateway => perigee_core::id::GatewayId::from_i64(1).to_string(),
         Kind::Command => perigee_core::id::CommandId::from_i64(1).to_string(),
+        Kind::ConversationMessage => perigee_core::id::ConversationMessageId::from_i64(1).to_string(),
         Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
         Kind::PushSubscription => perigee_core::id::PushSubscriptionId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
@@ -587,6 +591,23 @@ async fn make_command(app: &TestApp, tenant: &Tenant, device: DeviceId) -> Strin
     let deadline = app.app.clock.now().plus_seconds(86_400);
     let new = NewCommand { kind: CommandKind::RebootDevice, values: "{}".to_owned(), deadline };
     app.store.create_command(&actor, device, new, None).await.unwrap().into_inner().id.to_string()
+}
+
+/// A message that waits for its provider.
+async fn make_text(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let actor = Actor::operator(tenant.account.id);
+    let messages = app.store.list_conversation(actor.scope, device, PageRequest::first(1)).await.unwrap();
+    if let Some(queued) = messages.items.first().filter(|message| message.state == TextState::Queued) {
+        return queued.id.to_string();
+    }
+    let carrier = Carrier::Gateway {
+        gateway: perigee_core::id::GatewayId::from_i64(1),
+        feed: "garmin".to_owned(),
+        address: "300434030000000".to_owned(),
+    };
+    let deadline = app.app.clock.now().plus_seconds(86_400);
+    let new = NewOutgoing { kind: TextKind::Text, text: "hello".to_owned(), carrier, deadline };
+    app.store.send_text(&actor, device, new, None).await.unwrap().into_inner().id.to_string()
 }
 
 async fn make_contact_group(app: &TestApp, tenant: &Tenant) -> String {

@@ -13,6 +13,7 @@ use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Commands, Result};
 
+use super::conversations;
 use crate::forward::forward;
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{Query, for_ids};
@@ -22,7 +23,7 @@ use crate::{Database, Row, Tx, params};
 const COLUMNS: &str = "account_id, id, device_id, kind, parameters, state, created_by, creation, deadline, protocol, \
                        sent_at, ended_at, answer, error";
 /// The error of a command that a user cancelled.
-const CANCELLED: &str = "The command was cancelled before it was sent.";
+pub(super) const CANCELLED: &str = "The command was cancelled before it was sent.";
 
 fn from_row(row: &Row) -> Result<Command> {
     let (kind, state) = (row.text("kind")?, row.text("state")?);
@@ -62,7 +63,8 @@ async fn announce(tx: &Tx, command: &Command) -> Result<()> {
     // The state as it was: the command read with the event may have changed since.
     let data = serde_json::json!({ "state": command.state.name() }).to_string();
     let event = NewEvent { subject: command.id.to_string(), device: Some(command.device), data };
-    append_events(tx, command.account, kind, vec![event]).await
+    append_events(tx, command.account, kind, vec![event]).await?;
+    conversations::follow(tx, command).await
 }
 
 async fn create(
@@ -77,12 +79,43 @@ async fn create(
     if let Some(made) = idempotency::find(tx, account, once.as_ref()).await? {
         return Ok(Created::Before(made));
     }
+    require_room(tx, account, device).await?;
+    let command = insert(tx, &actor, account, device, new).await?;
+    idempotency::keep(tx, account, once.as_ref(), &command).await?;
+    Ok(Created::Now(command))
+}
+
+/// Queues a command that carries a message of a conversation. The caller has locked the account and checked the device.
+pub(super) async fn queue(
+    tx: &Tx,
+    actor: &Actor,
+    account: AccountId,
+    device: DeviceId,
+    new: NewCommand,
+) -> Result<Command> {
+    require_room(tx, account, device).await?;
+    insert(tx, actor, account, device, new).await
+}
+
+/// Fails if the queue of the device is full.
+async fn require_room(tx: &Tx, account: AccountId, device: DeviceId) -> Result<()> {
     let sql =
         "SELECT COUNT(*) AS count FROM command WHERE account_id = ?1 AND device_id = ?2 AND state = 'queued'";
     let queued = tx.query_one(sql, params![account, device]).await?.i64("count")?;
     if queued >= i64::from(Command::QUEUED_MAX) {
         return Err(StoreError::TooMany { kind: Kind::Command, most: Command::QUEUED_MAX });
     }
+    Ok(())
+}
+
+/// Stores a command, its event and its audit entry.
+async fn insert(
+    tx: &Tx,
+    actor: &Actor,
+    account: AccountId,
+    device: DeviceId,
+    new: NewCommand,
+) -> Result<Command> {
     // Devices get commands in the order of their ids.
     let id = ids::next_id(tx, "command", account).await?;
     let sql = format!(
@@ -95,8 +128,7 @@ async fn create(
     delete_old(tx, account, device).await?;
     announce(tx, &command).await?;
     audit::record(tx, account, &actor.origin, "command.create", Some(command.id.to_string())).await?;
-    idempotency::keep(tx, account, once.as_ref(), &command).await?;
-    Ok(Created::Now(command))
+    Ok(command)
 }
 
 /// Deletes commands of a device beyond the newest ones, except those that are queued.
@@ -150,9 +182,14 @@ async fn cancel(tx: &Tx, actor: Actor, id: CommandId) -> Result<Command> {
     if found.state != CommandState::Queued {
         return Err(StoreError::NotQueued(found.state));
     }
-    let failed = change(tx, account, id, Step::Failed(CANCELLED)).await?;
+    let failed = withdraw(tx, account, id).await?;
     audit::record(tx, account, &actor.origin, "command.cancel", Some(id.to_string())).await?;
     failed.ok_or(StoreError::NotQueued(found.state))
+}
+
+/// Takes a command out of the queue. `None` if it is not queued.
+pub(super) async fn withdraw(tx: &Tx, account: AccountId, id: CommandId) -> Result<Option<Command>> {
+    change(tx, account, id, Step::Failed(CANCELLED)).await
 }
 
 /// A change of a command's state.

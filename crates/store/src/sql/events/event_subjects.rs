@@ -6,21 +6,26 @@ use std::str::FromStr;
 
 use perigee_core::access::actor::Scope;
 use perigee_core::events::event::{Event, EventObject, Subject};
-use perigee_core::id::{AlertId, CommandId, DeviceId, GroupId, SegmentId, UserId};
+use perigee_core::id::{AlertId, CommandId, ConversationMessageId, DeviceId, GroupId, SegmentId, UserId};
 use perigee_core::store::Result;
 
 use crate::Tx;
-use crate::sql::{access::user_rows, accounts, alerts, devices, devices::commands, groups, timeline};
+use crate::sql::devices::{self, commands, conversations};
+use crate::sql::{access::user_rows, accounts, alerts, groups, timeline};
 
 /// Attaches to each event its subject, in its current state and as this scope sees it.
 pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
     let (mut alert_ids, mut device_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut command_ids, mut trip_ids) = (BTreeSet::new(), BTreeSet::new());
+    let mut text_ids = BTreeSet::new();
     for event in &*events {
         match event.kind.subject() {
             Subject::Alert => alert_ids.extend(event.subject.parse::<AlertId>().ok()),
             Subject::Command => command_ids.extend(event.subject.parse::<CommandId>().ok()),
+            Subject::ConversationMessage => {
+                text_ids.extend(event.subject.parse::<ConversationMessageId>().ok());
+            }
             Subject::Trip => trip_ids.extend(event.subject.parse::<SegmentId>().ok()),
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
@@ -42,6 +47,8 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
         let ids: Vec<i64> = command_ids.into_iter().map(CommandId::as_i64).collect();
         commands = by_id(commands::find_many(tx, scope, &ids).await?, |command| command.id);
     }
+    let ids: Vec<i64> = text_ids.into_iter().map(ConversationMessageId::as_i64).collect();
+    let texts = by_id(conversations::find_many(tx, scope, &ids).await?, |text| text.id);
     let ids: Vec<i64> = trip_ids.into_iter().map(SegmentId::as_i64).collect();
     let trips = by_id(timeline::find_many(tx, scope, &ids).await?, |trip| trip.id);
     let ids: Vec<i64> = group_ids.into_iter().map(GroupId::as_i64).collect();
@@ -52,6 +59,7 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
         let object = match event.kind.subject() {
             Subject::Alert => of(&alerts, &event.subject).map(EventObject::Alert),
             Subject::Command => of(&commands, &event.subject).map(EventObject::Command),
+            Subject::ConversationMessage => of(&texts, &event.subject).map(EventObject::ConversationMessage),
             Subject::Trip => of(&trips, &event.subject).map(EventObject::Trip),
             Subject::Device => {
                 event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(EventObject::Device)

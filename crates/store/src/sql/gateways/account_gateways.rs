@@ -143,6 +143,12 @@ async fn list(tx: &Tx, scope: Scope, page: PageRequest) -> Result<Page<Gateway>>
     Ok(Page::cut(gateways, page.limit, |gateway| gateway.id.as_i64()))
 }
 
+/// The gateways of an account with this feed, by id.
+async fn of_feed(tx: &Tx, scope: Scope, feed: &'static str) -> Result<Vec<Gateway>> {
+    let sql = format!("{SELECT} WHERE g.account_id = ?1 AND g.feed = ?2 ORDER BY g.id");
+    tx.query(&sql, params![scope.account, feed]).await?.iter().map(from_row).collect()
+}
+
 async fn find(tx: &Tx, secret_hash: [u8; 32]) -> Result<Option<Gateway>> {
     let present = format!("{SELECT} WHERE g.secret_hash = ?1");
     if let Some(row) = tx.query_opt(&present, params![secret_hash]).await? {
@@ -167,6 +173,7 @@ forward! {
     impl AccountGateways for Database {
         write create_gateway(&self, &actor: Actor, new: NewGateway, once: Option<IdempotencyKey>)
             -> Created<Gateway> = create;
+        read gateways_of_feed(&self, scope: Scope, feed: &'static str) -> Vec<Gateway> = of_feed;
         read list_gateways(&self, scope: Scope, page: PageRequest) -> Page<Gateway> = list;
         write replace_gateway(&self, &actor: Actor, id: GatewayId, seen: Revision, settings: GatewaySettings)
             -> Gateway = gateway_changes::replace;

@@ -1,4 +1,4 @@
-//! The content of messages besides locations: alerts, steps of emergencies and files. They are stored in the
+//! The content of messages besides locations: alerts, steps of emergencies, files and texts. They are stored in the
 //! transaction of the message, together with what follows from them, so that no failure leaves a message without its
 //! alert.
 
@@ -13,8 +13,9 @@ use perigee_core::store::Result;
 use crate::Tx;
 use crate::sql::alerts::{self, NewAlert};
 use crate::sql::alerts::{emergencies, sos_notices, sos_outbox};
+use crate::sql::devices::{conversations, device_files};
 use crate::sql::locations::{Attached, Ingested, LastPositions, Submission};
-use crate::sql::{devices::device_files, rules::rule_engine};
+use crate::sql::rules::rule_engine;
 
 /// Stores the content besides locations of the submissions that are not refused. On PostgreSQL their accounts are
 /// locked.
@@ -83,6 +84,10 @@ async fn store_of_account(
         for file in &attached.files {
             let is_new = device_files::add(tx, account, *device, file).await?;
             stored.files.push(outcome(is_new));
+        }
+        for text in &attached.texts {
+            let is_new = conversations::receive(tx, account, *device, text).await?;
+            stored.texts.push(outcome(is_new));
         }
     }
     Ok(())

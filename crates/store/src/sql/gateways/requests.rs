@@ -10,7 +10,7 @@ use crate::sql::locations::{Submission, submit_together};
 
 /// Maximum number of locations of one transaction, so that others of the account do not wait long.
 const LOCATIONS_MAX: usize = 5_000;
-/// Alerts, steps and files of one transaction: each alert may create messages to fifty recipients.
+/// Alerts, steps, files and texts of one transaction: each alert may create messages to fifty recipients.
 const ATTACHED_MAX: usize = 200;
 
 /// Stores a request. Content beyond one transaction is stored before the message: if that fails, the message is not
@@ -62,6 +62,7 @@ fn take_part(
             alerts: take(&mut contents.alerts, &mut attached),
             steps: take(&mut contents.steps, &mut attached),
             files: take(&mut contents.files, &mut attached),
+            texts: take(&mut contents.texts, &mut attached),
             sos: contents.sos.take(),
         };
         indices.push(index);

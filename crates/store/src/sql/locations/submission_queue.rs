@@ -15,6 +15,7 @@ use perigee_core::access::actor::Scope;
 use perigee_core::alerts::alert::Alert;
 use perigee_core::alerts::emergency::EmergencyStep;
 use perigee_core::alerts::sos_notice::SosNotice;
+use perigee_core::devices::conversation::NewText;
 use perigee_core::devices::device_file::NewDeviceFile;
 use perigee_core::error::StoreError;
 use perigee_core::gateways::gateway::{NewMessage, Reporter};
@@ -39,7 +40,7 @@ const BATCH_MAX: usize = 4_000;
 const REPORT_MAX: usize = 16;
 /// Locations that reports may add to a full transaction.
 const ROOM_FOR_REPORTS: usize = 1_000;
-/// Alerts, steps and files of one transaction; a single submission may have more. Each alert may create messages to
+/// Alerts, steps, files and texts of one transaction; a single submission may have more. Each alert may create messages to
 /// fifty recipients, and others wait meanwhile.
 const ATTACHED_MAX: usize = 50;
 /// Commits of submissions with alerts that run at the same time, each for another account.
@@ -80,6 +81,7 @@ pub(crate) struct Attached {
     pub(crate) alerts: Vec<Alert>,
     pub(crate) steps: Vec<EmergencyStep>,
     pub(crate) files: Vec<NewDeviceFile>,
+    pub(crate) texts: Vec<NewText>,
     /// Whether alerts are stored as ended and nobody is notified.
     pub(crate) is_past: bool,
     /// The SOS of which people are notified if the device is expired.
@@ -105,9 +107,9 @@ impl Submission {
     /// The content of a message about one device.
     pub(crate) fn of(reporter: &Reporter, contents: MessageContents, duplicate_rule: DuplicateRule) -> Self {
         let has_attachments = contents.attachments() > 0 || contents.sos.is_some();
-        let MessageContents { locations, alerts, steps, files, sos } = contents;
+        let MessageContents { locations, alerts, steps, files, texts, sos } = contents;
         let attached =
-            has_attachments.then(|| Box::new(Attached { alerts, steps, files, is_past: false, sos }));
+            has_attachments.then(|| Box::new(Attached { alerts, steps, files, texts, is_past: false, sos }));
         Self { attached, ..Self::by(reporter.scope, reporter.device, &locations, duplicate_rule) }
     }
 
@@ -119,9 +121,11 @@ impl Submission {
         self
     }
 
-    /// Alerts, steps and files.
+    /// Alerts, steps, files and texts.
     fn attachments(&self) -> usize {
-        let count = |attached: &Attached| attached.alerts.len() + attached.steps.len() + attached.files.len();
+        let count = |attached: &Attached| {
+            attached.alerts.len() + attached.steps.len() + attached.files.len() + attached.texts.len()
+        };
         self.attached.as_deref().map_or(0, count)
     }
 

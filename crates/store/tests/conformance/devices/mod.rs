@@ -1,6 +1,7 @@
 //! Devices: kept, found, listed, replaced and deleted, and seen only by those who may.
 
 pub(crate) mod commands;
+pub(crate) mod conversations;
 pub(crate) mod device_files;
 pub(crate) mod new_devices;
 pub(crate) mod reporting_interval;

@@ -51,6 +51,7 @@ fn everything(on: &Fixture) -> MessageContents {
         alerts: vec![sos_alert(on)],
         steps: Vec::new(),
         files: vec![file()],
+        texts: Vec::new(),
         sos: None,
     }
 }

@@ -1,6 +1,7 @@
 //! Devices: trackers, their licences and limits.
 
 pub mod commands;
+pub mod conversation;
 mod decoding;
 pub mod device_files;
 pub mod device_photo;

@@ -11,6 +11,7 @@ use crate::http::prelude::*;
 use crate::http::routes::access::users_view::UserView;
 use crate::http::routes::alerts::view::AlertView;
 use crate::http::routes::devices::commands::view::CommandView;
+use crate::http::routes::devices::conversation::view::MessageView;
 use crate::http::routes::devices::view::DeviceView;
 use crate::http::routes::groups::GroupView;
 use crate::http::routes::timeline::view::SegmentView;
@@ -54,6 +55,7 @@ fn data(event: &Event, object: &EventObject, now: Timestamp) -> Map<String, Valu
     let mut members = match object {
         EventObject::Alert(alert) => members_of(AlertView::from((**alert).clone())),
         EventObject::Command(command) => members_of(CommandView::from((**command).clone())),
+        EventObject::ConversationMessage(message) => members_of(MessageView::from((**message).clone())),
         EventObject::Device(device) => members_of(DeviceView::at((**device).clone(), now)),
         EventObject::Group(group) => members_of(GroupView::from((**group).clone())),
         EventObject::User(user) => members_of(UserView::from((**user).clone())),

@@ -3,6 +3,7 @@
 use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use perigee_core::id::DeviceId;
 use perigee_core::text::{Line, OptionalName, SHORT_MAX};
+use perigee_gateways::setting::SettingError;
 use perigee_gateways::{Delivery, FEEDS, Feed, Options, check_options, find_feed};
 use serde_json::Map;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
@@ -29,6 +30,10 @@ input! {
         /// Options of the feed, at most 16384 bytes as JSON. An option that the feed does not have is refused. Default:
         /// none.
         ///
+        /// - `sendUrl`, `sendKey`, `sender`: URL and key of Garmin's IPC Inbound, and the e-mail address or telephone number
+        ///   from which texts are sent to devices of `garmin`.
+        /// - `sendUser`, `sendPassword`: credentials with which texts are sent to devices of `rockblock`; `sendUrl`: URL of
+        ///   RockBLOCK MT, if not the usual one.
         /// - `user`, `password`: credentials of HTTP Basic that requests must have; for `garmin-history`, those that the server
         ///   sends to the provider.
         /// - `token`: token that Garmin sends with each request.
@@ -58,7 +63,7 @@ input! {
         /// their device.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a
-        /// `password`, `apiKey` or `token` that is null keeps its value. `POST /api/gateways` lists the options.
+        /// `password`, `apiKey`, `token`, `sendKey` or `sendPassword` that is null keeps its value. `POST /api/gateways` lists the options.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -129,6 +134,11 @@ pub(in crate::http::routes) fn problems_of(
         && let Err(error) = provider.check(&Options::new(options.clone()), guard)
     {
         errors.push(error);
+    }
+    if let Some(url) = options.get("sendUrl").and_then(Value::as_str)
+        && let Err(refused) = guard.parse(url.trim())
+    {
+        errors.push(SettingError::new("/sendUrl", refused.to_string()));
     }
     errors.iter().map(Problem::of_setting).collect()
 }

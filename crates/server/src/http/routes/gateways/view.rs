@@ -25,7 +25,7 @@ pub struct GatewayView {
     /// ID of the device of all messages of the gateway. Null if messages are assigned to devices by their identifiers.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Options of the feed. `password`, `apiKey` and `token` are never returned: they are null if they are set, and
+    /// Options of the feed. `password`, `apiKey`, `token`, `sendKey` and `sendPassword` are never returned: they are null if they are set, and
     /// keep their values if they are sent back as null.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,

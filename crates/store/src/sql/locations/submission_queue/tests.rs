@@ -52,6 +52,7 @@ fn send_alerts(queue: &SubmissionQueue, account: i64, device: i64, count: usize)
         alerts: vec![alert; count],
         steps: Vec::new(),
         files: Vec::new(),
+        texts: Vec::new(),
         is_past: false,
         sos: None,
     };

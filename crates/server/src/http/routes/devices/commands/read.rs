@@ -96,14 +96,22 @@ pub async fn get_command(
 }
 
 /// The settings by which commands to a device are encoded in a protocol.
-pub(super) fn settings_of(app: &App, device: &Device, protocol: &Protocol) -> DeviceDecoding {
+pub(in crate::http::routes::devices) fn settings_of(
+    app: &App,
+    device: &Device,
+    protocol: &Protocol,
+) -> DeviceDecoding {
     let settings = &device.settings;
     let (model, reported) = (settings.model.as_deref(), device.reported_model.as_deref());
     app.ingest.decodings.of_device(protocol, model, reported, Some(&settings.decoding))
 }
 
 /// The values of a device that encoders need.
-pub(super) fn target<'a>(device: &'a Device, settings: &'a DeviceDecoding, now: Timestamp) -> Target<'a> {
+pub(in crate::http::routes::devices) fn target<'a>(
+    device: &'a Device,
+    settings: &'a DeviceDecoding,
+    now: Timestamp,
+) -> Target<'a> {
     Target {
         identifier: device.settings.identifier.as_deref().unwrap_or("0"),
         model: settings.model.as_deref(),

@@ -1,0 +1,6 @@
+//! Conversations with devices: texts in both directions, and the links by which they are sent.
+
+mod links;
+pub mod read;
+pub mod view;
+pub mod write;
