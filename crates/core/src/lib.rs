@@ -20,6 +20,7 @@ pub mod json_size;
 pub mod locations;
 pub mod notifications;
 pub mod page;
+pub mod reports;
 pub mod revision;
 pub mod rules;
 pub mod shares;

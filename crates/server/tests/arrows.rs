@@ -53,7 +53,7 @@ const SERVER: &[Row] = &[
             "webhook",
         ],
     ),
-    ("background", &["app", "budget", "cache", "disk", "recorder", "senders", "webhook"]),
+    ("background", &["app", "budget", "cache", "disk", "recorder", "reports", "senders", "webhook"]),
     (
         "http",
         &[

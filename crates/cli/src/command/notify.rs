@@ -46,6 +46,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         text: if channel == Channel::SMS { fit(&text, config.sms.fitting()) } else { text },
         html: None,
         mail_link: None,
+        attachment: None,
     };
     let delivery = sender.send(&message).await;
     let mut tested = Tested::of(&message, &delivery);

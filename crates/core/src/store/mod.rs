@@ -23,6 +23,7 @@ mod operator_notices;
 mod polls;
 mod raw_messages;
 mod reporters;
+mod reports;
 mod rule_engine;
 mod rules;
 mod shares;
@@ -56,6 +57,7 @@ pub use operator_notices::{Claims, OperatorNotices};
 pub use polls::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Polls};
 pub use raw_messages::RawMessages;
 pub use reporters::Reporters;
+pub use reports::SavedReports;
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
     RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
@@ -93,7 +95,7 @@ store! {
     Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
     Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
     Notifications Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
-    Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
+    Geofences Rules RuleEngineStore Timelines SavedReports Calls Metrics Maintenance Commits OperatorNotices Claims
 }
 
 /// Health checks and housekeeping of a store.

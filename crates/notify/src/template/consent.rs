@@ -69,6 +69,7 @@ pub(super) fn question(content: &Content) -> Composed {
         text: texts.question.replace("{link}", link).replace("{account}", &name),
         html: None,
         mail_link: content.mail_link.clone(),
+        attachment: None,
     };
     Composed { message, segments: 0 }
 }

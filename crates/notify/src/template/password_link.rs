@@ -50,6 +50,7 @@ pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
         text,
         html: None,
         mail_link: None,
+        attachment: None,
     };
     Composed { message, segments: 0 }
 }

@@ -37,6 +37,7 @@ pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
         text,
         html: None,
         mail_link: content.mail_link.clone(),
+        attachment: None,
     };
     Composed { message, segments: count }
 }

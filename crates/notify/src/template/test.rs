@@ -38,6 +38,7 @@ pub(super) fn message(content: &Content) -> Composed {
         text,
         html: None,
         mail_link: content.mail_link.clone(),
+        attachment: None,
     };
     Composed { message, segments: count }
 }

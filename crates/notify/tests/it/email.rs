@@ -38,6 +38,7 @@ fn message() -> Message {
         text: "Help.\n.\nend".to_owned(),
         html: Some("<p>Help.</p>".to_owned()),
         mail_link: None,
+        attachment: None,
     }
 }
 

@@ -54,6 +54,7 @@ fn message(channel: Channel) -> Message {
         text: "SOS: Boat 7 & \"Ñ\"\n41.5, 2.1".to_owned(),
         html: None,
         mail_link: None,
+        attachment: None,
     }
 }
 

@@ -39,6 +39,7 @@ fn message() -> Message {
         text: "SOS: Boat & \"Ñ\"\n+1".to_owned(),
         html: None,
         mail_link: None,
+        attachment: None,
     }
 }
 

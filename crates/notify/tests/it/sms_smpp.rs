@@ -36,6 +36,7 @@ fn message(text: &str) -> Message {
         text: text.to_owned(),
         html: None,
         mail_link: None,
+        attachment: None,
     }
 }
 

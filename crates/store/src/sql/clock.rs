@@ -120,6 +120,7 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("gateway_state", "last_message", ""),
     ("gateway_state", "complete_to", ""),
     ("command", "sent_at", "AND state = 'sent'"),
+    ("saved_report", "due", ""),
     ("device_live", "last_seen", ""),
 ];
 

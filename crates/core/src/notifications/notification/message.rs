@@ -1,5 +1,8 @@
 //! A message as passed to a channel, and the result of sending it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::Channel;
@@ -22,6 +25,25 @@ pub struct Message {
     pub html: Option<String>,
     /// URL of one-click unsubscription (RFC 8058); e-mails only.
     pub mail_link: Option<String>,
+    /// A file that comes with it; e-mails only. Added just before it is sent.
+    pub attachment: Option<Attachment>,
+}
+
+/// A file that is sent with a message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// The name of the file.
+    pub name: String,
+    /// The media type of its bytes.
+    pub media_type: String,
+    /// The content, which copies of the message share.
+    pub bytes: Arc<Vec<u8>>,
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {} bytes)", self.name, self.media_type, self.bytes.len())
+    }
 }
 
 /// The result of an attempt to send a message.

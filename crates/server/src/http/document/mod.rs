@@ -62,6 +62,7 @@ use super::reply::Envelope;
         crate::http::routes::gateways::raw_messages::MessageResultName,
         crate::http::routes::devices::commands::view::CommandStateName,
         crate::http::routes::reports::run::FormatName,
+        crate::http::routes::reports::schedule::RunStateName,
         ProblemBody<'static>
     )),
 )]

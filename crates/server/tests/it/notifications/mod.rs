@@ -6,6 +6,7 @@ mod messages;
 mod overview;
 mod recipients;
 mod routing_scope;
+mod scheduled_reports;
 mod templates;
 
 use std::sync::Arc;
@@ -73,6 +74,7 @@ impl Compose for Plain {
             Occasion::Test => format!("{device}: test"),
             Occasion::Overview(_)
             | Occasion::UnregisteredSos(_)
+            | Occasion::ScheduledReport(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
             | Occasion::Deleted => {
@@ -87,6 +89,7 @@ impl Compose for Plain {
             text,
             html: None,
             mail_link: content.mail_link.clone(),
+            attachment: None,
         };
         Ok(Composed { message, segments: u32::from(content.channel == Channel::SMS) })
     }

@@ -7,4 +7,5 @@ pub(crate) mod outbox_time;
 pub(crate) mod overview;
 pub(crate) mod recipients;
 pub(crate) mod routing;
+pub(crate) mod saved_reports;
 pub(crate) mod templates;
