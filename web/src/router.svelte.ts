@@ -24,6 +24,7 @@ const pages: Page[] = [
   page('history', '/history'),
   page('history', '/history/:id'),
   page('reports', '/reports'),
+  page('reports', '/reports/:id'),
   page('alerts', '/alerts'),
   page('alerts', '/alerts/:id'),
   page('geofences', '/geofences'),

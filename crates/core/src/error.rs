@@ -158,6 +158,8 @@ pub enum Kind {
     TimelineEdit,
     /// The settings of timelines for a device, a group or an account.
     TimelineSettings,
+    /// A report with a name.
+    SavedReport,
     /// A session, link or key that proves the identity of a user.
     Credential,
     /// A notice for operators of the server.
@@ -197,6 +199,7 @@ impl Kind {
             Self::Segment => "segment",
             Self::TimelineEdit => "timeline edit",
             Self::TimelineSettings => "timeline settings",
+            Self::SavedReport => "saved report",
             Self::Credential => "credential",
             Self::Notice => "notice",
         }

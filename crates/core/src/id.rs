@@ -205,6 +205,8 @@ ids! {
     SegmentId = "seg_";
     /// An edit of a timeline.
     EditId = "edt_";
+    /// A report with a name.
+    SavedReportId = "rpt_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
 }

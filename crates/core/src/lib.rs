@@ -21,6 +21,7 @@ pub mod language;
 pub mod locations;
 pub mod notifications;
 pub mod page;
+pub mod reports;
 pub mod revision;
 pub mod rules;
 pub mod shares;

@@ -177,6 +177,16 @@ columns! {
     LastPosition => "lastPosition", DateTime, 17;
     /// Percent of the battery.
     Battery => "battery", Number, 9;
+    /// The channel of messages.
+    Channel => "channel", Text, 12;
+    /// Messages that were sent, or that may have been.
+    Sent => "sent", Count, 9;
+    /// Messages that were not accepted.
+    Failed => "failed", Count, 9;
+    /// Messages that were not sent on purpose.
+    Suppressed => "suppressed", Count, 11;
+    /// Segments of SMS, messages of other channels.
+    CostUnits => "costUnits", Count, 11;
 }
 
 impl ColumnType {

@@ -26,6 +26,8 @@ pub enum ReportKind {
     Alerts,
     /// Devices, and whether they report as expected.
     DeviceHealth,
+    /// Messages to people, by device and channel.
+    Messages,
 }
 
 /// What the rows of a report are made of.
@@ -39,6 +41,8 @@ pub enum RowsOf {
     Alerts,
     /// Devices, as they are now.
     Devices,
+    /// Counts of messages.
+    Messages,
 }
 
 /// What the totals of a report are about.
@@ -160,9 +164,20 @@ const DEVICES: &[Column] = &[
     Column::Longitude,
 ];
 
+/// Columns of messages.
+const MESSAGES: &[Column] = &[
+    Column::Device,
+    Column::DeviceId,
+    Column::Channel,
+    Column::Sent,
+    Column::Failed,
+    Column::Suppressed,
+    Column::CostUnits,
+];
+
 impl ReportKind {
     /// Every kind, in the order of the API document.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Trips,
         Self::Stops,
         Self::Timeline,
@@ -172,6 +187,7 @@ impl ReportKind {
         Self::EngineHours,
         Self::Alerts,
         Self::DeviceHealth,
+        Self::Messages,
     ];
 
     /// Its name in the API.
@@ -186,6 +202,7 @@ impl ReportKind {
             Self::EngineHours => "engineHours",
             Self::Alerts => "alerts",
             Self::DeviceHealth => "deviceHealth",
+            Self::Messages => "messages",
         }
     }
 
@@ -201,6 +218,7 @@ impl ReportKind {
             Self::Totals | Self::Mileage | Self::EngineHours => RowsOf::Totals,
             Self::Alerts => RowsOf::Alerts,
             Self::DeviceHealth => RowsOf::Devices,
+            Self::Messages => RowsOf::Messages,
         }
     }
 
@@ -216,16 +234,18 @@ impl ReportKind {
             RowsOf::Totals => TOTALS,
             RowsOf::Alerts => ALERTS,
             RowsOf::Devices => DEVICES,
+            RowsOf::Messages => MESSAGES,
         }
     }
 
     /// The columns that it has unless others are chosen.
     pub fn usual_columns(self, grouping: Grouping) -> Vec<Column> {
         use Column::{
-            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Date, Device, Distance, Driver,
-            Duration, EndPlace, EndedAt, Engine, ExpectedInterval, FirstDeparture, From, Group, Idling, Kind,
-            LastArrival, LastPosition, LastSeen, MaxSpeed, Month, Moving, Name, Place, Purpose, ResponseTime,
-            Severity, Silence, Standing, StartPlace, Status, Text, Time, To, Trips,
+            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Channel, CostUnits, Date, Device,
+            Distance, Driver, Duration, EndPlace, EndedAt, Engine, ExpectedInterval, Failed, FirstDeparture,
+            From, Group, Idling, Kind, LastArrival, LastPosition, LastSeen, MaxSpeed, Month, Moving, Name,
+            Place, Purpose, ResponseTime, Sent, Severity, Silence, Standing, StartPlace, Status, Suppressed,
+            Text, Time, To, Trips,
         };
         let rest: &[Column] = match self {
             Self::Trips => &[
@@ -266,6 +286,7 @@ impl ReportKind {
             Self::DeviceHealth => {
                 &[Status, LastSeen, Silence, ExpectedInterval, Battery, LastPosition, Place]
             }
+            Self::Messages => &[Channel, Sent, Failed, Suppressed, CostUnits],
         };
         let subject: &[Column] = match grouping {
             Grouping::Device => &[Device],

@@ -25,7 +25,7 @@ pub use cell::Cell;
 pub use column::{Column, ColumnType, Unit};
 pub use heading::Heading;
 pub use kind::{Grouping, ReportKind, RowsOf};
-pub use records::{AlertRow, DeviceRow};
+pub use records::{AlertRow, DeviceRow, MessagesRow};
 pub use rows::{Row, SegmentRow, Subject, TotalsRow};
 pub use words::written_language;
 pub use writer::{Format, WriteError, Writer};

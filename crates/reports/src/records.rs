@@ -1,9 +1,10 @@
-//! Rows made of alerts and of devices.
+//! Rows made of alerts, of devices, and of counts of messages.
 
 use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::devices::device::Device;
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;
+use perigee_core::notifications::notification::MessageCounts;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::Position;
 
@@ -32,6 +33,15 @@ pub struct DeviceRow<'a> {
     pub last: Option<&'a StoredLocation>,
     /// The present.
     pub now: Timestamp,
+}
+
+/// A row about the messages of a device by one channel, or of none.
+#[derive(Debug)]
+pub struct MessagesRow<'a> {
+    /// The name of the device; `None` for messages about no device.
+    pub device: Option<&'a str>,
+    /// How many.
+    pub counts: &'a MessageCounts,
 }
 
 /// Seconds from one instant to a later one.
@@ -107,6 +117,29 @@ impl DeviceRow<'_> {
             Column::Place | Column::Latitude | Column::Longitude => {
                 of_position(column, last.map(|last| (last.latitude, last.longitude)), reader)
             }
+            _ => Cell::Empty,
+        }
+    }
+}
+
+impl MessagesRow<'_> {
+    /// The row with these columns.
+    pub fn row(&self, columns: &[Column]) -> Row {
+        let id = self.counts.device.map(|device| device.to_string()).unwrap_or_default();
+        let subject = Subject { id, name: self.device.unwrap_or_default().to_owned() };
+        Row { subject, cells: columns.iter().map(|column| self.cell(*column)).collect(), leg: None }
+    }
+
+    fn cell(&self, column: Column) -> Cell {
+        let counts = self.counts;
+        match column {
+            Column::Device => text(self.device),
+            Column::DeviceId => Cell::maybe(counts.device, |device| Cell::Text(device.to_string())),
+            Column::Channel => Cell::Text(counts.channel.name().to_owned()),
+            Column::Sent => Cell::Count(counts.sent),
+            Column::Failed => Cell::Count(counts.failed),
+            Column::Suppressed => Cell::Count(counts.suppressed),
+            Column::CostUnits => Cell::Count(counts.units),
             _ => Cell::Empty,
         }
     }

@@ -83,6 +83,11 @@ pub(crate) const fn title(column: Column, language: ConsoleLanguage) -> &'static
         Column::ExpectedInterval => ("Expected interval", "Intervalo esperado"),
         Column::LastPosition => ("Last position", "Última posición"),
         Column::Battery => ("Battery", "Batería"),
+        Column::Channel => ("Channel", "Canal"),
+        Column::Sent => ("Sent", "Enviados"),
+        Column::Failed => ("Failed", "Fallidos"),
+        Column::Suppressed => ("Suppressed", "Suprimidos"),
+        Column::CostUnits => ("Cost units", "Unidades de coste"),
     };
     pick(language, words)
 }
@@ -98,6 +103,7 @@ pub(crate) const fn kind_title(kind: ReportKind, language: ConsoleLanguage) -> &
         ReportKind::EngineHours => ("Engine hours", "Horas de motor"),
         ReportKind::Alerts => ("Alerts", "Alertas"),
         ReportKind::DeviceHealth => ("Device health", "Estado de los dispositivos"),
+        ReportKind::Messages => ("Messages sent", "Mensajes enviados"),
     };
     pick(language, words)
 }

@@ -55,7 +55,7 @@ const SERVER: &[Row] = &[
             "webhook",
         ],
     ),
-    ("background", &["app", "budget", "cache", "disk", "recorder", "senders", "webhook"]),
+    ("background", &["app", "budget", "cache", "disk", "recorder", "reports", "senders", "webhook"]),
     (
         "http",
         &[

@@ -123,6 +123,7 @@ migrations! {
     47 "channel_rows" "0047_channel_rows.sql";
     48 "push_subscriptions" "0048_push_subscriptions.sql";
     49 "conversations" "0049_conversations.sql";
+    50 "saved_reports" "0050_saved_reports.sql";
 }
 
 impl Migration {

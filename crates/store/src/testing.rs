@@ -22,6 +22,7 @@ use crate::migration::POSTGRES;
 pub use crate::sql::devices::create_device_without_lock;
 pub use crate::sql::locations::submit_locations_without_check;
 pub use crate::sql::notifications::outbox::reserve_uncounted;
+pub use crate::sql::reports::finish_report_unmarked;
 use crate::{Database, DatabaseUrl, Engine, OpenOptions};
 
 /// The environment variable with the `postgres://` address of the PostgreSQL server to test with.

@@ -3,7 +3,7 @@
 use perigee_core::id::{
     AccountId, AlertId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
     EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId,
-    PushSubscriptionId, RuleId, SegmentId, SessionId, ShareId, UserId, WebhookId,
+    PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -114,6 +114,7 @@ from! {
     GatewayId, value => Self::Int(value.as_i64());
     SegmentId, value => Self::Int(value.as_i64());
     EditId, value => Self::Int(value.as_i64());
+    SavedReportId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

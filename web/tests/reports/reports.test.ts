@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { cellText, titleOf, type Column } from '$lib/pages/reports/cells'
 import { DaySums } from '$lib/pages/reports/daySums'
 import { rowsOf } from '$lib/pages/reports/preview.svelte'
-import { addressOf, bodyOf, usual, wantedIn, type Wanted } from '$lib/pages/reports/wanted'
+import { newSchedule, scheduleForm, scheduleInput } from '$lib/pages/reports/scheduleForm'
+import { addressOf, bodyOf, usual, wantedIn, wantedOf, type Wanted } from '$lib/pages/reports/wanted'
 
 const madrid = { language: 'es', timeZone: 'Europe/Madrid' }
 const queryOf = (wanted: Wanted): URLSearchParams =>
@@ -134,4 +135,44 @@ test('cells are written for the reader', () => {
   expect(cellText(column('count'), null)).toBe('')
   expect(cellText(column('text'), '=1+1')).toBe('=1+1')
   expect(cellText(column('date'), '2026-05-01')).toContain('2026')
+})
+
+test('a saved report is shown as it was wanted, and its page keeps its address', () => {
+  const wanted: Wanted = { ...usual('metric'), kind: 'totals', devices: ['dev_1'], columns: ['date'], interval: 'week' }
+  const body = bodyOf(wanted, true, madrid) as Parameters<typeof wantedOf>[0]
+  expect(wantedOf(body, 'imperial')).toEqual(wanted)
+  expect(wantedOf({ kind: 'trips' }, 'imperial')).toEqual(usual('imperial'))
+  expect(addressOf(usual('metric'), 'metric', 'rpt_1')).toBe('/reports/rpt_1?kind=trips')
+})
+
+test('a schedule sends only what its frequency uses', () => {
+  const weekly = newSchedule('Europe/Madrid', 'usr_1')
+  expect(scheduleInput(weekly)).toMatchObject({
+    frequency: 'weekly',
+    weekdays: ['monday'],
+    monthDay: null,
+    time: '07:00'
+  })
+  expect(scheduleInput(weekly).users).toEqual([{ id: 'usr_1', minimumSeverity: 'info' }])
+  expect(scheduleInput({ ...weekly, frequency: 'daily' })).toMatchObject({ weekdays: [], monthDay: null })
+  const monthly = scheduleInput({ ...weekly, frequency: 'monthly', monthDay: 'last' })
+  expect(monthly).toMatchObject({ weekdays: [], monthDay: 'last' })
+})
+
+test('a schedule is edited as it is stored', () => {
+  const stored = {
+    enabled: false,
+    frequency: 'monthly' as const,
+    weekdays: [],
+    monthDay: '15',
+    time: '06:30',
+    timeZone: 'Asia/Tokyo',
+    format: 'pdf' as const,
+    recipients: [],
+    users: [],
+    contactGroups: [{ id: 'ctg_1', minimumSeverity: 'info' as const, schedule: null }]
+  }
+  const form = scheduleForm(stored)
+  expect(form).toMatchObject({ enabled: false, monthDay: '15', weekdays: ['monday'], format: 'pdf' })
+  expect(scheduleInput(form)).toMatchObject({ ...stored, contactGroups: [{ id: 'ctg_1' }] })
 })

@@ -47,6 +47,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         html: None,
         mail_link: None,
         push: None,
+        attachment: None,
     };
     let delivery = sender.send(&message).await;
     let mut tested = Tested::of(&message, &delivery);

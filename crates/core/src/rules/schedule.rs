@@ -82,6 +82,11 @@ impl TimeOfDay {
     pub const MIDNIGHT: Self = Self(0);
     /// The end of a day.
     pub const END: Self = Self(24 * 60);
+
+    /// Minutes since midnight.
+    pub const fn minutes(self) -> u16 {
+        self.0
+    }
 }
 
 impl FromStr for TimeOfDay {

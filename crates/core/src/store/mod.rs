@@ -24,6 +24,7 @@ mod operator_notices;
 mod polls;
 mod raw_messages;
 mod reporters;
+mod reports;
 mod rule_engine;
 mod rules;
 mod shares;
@@ -59,6 +60,7 @@ pub use operator_notices::{Claims, OperatorNotices};
 pub use polls::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Polls};
 pub use raw_messages::RawMessages;
 pub use reporters::Reporters;
+pub use reports::SavedReports;
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
     RuleEngineStore, StatusChange, StatusCheck, TrailDepth,
@@ -93,11 +95,7 @@ macro_rules! store {
 }
 
 store! {
-    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth
-    Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists
-    Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares
-    Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics
-    Maintenance Commits OperatorNotices Claims
+    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports
 }
 
 /// Health checks and housekeeping of a store.

@@ -3,9 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use lettre::Address;
-use lettre::message::header::{Header, HeaderName, HeaderValue};
-use lettre::message::{Mailbox, MultiPart, SinglePart};
-use perigee_core::notifications::notification::Message;
+use lettre::message::header::{ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue};
+use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
+use perigee_core::notifications::notification::{Attachment, Message};
 use perigee_core::time::Timestamp;
 
 use crate::plain::{lines, one_line};
@@ -78,12 +78,31 @@ impl Letterhead {
             builder = builder.header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
         }
         let text = lines(&message.text);
-        let built = match &message.html {
-            Some(html) => builder.multipart(MultiPart::alternative_plain_html(text, lines(html))),
-            None => builder.singlepart(SinglePart::plain(text)),
+        let html =
+            message.html.as_ref().map(|html| MultiPart::alternative_plain_html(text.clone(), lines(html)));
+        let built = match (html, &message.attachment) {
+            (Some(both), None) => builder.multipart(both),
+            (None, None) => builder.singlepart(SinglePart::plain(text)),
+            (html, Some(file)) => {
+                let body = MultiPart::mixed();
+                let body = match html {
+                    Some(both) => body.multipart(both),
+                    None => body.singlepart(SinglePart::plain(text)),
+                };
+                builder.multipart(body.singlepart(attached(file)?))
+            }
         };
         built.map(|email| email.formatted()).map_err(|error| format!("cannot write the e-mail: {error}"))
     }
+}
+
+/// A file as a part of an e-mail, in Base64.
+fn attached(file: &Attachment) -> Result<SinglePart, String> {
+    let media_type = ContentType::parse(&file.media_type)
+        .map_err(|error| format!("cannot attach a file of type {}: {error}", file.media_type))?;
+    let body = Body::new_with_encoding(file.bytes.as_ref().clone(), ContentTransferEncoding::Base64)
+        .map_err(|_unencoded| "cannot encode the attached file".to_owned())?;
+    Ok(lettre::message::Attachment::new(one_line(&file.name)).body(body, media_type))
 }
 
 /// The recipient's address for the SMTP envelope, with the host name in Punycode.
@@ -127,6 +146,7 @@ mod tests {
             html: html.map(str::to_owned),
             mail_link: None,
             push: None,
+            attachment: None,
         };
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
@@ -165,6 +185,7 @@ mod tests {
                 html: None,
                 mail_link: link.map(str::to_owned),
                 push: None,
+                attachment: None,
             };
             let now = "2026-05-01T12:00:00Z".parse().unwrap();
             String::from_utf8(head.write(&message, &recipient(&message.to).unwrap(), now).unwrap()).unwrap()
@@ -200,6 +221,32 @@ mod tests {
         assert!(mail.contains("Subject: =?utf-8?b?"), "{mail}");
         assert!(mail.contains("multipart/alternative"), "{mail}");
         assert!(!mail.replace("\r\n", "").contains(['\r', '\n', '\0']), "{mail:?}");
+    }
+
+    #[test]
+    fn a_file_is_attached_in_base64() {
+        let message = Message {
+            id: NotificationId::from_i64(7),
+            channel: Channel::EMAIL,
+            to: "ana@example.com".to_owned(),
+            subject: "Trips".to_owned(),
+            text: "See the file.".to_owned(),
+            html: None,
+            mail_link: None,
+            attachment: Some(Attachment {
+                name: "viajes\r\nBcc: all@example.com.csv".to_owned(),
+                media_type: "text/csv".to_owned(),
+                bytes: std::sync::Arc::new(b".\r\n.\r\nBoat".to_vec()),
+            }),
+        };
+        let now = "2026-05-01T12:00:00Z".parse().unwrap();
+        let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
+        let mail = String::from_utf8(bytes).unwrap();
+        assert!(mail.contains("Content-Type: multipart/mixed;"), "{mail}");
+        assert!(mail.contains("Content-Type: text/csv\r\n"), "{mail}");
+        assert!(mail.contains("\r\nLg0KLg0KQm9hdA=="), "{mail}");
+        assert!(mail.contains("Content-Disposition: attachment; filename="), "{mail}");
+        assert!(!mail.contains("\r\nBcc"), "{mail}");
     }
 
     #[test]

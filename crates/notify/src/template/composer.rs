@@ -14,7 +14,7 @@ use super::count::segment_count;
 use super::engine::render;
 use super::facts::Facts;
 use super::kind::TemplateKind;
-use super::{password_link, sos_notice, test};
+use super::{password_link, report_mail, sos_notice, test};
 use crate::plain::{excerpt, one_line};
 use crate::push::compose_push;
 use crate::sms::{Fitting, fit};
@@ -40,7 +40,7 @@ pub struct Composer {
 const FALLBACK: &str = "{{ alert.title|cut(50) }} - {{ device.name|cut(50) }}";
 
 /// Begins the subject of e-mails to people who are not users of the account and did not confirm.
-const SERVICE: &str = "[Perigee]";
+pub(super) const SERVICE: &str = "[Perigee]";
 /// Characters of the account's own subject that such an e-mail has.
 const SUBJECT_SHOWN: usize = 100;
 
@@ -79,6 +79,9 @@ impl Composer {
             }
             (Occasion::Test, _) => return Ok(test::message(content)),
             (Occasion::UnregisteredSos(notice), _) => return Ok(sos_notice::message(content, notice)),
+            (Occasion::ScheduledReport(notice), Channel::EMAIL) => {
+                return Ok(report_mail::message(content, notice));
+            }
             (Occasion::PasswordLink { purpose }, Channel::EMAIL) => {
                 return Ok(password_link::message(content, *purpose));
             }
@@ -113,6 +116,7 @@ impl Composer {
             html,
             mail_link: content.mail_link.clone(),
             push: None,
+            attachment: None,
         };
         Ok(Composed { message, segments: count })
     }
@@ -207,6 +211,7 @@ fn kinds(occasion: &Occasion) -> Result<Kinds, ComposeError> {
         },
         Occasion::Test
         | Occasion::UnregisteredSos(_)
+        | Occasion::ScheduledReport(_)
         | Occasion::PasswordLink { .. }
         | Occasion::ConfirmRecipient
         | Occasion::Deleted => {

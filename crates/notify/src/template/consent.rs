@@ -50,6 +50,7 @@ pub(super) fn question(content: &Content) -> Composed {
         html: None,
         mail_link: content.mail_link.clone(),
         push: None,
+        attachment: None,
     };
     Composed { message, segments: 0 }
 }

@@ -133,6 +133,7 @@ impl Facts {
             Occasion::Overview(report) => overview = Report::of(report, language),
             Occasion::Test
             | Occasion::UnregisteredSos(_)
+            | Occasion::ScheduledReport(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
             | Occasion::Deleted => {}

@@ -16,6 +16,7 @@ mod kind;
 mod meter;
 mod password_link;
 mod report;
+mod report_mail;
 mod sample;
 mod sos_notice;
 mod test;

@@ -27,6 +27,7 @@ pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
         html: None,
         mail_link: None,
         push: None,
+        attachment: None,
     };
     Composed { message, segments: 0 }
 }

@@ -37,6 +37,7 @@ pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
         html: None,
         mail_link: content.mail_link.clone(),
         push: None,
+        attachment: None,
     };
     Composed { message, segments: count }
 }

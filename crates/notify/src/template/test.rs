@@ -35,6 +35,7 @@ pub(super) fn message(content: &Content) -> Composed {
         html: None,
         mail_link: content.mail_link.clone(),
         push: None,
+        attachment: None,
     };
     Composed { message, segments: count }
 }

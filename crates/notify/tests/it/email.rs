@@ -39,6 +39,7 @@ fn message() -> Message {
         html: Some("<p>Help.</p>".to_owned()),
         mail_link: None,
         push: None,
+        attachment: None,
     }
 }
 

@@ -55,6 +55,7 @@ fn message(channel: Channel) -> Message {
         html: None,
         mail_link: None,
         push: None,
+        attachment: None,
     }
 }
 

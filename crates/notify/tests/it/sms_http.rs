@@ -40,6 +40,7 @@ fn message() -> Message {
         html: None,
         mail_link: None,
         push: None,
+        attachment: None,
     }
 }
 

@@ -37,6 +37,7 @@ fn message(text: &str) -> Message {
         html: None,
         mail_link: None,
         push: None,
+        attachment: None,
     }
 }
 

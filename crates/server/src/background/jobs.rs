@@ -15,11 +15,12 @@ use super::feeds::Polls;
 use super::{
     RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
     delete_expired, delete_expired_locations, delete_old_records, escalate, hand_over_messages,
-    load_signing_keys, note_receipts, poll_feeds, publish_store, replay_claimed, run_commands, save_hours,
-    save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds, watch_size, watch_store,
-    write_overview,
+    load_signing_keys, make_scheduled_report, note_receipts, poll_feeds, publish_store, replay_claimed,
+    run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds,
+    watch_size, watch_store, write_overview,
 };
 use crate::app::App;
+use crate::reports::ReadReport;
 use crate::senders::{ChannelSenders, MessageCentre};
 use crate::webhook;
 
@@ -56,8 +57,8 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Starts every job of the service.
-    pub fn start(app: &App, database: &Database, senders: &ChannelSenders) -> Self {
+    /// Starts every job of the service. `read_report` reads the report of a saved report.
+    pub fn start(app: &App, database: &Database, senders: &ChannelSenders, read_report: ReadReport) -> Self {
         let jobs = Self::default();
         for channel in Channel::all() {
             jobs.send(Worker::new(app, senders, *channel));
@@ -75,6 +76,9 @@ impl Jobs {
             |app| async move { announce_expiries(&app).await },
         );
         jobs.run(app, "write-overviews", Duration::ZERO, |app| async move { write_overview(&app).await });
+        jobs.run(app, "make-reports", Duration::ZERO, move |app| async move {
+            make_scheduled_report(&app, read_report).await
+        });
         jobs.run(app, "escalate-alerts", Duration::ZERO, |app| async move { escalate(&app).await });
         jobs
     }

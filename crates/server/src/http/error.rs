@@ -56,6 +56,15 @@ impl ApiError {
         self
     }
 
+    /// Points the problems at members of this object.
+    #[must_use]
+    pub fn within(mut self, name: &str) -> Self {
+        for problem in &mut self.problems {
+            problem.pointer = problem.pointer.below(&Pointer::root().member(name));
+        }
+        self
+    }
+
     /// The same error with a cause for the log.
     #[must_use]
     pub fn with_cause(mut self, cause: impl Into<Cause>) -> Self {

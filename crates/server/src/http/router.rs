@@ -34,6 +34,7 @@ use crate::http::routes::{
 
 pub use super::routes::events::body::EVENT_FORMAT;
 pub use super::routes::metrics::metrics_router;
+pub use super::routes::reports::saved::READ_REPORT;
 
 /// The most bytes in the body of the unsubscribe form.
 const MAIL_FORM_MAX: usize = 4_096;
@@ -147,6 +148,15 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(reports::totals::list_totals))
         .routes(routes!(reports::kinds::list_report_kinds))
         .routes(routes!(reports::run::run_report))
+        .routes(routes!(reports::saved::list_saved_reports, reports::saved::create_saved_report))
+        .routes(routes!(
+            reports::saved::get_saved_report,
+            reports::saved::replace_saved_report,
+            reports::saved::update_saved_report,
+            reports::saved::delete_saved_report
+        ))
+        .routes(routes!(reports::saved::list_report_runs))
+        .routes(routes!(reports::saved::run_saved_report))
         .merge(timeline_operations())
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))

@@ -6,9 +6,10 @@ use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::devices::device::Device;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::locations::location::StoredLocation;
+use perigee_core::notifications::notification::MessageCounts;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Segment, StoredSegment, Totals, clip};
-use perigee_reports::{AlertRow, DeviceRow, ReportKind, Row, SegmentRow, TotalsRow};
+use perigee_reports::{AlertRow, DeviceRow, MessagesRow, ReportKind, Row, SegmentRow, TotalsRow};
 
 use super::plan::Plan;
 
@@ -32,6 +33,8 @@ pub(super) enum Batch {
     Alerts(Vec<(Arc<str>, StoredAlert, Option<Arc<str>>)>),
     /// Devices with their last location.
     Devices(Vec<(Device, Option<StoredLocation>)>),
+    /// Counts of messages, each with the name of its device.
+    Messages(Vec<(Option<Arc<str>>, MessageCounts)>),
 }
 
 impl Batch {
@@ -54,6 +57,12 @@ impl Batch {
                     DeviceRow { device, last: last.as_ref(), now: plan.now }.row(&plan.columns, plan.reader)
                 };
                 devices.iter().map(row).collect()
+            }
+            Self::Messages(all) => {
+                let row = |(device, counts): &(Option<Arc<str>>, MessageCounts)| {
+                    MessagesRow { device: device.as_deref(), counts }.row(&plan.columns)
+                };
+                all.iter().map(row).collect()
             }
         }
     }

@@ -110,17 +110,22 @@ impl Report {
     /// Makes the whole report as a temporary file without a name. Returns the file at its beginning, its length, and the
     /// number of rows.
     pub async fn into_file(mut self) -> Result<(File, u64, u64), ReportError> {
+        let mut out = BufWriter::new(tempfile::tempfile().map_err(WriteError::from)?);
         loop {
             let slot = self.parts.budget.reads.acquire_next(self.parts.payer, 0).await?;
             let batch = self.source.next().await?;
             drop(slot);
             let Some(batch) = batch else { break };
-            self = self.write(batch).await?.0;
+            let (report, bytes) = self.write(batch).await?;
+            self = report;
+            if !bytes.is_empty() {
+                let append = move || out.write_all(&bytes).map(|()| out).map_err(WriteError::from);
+                out = tokio::task::spawn_blocking(append).await.map_err(RunError::from)??;
+            }
         }
         let slot = self.parts.budget.work.acquire_next(self.parts.payer, 0).await?;
         let rows = self.rows;
         let work = move || -> Result<(File, u64, u64), WriteError> {
-            let mut out = BufWriter::new(tempfile::tempfile()?);
             self.writer.finish(&mut out)?;
             out.flush()?;
             let mut file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;

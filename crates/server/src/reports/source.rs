@@ -15,7 +15,7 @@ use perigee_reports::{Grouping, RowsOf};
 
 use super::batch::{Batch, NamedTotals};
 use super::devices::{DevicePages, ReportDevice};
-use super::plan::Plan;
+use super::plan::{Plan, Selection};
 
 /// Segments of a batch.
 const SEGMENTS: u32 = 1_000;
@@ -67,6 +67,7 @@ impl Source {
             RowsOf::Totals => self.next_totals().await.map(Some),
             RowsOf::Alerts => self.next_alerts().await,
             RowsOf::Devices => self.next_devices().await,
+            RowsOf::Messages => self.next_messages().await,
         }
     }
 
@@ -92,6 +93,30 @@ impl Source {
             (device, last)
         });
         Ok(Some(Batch::Devices(known.collect())))
+    }
+
+    /// Counts of a page of devices; at last those of no device, if the report is about all.
+    async fn next_messages(&mut self) -> Result<Option<Batch>> {
+        let (scope, from, to) = (self.plan.scope, self.plan.from(), self.plan.to());
+        let devices = self.pages.next(self.store.as_ref()).await?;
+        if devices.is_empty() {
+            self.is_done = true;
+            if self.plan.selection != Selection::All {
+                return Ok(None);
+            }
+            let counts = self.store.count_messages(scope, None, from, to).await?;
+            return Ok(Some(Batch::Messages(counts.into_iter().map(|counts| (None, counts)).collect())));
+        }
+        let ids = devices.iter().map(|device| device.id).collect();
+        let mut counts: HashMap<_, Vec<_>> = HashMap::new();
+        for one in self.store.count_messages(scope, Some(ids), from, to).await? {
+            counts.entry(one.device).or_default().push(one);
+        }
+        let of_device = |device: ReportDevice| {
+            let own = counts.remove(&Some(device.id)).unwrap_or_default();
+            own.into_iter().map(move |counts| (Some(Arc::clone(&device.name)), counts))
+        };
+        Ok(Some(Batch::Messages(devices.into_iter().flat_map(of_device).collect())))
     }
 
     async fn next_alerts(&mut self) -> Result<Option<Batch>> {

@@ -121,6 +121,7 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("gateway_state", "complete_to", ""),
     ("conversation_message", "due", "AND state IN ('queued', 'sending')"),
     ("command", "sent_at", "AND state = 'sent'"),
+    ("saved_report", "due", ""),
     ("device_live", "last_seen", ""),
 ];
 

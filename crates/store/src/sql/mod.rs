@@ -26,6 +26,7 @@ mod probe;
 pub(crate) mod quarantine;
 pub(crate) mod query;
 mod records;
+pub(crate) mod reports;
 pub(crate) mod rules;
 pub(crate) mod scope;
 pub(crate) mod search;

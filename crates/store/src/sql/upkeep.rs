@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::accounts::retention::{DeletedRecords, RecordRetention};
 use perigee_core::idempotency::KEY_RETENTION_MS;
+use perigee_core::reports::ReportNotice;
 use perigee_core::store::{CALL_RETENTION_DAYS, Maintenance, Result};
 use perigee_core::time::Timestamp;
 
@@ -18,12 +19,13 @@ use crate::tx::Tx;
 const ROWS_PER_JOB: u32 = 500;
 
 /// Tables whose rows expire: table, key, time column, and how long after that time the row is kept, in milliseconds.
-const EXPIRING: [Expiring; 5] = [
+const EXPIRING: [Expiring; 6] = [
     ("session", "hash", "expires", 0),
     ("link", "hash", "expires", 0),
     ("share_directory", "secret", "ends", 0),
     ("idempotency", "account_id, user_id, endpoint, key", "creation", KEY_RETENTION_MS),
     ("call_hour", "account_id, hour, user_id, by_key", "hour", CALL_RETENTION_DAYS * 86_400_000 + 1),
+    ("report_file", "account_id, report_id, number", "created", ReportNotice::KEPT_MS),
 ];
 
 type Expiring = (&'static str, &'static str, &'static str, i64);

@@ -339,6 +339,19 @@ conformance! {
         messages_due_later_are_skipped,
         old_messages_are_deleted,
     }
+    [notifications] saved_reports {
+        reports_are_saved_by_revision_and_seen_by_their_owner,
+        an_account_has_a_limited_number_of_reports,
+        people_of_other_accounts_are_not_named,
+        each_date_is_reported_once,
+        nodes_at_once_report_a_date_once,
+        a_stop_between_mails_and_mark_repeats_nothing,
+        failures_are_repeated_with_growing_pauses,
+        a_disabled_owner_pauses_the_schedule,
+        a_changed_report_is_not_finished_for_its_old_settings,
+        a_clock_put_right_holds_nothing_back,
+        large_files_are_linked_and_old_ones_deleted,
+    }
     [notifications] overview {
         settings_are_stored_by_revision,
         each_period_is_reported_once,

@@ -38,7 +38,7 @@ export const nobody = (): ThenForm => ({ ...noPeople(), webhooks: [], escalation
 
 type NamedPeople = Pick<Then, 'recipients' | 'users' | 'contactGroups'>
 
-const peopleForm = ({ recipients, users, contactGroups }: NamedPeople): PeopleForm => ({
+export const peopleForm = ({ recipients, users, contactGroups }: NamedPeople): PeopleForm => ({
   recipients: recipients.map(formOf),
   users: [...users],
   contactGroups: [...contactGroups]
@@ -60,7 +60,7 @@ export const thenForm = (then: Then): ThenForm => ({
   escalation: escalationForm(then.escalation)
 })
 
-const peopleInput = ({ recipients, users, contactGroups }: PeopleForm) => ({
+export const peopleInput = ({ recipients, users, contactGroups }: PeopleForm) => ({
   recipients: recipients.map(inputOf),
   users: users.map((one) => ({ ...one })),
   contactGroups: contactGroups.map((one) => ({ ...one }))

@@ -1,4 +1,5 @@
 // What report is wanted: the form, the address of the page, and the body of the request.
+import type { Schemas } from '$lib/api/client'
 import { fromField } from '$lib/ui/time/range'
 
 export const periods = ['today', 'yesterday', 'thisWeek', 'lastWeek', 'thisMonth', 'lastMonth'] as const
@@ -62,8 +63,24 @@ export function wantedIn(query: URLSearchParams, units: Wanted['units']): Wanted
   }
 }
 
+/** The report of a saved report; what it leaves out is usual. */
+export function wantedOf(report: Schemas['ReportInput'], units: Wanted['units']): Wanted {
+  const base = usual(units)
+  return {
+    ...base,
+    kind: report.kind,
+    devices: [...(report.devices ?? [])],
+    groups: [...(report.groups ?? [])],
+    period: report.period ?? base.period,
+    columns: report.columns ? [...report.columns] : null,
+    interval: report.interval ?? base.interval,
+    groupBy: report.groupBy ?? base.groupBy,
+    units: report.units ?? units
+  }
+}
+
 /** The address of a report, to save as a bookmark and to send to a colleague. */
-export function addressOf(wanted: Wanted, units: Wanted['units']): string {
+export function addressOf(wanted: Wanted, units: Wanted['units'], saved?: string): string {
   const base = usual(units)
   const query = new URLSearchParams()
   for (const name of ['kind', 'period', 'interval', 'groupBy', 'units'] as const) {
@@ -72,7 +89,7 @@ export function addressOf(wanted: Wanted, units: Wanted['units']): string {
   for (const name of ['devices', 'groups'] as const) if (wanted[name].length > 0) query.set(name, wanted[name].join())
   if (wanted.columns) query.set('columns', wanted.columns.join())
   if (wanted.period === 'custom') for (const name of ['from', 'to'] as const) query.set(name, wanted[name])
-  return `/reports?${query}`
+  return `/reports${saved ? `/${saved}` : ''}?${query}`
 }
 
 /** The body of `POST /api/reports/run`. `isTotals` says whether the rows of the kind are totals. */

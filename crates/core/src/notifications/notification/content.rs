@@ -11,6 +11,7 @@ use crate::id::{AccountId, DeviceId, NotificationId};
 use crate::locations::location::StoredLocation;
 use crate::notifications::overview::Overview;
 use crate::notifications::routing::Preferences;
+use crate::reports::ReportNotice;
 use crate::time::Timestamp;
 use crate::zone::Zone;
 
@@ -44,6 +45,8 @@ pub enum Occasion {
     },
     /// An overview report of a day or a week; sent to owners or chosen recipients.
     Overview(Box<Overview>),
+    /// A scheduled report, with its file or a link to its page.
+    ScheduledReport(Box<ReportNotice>),
     /// An SOS of a device that is not registered, or that has expired; sent to recipients of the device, owners or
     /// operators.
     UnregisteredSos(Box<SosNotice>),

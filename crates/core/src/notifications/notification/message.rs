@@ -1,5 +1,8 @@
 //! A message as passed to a channel, and the result of sending it.
 
+use std::fmt;
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::Channel;
@@ -24,6 +27,8 @@ pub struct Message {
     pub mail_link: Option<String>,
     /// How a push service treats it; messages of the channel `push` only.
     pub push: Option<PushHandling>,
+    /// A file that comes with it; e-mails only. Added just before it is sent.
+    pub attachment: Option<Attachment>,
 }
 
 /// How a push service treats a message.
@@ -58,6 +63,23 @@ impl PushUrgency {
             Self::Normal => "normal",
             Self::High => "high",
         }
+    }
+}
+
+/// A file that is sent with a message.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// The name of the file.
+    pub name: String,
+    /// The media type of its bytes.
+    pub media_type: String,
+    /// The content, which copies of the message share.
+    pub bytes: Arc<Vec<u8>>,
+}
+
+impl fmt::Debug for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({}, {} bytes)", self.name, self.media_type, self.bytes.len())
     }
 }
 

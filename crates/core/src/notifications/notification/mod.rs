@@ -26,12 +26,12 @@ pub use channel_kind::{
 pub use consent::{ConfirmationPolicy, ConsentChange, EmailConsent, MailedAccount};
 pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
 pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
-pub use message::{Message, PushHandling, PushUrgency, SendOutcome, Sender};
+pub use message::{Attachment, Message, PushHandling, PushUrgency, SendOutcome, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging, UnitCaps};
 pub use quota::Quota;
 pub use record::{
-    Candidate, Notification, NotificationFilter, NotificationState, Receipt, Reservation, SuppressedReason,
-    UnknownState,
+    Candidate, MessageCounts, Notification, NotificationFilter, NotificationState, Receipt, Reservation,
+    SuppressedReason, UnknownState,
 };
 pub use repetition::RepeatFilter;
 pub use retry::{LONGEST_WAIT_S, give_up_after_s, retry_wait_s};

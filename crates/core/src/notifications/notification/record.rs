@@ -154,6 +154,23 @@ pub struct NotificationFilter {
     pub to: Option<Timestamp>,
 }
 
+/// How many messages about a device, or about none, were written in a period by one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageCounts {
+    /// The device; `None` for messages about the account, such as reports.
+    pub device: Option<DeviceId>,
+    /// The channel.
+    pub channel: Channel,
+    /// Messages that were sent, or that may have been.
+    pub sent: u64,
+    /// Messages that were not accepted.
+    pub failed: u64,
+    /// Messages that were not sent on purpose.
+    pub suppressed: u64,
+    /// What the messages cost in the unit of the channel: segments of SMS, messages of others.
+    pub units: u64,
+}
+
 /// A message that a worker wants to send; not counted yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {

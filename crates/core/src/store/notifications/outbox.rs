@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 
 use crate::access::actor::{Actor, Scope};
-use crate::id::NotificationId;
+use crate::id::{DeviceId, NotificationId};
 use crate::notifications::notification::{
-    Candidate, Channel, Content, Notification, NotificationFilter, Receipt, Reservation, SendOutcome,
-    SendingPolicy,
+    Candidate, Channel, Content, MessageCounts, Notification, NotificationFilter, Receipt, Reservation,
+    SendOutcome, SendingPolicy,
 };
 use crate::page::{Page, PageRequest};
 use crate::store::Result;
@@ -64,6 +64,16 @@ pub trait Notifications: Send + Sync {
 
     /// One notification in the scope.
     async fn find_notification(&self, scope: Scope, id: NotificationId) -> Result<Option<Notification>>;
+
+    /// Counts the messages that were written from an instant until before another: those about these devices as far as
+    /// they are visible, by device and channel, or those about no device if `devices` is `None`.
+    async fn count_messages(
+        &self,
+        scope: Scope,
+        devices: Option<Vec<DeviceId>>,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Vec<MessageCounts>>;
 
     /// Schedules a suppressed, failed or unclear message again; it is counted again. A message that waits or is being
     /// sent stays as it is.

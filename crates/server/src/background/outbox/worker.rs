@@ -1,18 +1,23 @@
 //! The worker of one channel, so that a slow channel does not delay another.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::counter;
 use perigee_core::access::actor::{Origin, Scope};
 use perigee_core::access::credential::LinkPurpose;
 use perigee_core::alerts::severity::Severity;
+use perigee_core::day::Date;
 use perigee_core::error::StoreError;
+use perigee_core::id::{AccountId, SavedReportId};
 use perigee_core::notifications::notification::{
-    Candidate, Channel, Composed, Content, EmailCaps, LINK_SECRET, Message, Occasion, Reservation,
-    SendOutcome, SendingPolicy,
+    Attachment, Candidate, Channel, Composed, Content, EmailCaps, LINK_SECRET, Message, Occasion,
+    Reservation, SendOutcome, SendingPolicy,
 };
+use perigee_core::reports::MadeFile;
 use perigee_core::store::Queue;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +50,28 @@ pub struct Worker {
     /// Prefixes of numbers that SMS may go to; all when empty.
     sms_prefixes: Vec<String>,
     in_flight: InFlight,
+    /// Messages with a file are sent one at a time, because each needs several times its size.
+    attachments: Arc<Semaphore>,
+}
+
+/// What a message needs just before it is sent, and what is not stored with it.
+enum Extra {
+    /// A link that sets a password.
+    Link(LinkPurpose),
+    /// The file of a report.
+    Report { report: SavedReportId, date: Date, file: MadeFile },
+}
+
+impl Extra {
+    fn of(content: &Content) -> Option<Self> {
+        match &content.occasion {
+            Occasion::PasswordLink { purpose } => Some(Self::Link(*purpose)),
+            Occasion::ScheduledReport(notice) if notice.attached => {
+                Some(Self::Report { report: notice.report, date: notice.date, file: notice.file.clone() })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The outcome of a look at the outbox.
@@ -62,7 +89,14 @@ impl Worker {
         let allowed = app.config.sms.allowed().ok();
         let sender = senders.of(channel).cloned().filter(|_| allowed.is_some());
         let sms_prefixes = allowed.map(|allowed| allowed.prefixes()).unwrap_or_default();
-        Self { app: app.clone(), channel, sender, sms_prefixes, in_flight: InFlight::default() }
+        Self {
+            app: app.clone(),
+            channel,
+            sender,
+            sms_prefixes,
+            in_flight: InFlight::default(),
+            attachments: Arc::new(Semaphore::new(1)),
+        }
     }
 
     /// Sends until it is stopped, and then waits for notifications that are being sent.
@@ -135,12 +169,10 @@ impl Worker {
         }
         let mut messages = Vec::with_capacity(due.len());
         let mut candidates = Vec::with_capacity(due.len());
-        let mut links = HashMap::new();
+        let mut extras = HashMap::new();
         for content in due {
             let (account, id) = (content.account, content.id);
-            if let Occasion::PasswordLink { purpose } = content.occasion {
-                links.insert(id, purpose);
-            }
+            extras.extend(Extra::of(&content).map(|extra| (id, extra)));
             let composed = self.compose(content).await;
             let segments = composed.as_ref().map(|composed| composed.segments).map_err(Clone::clone);
             candidates.push(Candidate { account, id, segments });
@@ -155,8 +187,8 @@ impl Worker {
             };
             let (worker, message) = (self.clone(), messages.swap_remove(index));
             let held = self.in_flight.begin(reservation.id);
-            let link = links.remove(&reservation.id);
-            sending.spawn(async move { worker.send(held, reservation, message, link).await });
+            let extra = extras.remove(&reservation.id);
+            sending.spawn(async move { worker.send(held, reservation, message, extra).await });
         }
         Ok(if nothing { Begun::Nothing(SHORTEST_REST) } else { Begun::Taken })
     }
@@ -229,18 +261,49 @@ impl Worker {
         _in_flight: InFlightMessage,
         reservation: Reservation,
         mut message: Message,
-        link: Option<LinkPurpose>,
+        extra: Option<Extra>,
     ) {
-        if let Some(purpose) = link
-            && let Err(reason) = self.make_link(&mut message, purpose).await
-        {
-            self.settle(reservation, SendOutcome::RetryLater { reason, wait: None }).await;
-            return;
-        }
+        let sending = async {
+            // Held until the message is sent.
+            let _turn = match extra {
+                Some(Extra::Report { .. }) => self.attachments.acquire().await.ok(),
+                Some(Extra::Link(_)) | None => None,
+            };
+            let completed = match extra {
+                Some(Extra::Link(purpose)) => self
+                    .make_link(&mut message, purpose)
+                    .await
+                    .map_err(|reason| SendOutcome::RetryLater { reason, wait: None }),
+                Some(Extra::Report { report, date, file }) => {
+                    self.attach(&mut message, (reservation.account, report, date), file).await
+                }
+                None => Ok(()),
+            };
+            match completed {
+                Ok(()) => self.attempt(reservation, &message).await,
+                Err(outcome) => self.settle(reservation, outcome).await,
+            }
+        };
         tokio::select! {
-            () = self.attempt(reservation, &message) => {}
+            () = sending => {}
             () = self.renew(reservation) => {}
         }
+    }
+
+    /// Attaches the file of a report. Read only now, so that memory holds one file at a time.
+    async fn attach(
+        &self,
+        message: &mut Message,
+        (account, report, date): (AccountId, SavedReportId, Date),
+        MadeFile { name, media_type }: MadeFile,
+    ) -> Result<(), SendOutcome> {
+        let found = self.app.store.find_report_file(account, report, date).await;
+        let later = |error: StoreError| SendOutcome::RetryLater { reason: error.to_string(), wait: None };
+        let bytes = found.map_err(later)?.ok_or_else(|| SendOutcome::Refused {
+            reason: "the file of the report is not kept any more".to_owned(),
+        })?;
+        message.attachment = Some(Attachment { name, media_type, bytes: Arc::new(bytes) });
+        Ok(())
     }
 
     /// Creates the link of an e-mail that sets a password. Created only now, so that its secret is never stored; a

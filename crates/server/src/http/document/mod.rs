@@ -64,6 +64,7 @@ use super::reply::Envelope;
         crate::http::routes::devices::commands::view::CommandStateName,
         crate::http::routes::devices::conversation::view::MessageStateName,
         crate::http::routes::reports::run::FormatName,
+        crate::http::routes::reports::schedule::RunStateName,
         ProblemBody<'static>
     )),
 )]

@@ -4,7 +4,7 @@
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
     EditId, FileId, GatewayId, GeofenceId, GroupId, MessageId, NotificationId, PushSubscriptionId, RuleId,
-    SegmentId, ShareId, UserId, WebhookId,
+    SavedReportId, SegmentId, ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +56,7 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
         Some(PushSubscriptionId::PREFIX),
     ),
     ("ruleId", "ID of the rule.", "rul_01jc2m8k4n5p6", Some(RuleId::PREFIX)),
+    ("savedReportId", "ID of the saved report.", "rpt_01jc2m8k4n5p6", Some(SavedReportId::PREFIX)),
     (
         "secret",
         "Secret of the share link: the last part of its `url`.",

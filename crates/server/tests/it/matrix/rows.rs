@@ -66,6 +66,8 @@ pub(super) enum Kind {
     Segment,
     /// An edit of the timeline of a device.
     TimelineEdit,
+    /// A saved report of the owner of the account.
+    SavedReport,
 }
 
 impl Kind {
@@ -219,6 +221,10 @@ fn run() -> Value {
     json!({ "kind": "totals", "period": "yesterday" })
 }
 
+fn saved_report() -> Value {
+    json!({ "name": "Day", "report": run() })
+}
+
 fn labels() -> Value {
     json!({ "name": "Tour" })
 }
@@ -250,7 +256,8 @@ fn frame() -> Value {
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
     Alert, Command, ContactGroup, ConversationMessage, Device, Gateway, Geofence, Group, None, Notification,
-    PushSubscription, RawMessage, Rule, Secret, Segment, Share, Template, TimelineEdit, User, Webhook,
+    PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share, Template, TimelineEdit, User,
+    Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -350,6 +357,14 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/totals", Read, None, none),
     row("GET /api/reports/kinds", Read, None, none),
     row("POST /api/reports/run", Read, None, run),
+    row("GET /api/reports", Read, None, none),
+    row("POST /api/reports", With(Privilege::RulesWrite), None, saved_report),
+    row("GET /api/reports/{savedReportId}", Read, SavedReport, none),
+    row("PUT /api/reports/{savedReportId}", With(Privilege::RulesWrite), SavedReport, saved_report),
+    row("PATCH /api/reports/{savedReportId}", With(Privilege::RulesWrite), SavedReport, saved_report),
+    row("DELETE /api/reports/{savedReportId}", With(Privilege::RulesWrite), SavedReport, none),
+    row("GET /api/reports/{savedReportId}/runs", Read, SavedReport, none),
+    row("POST /api/reports/{savedReportId}/run", Read, SavedReport, none),
     row("GET /api/segments/{segmentId}", Read, Segment, none),
     row("PATCH /api/segments/{segmentId}", With(Privilege::DevicesWrite), Segment, labels),
     row("POST /api/segments/{segmentId}/split", With(Privilege::DevicesWrite), Segment, instant),

@@ -29,12 +29,13 @@ use perigee_core::notifications::routing::{
     AlertRouting, Destination, Preferences, Recipient, RoutingHolder,
 };
 use perigee_core::page::PageRequest;
+use perigee_core::reports::SavedReportSettings;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
     AccountGateways, Alerts, Commands, ContactGroups, Conversations, Credentials, DeviceFiles, Devices,
-    Geofences, Groups, Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules, Shares,
-    Timelines, Webhooks,
+    Geofences, Groups, Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules,
+    SavedReports as _, Shares, Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -113,7 +114,7 @@ impl Identity {
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
-            (Kind::User | Kind::Gateway | Kind::ContactGroup | Kind::Webhook, _) => {
+            (Kind::User | Kind::Gateway | Kind::ContactGroup | Kind::Webhook | Kind::SavedReport, _) => {
                 !matches!(self, Self::GroupScoped | Self::DeviceScoped)
             }
             (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,
@@ -160,7 +161,7 @@ impl Object {
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
-            Kind::Webhook | Kind::Gateway | Kind::ContactGroup => {
+            Kind::Webhook | Kind::Gateway | Kind::ContactGroup | Kind::SavedReport => {
                 &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed]
             }
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
@@ -509,6 +510,7 @@ impl World {
             Kind::ConversationMessage => make_text(&self.app, tenant, self.device_of(object)).await,
             Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
             Kind::PushSubscription => make_push_subscription(&self.app, tenant, tenant.owner.id).await,
+            Kind::SavedReport => make_saved_report(&self.app, tenant).await,
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
             Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
@@ -561,6 +563,7 @@ fn missing(kind: Kind) -> String {
         Kind::ConversationMessage => perigee_core::id::ConversationMessageId::from_i64(1).to_string(),
         Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
         Kind::PushSubscription => perigee_core::id::PushSubscriptionId::from_i64(1).to_string(),
+        Kind::SavedReport => perigee_core::id::SavedReportId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
         Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
@@ -642,6 +645,19 @@ async fn make_push_subscription(app: &TestApp, tenant: &Tenant, user: UserId) ->
     };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_push_subscription(&actor, user, new, None).await.unwrap().into_inner().id.to_string()
+}
+
+async fn make_saved_report(app: &TestApp, tenant: &Tenant) -> String {
+    // One that is there already, or the account would soon have enough of them.
+    let scope = Scope::for_operator(tenant.account.id);
+    let listed = app.store.list_saved_reports(scope, tenant.owner.id, PageRequest::first(1)).await;
+    if let Some(saved) = listed.unwrap().items.pop() {
+        return saved.id.to_string();
+    }
+    let report = serde_json::json!({ "kind": "trips", "period": "yesterday" });
+    let settings = SavedReportSettings { name: "Trips".to_owned(), report, schedule: None };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_saved_report(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
 fn reporter(scope: Scope, device: DeviceId) -> Reporter {

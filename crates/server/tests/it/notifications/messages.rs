@@ -1,7 +1,7 @@
 //! From an alert to a real SMTP conversation, with the senders that the service builds from its settings.
 
 #[path = "../../../../notify/tests/it/smtp.rs"]
-mod smtp;
+pub(super) mod smtp;
 
 use std::sync::Arc;
 

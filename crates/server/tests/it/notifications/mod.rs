@@ -7,6 +7,7 @@ mod overview;
 mod push;
 mod recipients;
 mod routing_scope;
+mod scheduled_reports;
 mod templates;
 
 use std::sync::Arc;
@@ -74,6 +75,7 @@ impl Compose for Plain {
             Occasion::Test => format!("{device}: test"),
             Occasion::Overview(_)
             | Occasion::UnregisteredSos(_)
+            | Occasion::ScheduledReport(_)
             | Occasion::PasswordLink { .. }
             | Occasion::ConfirmRecipient
             | Occasion::Deleted => {
@@ -89,6 +91,7 @@ impl Compose for Plain {
             html: None,
             mail_link: content.mail_link.clone(),
             push: None,
+            attachment: None,
         };
         Ok(Composed { message, segments: u32::from(content.channel == Channel::SMS) })
     }

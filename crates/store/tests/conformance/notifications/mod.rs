@@ -8,4 +8,5 @@ pub(crate) mod overview;
 pub(crate) mod push;
 pub(crate) mod recipients;
 pub(crate) mod routing;
+pub(crate) mod saved_reports;
 pub(crate) mod templates;

@@ -12,10 +12,10 @@ use perigee_core::zone::Zone;
 use perigee_reports::{Column, Grouping, ReportKind};
 
 use super::period::{Asked, limits};
-use crate::http::input::{Instant, List, Set, Word, read_fields, words};
+use crate::http::input::{Instant, List, Part, Set, Word, read_fields, words};
 use crate::http::json::Fields;
 use crate::http::prelude::*;
-use crate::reports::Selection;
+use crate::reports::{Selection, Wanted};
 
 /// Devices and groups that a body may name.
 const DEVICES_MAX: usize = 1_000;
@@ -27,7 +27,8 @@ words! {
     "ReportKind", "What a report is about. `trips`, `stops`: a row for each. `timeline`: a row for each trip, stop or gap, cut at midnight. \
      `totals`: a row for each interval of a device, a group or the account. `mileage`: totals by month. `idling`: trips and stops in which \
      the engine ran at rest. `engineHours`: totals by day of devices that report their engine. `alerts`: alerts, and who acknowledged them. `deviceHealth`: \
-     devices as they are now, whatever the period: when they were last heard, and their battery." => ReportKind;
+     devices as they are now, whatever the period: when they were last heard, and their battery. `messages`: notifications that were sent, failed \
+     or were suppressed, by device and channel." => ReportKind;
     "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `account`: \
      all devices together." => Grouping;
 }
@@ -71,76 +72,86 @@ input! {
     }
 }
 
-/// A report as a client asks for it.
-#[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    pub(super) kind: ReportKind,
-    pub(super) selection: Selection,
-    pub(super) limits: Vec<Timestamp>,
-    pub(super) columns: Vec<Column>,
-    pub(super) grouping: Grouping,
-    pub(super) zone: Zone,
-    pub(super) language: Option<ConsoleLanguage>,
-    pub(super) units: Option<Units>,
-    pub(super) title: Option<String>,
-}
-
 /// The members that refer to other resources by name or ID.
 pub(super) const NAMES: &[(&str, Named)] = &[("devices", Named::Device), ("groups", Named::Group)];
 
 /// Reads a report for a caller with this zone.
 pub(super) fn read_report(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<Wanted> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
-    read_fields(fields, &[ENVELOPE], |input: ReportInput, fields| {
-        let kind = input.kind?;
-        let grouping = input.group_by.unwrap_or(Grouping::Device);
-        if !kind.is_totals() && grouping != Grouping::Device {
-            fields.refuse("groupBy", "must be \"device\" for this kind of report");
-        }
-        if kind != ReportKind::Totals && input.interval.is_some() {
-            fields.refuse("interval", "is supported only by the kind \"totals\"");
-        }
-        let columns = match &input.columns {
-            Some(names) => chosen(kind, names, fields),
-            None => kind.usual_columns(grouping),
-        };
-        let zone = input.time_zone.unwrap_or_else(|| zone.clone());
-        let asked = Asked { named: input.period, from: input.from, to: input.to };
-        let interval = match kind {
-            ReportKind::Totals => input.interval.unwrap_or(Interval::Day),
-            ReportKind::Timeline | ReportKind::EngineHours => Interval::Day,
-            ReportKind::Mileage => Interval::Month,
-            ReportKind::Trips
-            | ReportKind::Stops
-            | ReportKind::Idling
-            | ReportKind::Alerts
-            | ReportKind::DeviceHealth => Interval::Period,
-        };
-        let limits = asked
-            .resolve(NamedPeriod::LastWeek, now, &zone)
-            .and_then(|period| limits(interval, period, &zone));
-        let limits = match limits {
-            Ok(limits) => limits,
-            // Only totals have an interval; for other kinds the period is too long.
-            Err(("interval", _)) if kind != ReportKind::Totals => {
-                fields.refuse(
-                    "to",
-                    "must be at most 400 days (or months) after \"from\" for this kind of report",
-                );
-                Vec::new()
-            }
-            Err((name, problem)) => {
-                fields.refuse(name, problem);
-                Vec::new()
-            }
-        };
-        let (devices, groups) = (input.devices.unwrap_or_default(), input.groups.unwrap_or_default());
-        let is_all = devices.is_empty() && groups.is_empty();
-        let selection = if is_all { Selection::All } else { Selection::Some(devices, groups) };
-        let title = input.title.filter(|title| !title.trim().is_empty());
-        let (language, units) = (input.language, input.units);
-        Some(Wanted { kind, selection, limits, columns, grouping, zone, language, units, title })
+    read_fields(fields, &[ENVELOPE], |input: ReportInput, fields| wanted(input, fields, zone, now))
+}
+
+/// The same for a report that is stored or was stored, with a sentence that says what is wrong.
+pub(super) fn read_stored(body: &Value, zone: &Zone, now: Timestamp) -> Result<Wanted, String> {
+    read_report(body, zone, now).map_err(|refused| {
+        let problem = refused.problems.first();
+        problem.map_or(refused.message.clone(), |problem| problem.detail.clone())
     })
+}
+
+/// The report of a saved report, with a period that has a name.
+impl Part for ReportInput {
+    type Value = ();
+
+    fn make(self, fields: &mut Fields<'_>) -> Option<()> {
+        for (member, is_given) in [("from", self.from.is_some()), ("to", self.to.is_some())] {
+            if is_given {
+                fields.refuse(member, "must not be given in a saved report. Choose a \"period\" instead");
+            }
+        }
+        // Whether the rest is valid depends neither on the zone nor on the present.
+        wanted(Self { from: None, to: None, ..self }, fields, &Zone::utc(), Timestamp::from_millis(0))
+            .map(drop)
+    }
+}
+
+fn wanted(input: ReportInput, fields: &mut Fields<'_>, zone: &Zone, now: Timestamp) -> Option<Wanted> {
+    let kind = input.kind?;
+    let grouping = input.group_by.unwrap_or(Grouping::Device);
+    if !kind.is_totals() && grouping != Grouping::Device {
+        fields.refuse("groupBy", "must be \"device\" for this kind of report");
+    }
+    if kind != ReportKind::Totals && input.interval.is_some() {
+        fields.refuse("interval", "is supported only by the kind \"totals\"");
+    }
+    let columns = match &input.columns {
+        Some(names) => chosen(kind, names, fields),
+        None => kind.usual_columns(grouping),
+    };
+    let zone = input.time_zone.unwrap_or_else(|| zone.clone());
+    let asked = Asked { named: input.period, from: input.from, to: input.to };
+    let interval = match kind {
+        ReportKind::Totals => input.interval.unwrap_or(Interval::Day),
+        ReportKind::Timeline | ReportKind::EngineHours => Interval::Day,
+        ReportKind::Mileage => Interval::Month,
+        ReportKind::Trips
+        | ReportKind::Stops
+        | ReportKind::Idling
+        | ReportKind::Alerts
+        | ReportKind::Messages
+        | ReportKind::DeviceHealth => Interval::Period,
+    };
+    let limits =
+        asked.resolve(NamedPeriod::LastWeek, now, &zone).and_then(|period| limits(interval, period, &zone));
+    let limits = match limits {
+        Ok(limits) => limits,
+        // Only totals have an interval; for other kinds the period is too long.
+        Err(("interval", _)) if kind != ReportKind::Totals => {
+            fields
+                .refuse("to", "must be at most 400 days (or months) after \"from\" for this kind of report");
+            Vec::new()
+        }
+        Err((name, problem)) => {
+            fields.refuse(name, problem);
+            Vec::new()
+        }
+    };
+    let (devices, groups) = (input.devices.unwrap_or_default(), input.groups.unwrap_or_default());
+    let is_all = devices.is_empty() && groups.is_empty();
+    let selection = if is_all { Selection::All } else { Selection::Some(devices, groups) };
+    let title = input.title.filter(|title| !title.trim().is_empty());
+    let (language, units) = (input.language, input.units);
+    Some(Wanted { kind, selection, limits, columns, grouping, zone, language, units, title })
 }
 
 fn chosen(kind: ReportKind, names: &[String], fields: &mut Fields<'_>) -> Vec<Column> {

@@ -4,5 +4,7 @@ mod input;
 pub mod kinds;
 mod period;
 pub mod run;
+pub mod saved;
+pub mod schedule;
 mod stream;
 pub mod totals;

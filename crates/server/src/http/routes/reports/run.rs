@@ -6,10 +6,9 @@ use perigee_core::access::actor::{Reach, Scope};
 use perigee_core::devices::device::DeviceRef;
 use perigee_core::error::StoreError;
 use perigee_core::id::GroupId;
-use perigee_core::locations::place::Reader;
-use perigee_reports::{Format, Heading, WriteError, written_language};
+use perigee_reports::{Format, WriteError};
 
-use super::input::{KindName, NAMES, ReportInput, Wanted, read_report};
+use super::input::{KindName, NAMES, ReportInput, read_report};
 use super::stream::{PART_BYTES, of_file, part, sent};
 use crate::http::accept::Accept;
 use crate::http::held_answer::{hold, hold_parts};
@@ -17,7 +16,7 @@ use crate::http::input::{Word, words};
 use crate::http::place::reader_of;
 use crate::http::prelude::*;
 use crate::http::reply::Envelope;
-use crate::reports::{Plan, Report, ReportError, ReportParts, Selection};
+use crate::reports::{Report, ReportError, ReportParts, Selection, Wanted};
 
 words! {
     "ReportFormat", "Format of a report. `json`: one JSON object. `ndjson`: one JSON object per line and row. `csv`: a table with a line of \
@@ -113,9 +112,22 @@ pub async fn run_report(
     let wanted = read_report(&body.value, caller.zone(), caller.now())?;
     drop(body);
     check_visible(&app, caller.scope(), &wanted.selection).await?;
-    let reader = reader_of(&app, &caller, (wanted.language, wanted.units)).await?;
+    answer(&app, &caller, wanted, format).await
+}
+
+/// Makes a report that the caller asked for.
+pub(super) async fn answer(
+    app: &App,
+    caller: &Caller,
+    wanted: Wanted,
+    format: Format,
+) -> ApiResult<Response> {
+    let reader = reader_of(app, caller, (wanted.language, wanted.units)).await?;
     let file = wanted.kind.name();
-    let (plan, heading) = planned(&caller, wanted, reader)?;
+    let account = caller.account().settings.name.clone();
+    let (plan, mut heading) = wanted.planned(caller.scope(), reader, account, caller.now());
+    let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
+    heading.envelope = envelope.trim_start_matches('{').trim_end_matches('}').into();
     let parts = ReportParts { store: app.store.clone(), budget: app.budget.clone(), payer: caller.payer() };
     let report = Report::open(parts, plan, format, heading).map_err(api_error)?;
     let mut length = None;
@@ -128,12 +140,12 @@ pub async fn run_report(
     } else {
         // Refused if the account has too many reads waiting; later parts wait for their turn.
         drop(app.budget.reads.acquire(caller.payer(), 0).await?);
-        let permit = hold_parts(&app, caller.payer(), PART_BYTES)?;
+        let permit = hold_parts(app, caller.payer(), PART_BYTES)?;
         match part(report).await.map_err(api_error)? {
             (Some(rest), first) => sent(first, rest, caller.request_id().to_owned(), permit),
             (None, whole) => {
                 drop(permit);
-                Body::from(hold(&app, caller.payer(), whole)?)
+                Body::from(hold(app, caller.payer(), whole)?)
             }
         }
     };
@@ -159,7 +171,7 @@ const fn content_type(format: Format) -> &'static str {
 }
 
 /// Reads `format` from a query, or evaluates `Accept`.
-fn choose(params: &mut Params, headers: &HeaderMap) -> ApiResult<Format> {
+pub(super) fn choose(params: &mut Params, headers: &HeaderMap) -> ApiResult<Format> {
     if params.has("format") {
         let named = params.word("format", &Format::ALL.map(|format| (format.name(), format)));
         return Ok(named.unwrap_or(Format::Json));
@@ -182,7 +194,7 @@ fn choose(params: &mut Params, headers: &HeaderMap) -> ApiResult<Format> {
 }
 
 /// Refuses devices and groups that do not exist or that the caller may not see.
-async fn check_visible(app: &App, scope: Scope, selection: &Selection) -> ApiResult<()> {
+pub(super) async fn check_visible(app: &App, scope: Scope, selection: &Selection) -> ApiResult<()> {
     let Selection::Some(devices, groups) = selection else { return Ok(()) };
     let unknown = |member: &str, kind, id: String| {
         Err(ApiError::from(StoreError::UnknownReference { kind, id }).at_member(member))
@@ -202,30 +214,6 @@ async fn check_visible(app: &App, scope: Scope, selection: &Selection) -> ApiRes
         Some(group) => unknown("groups", Kind::Group, group.to_string()),
         None => Ok(()),
     }
-}
-
-fn planned(caller: &Caller, wanted: Wanted, reader: Reader) -> ApiResult<(Plan, Heading)> {
-    let Wanted { kind, selection, limits, columns, grouping, zone, title, .. } = wanted;
-    let (scope, heading_columns) = (caller.scope(), columns.clone());
-    let now = caller.now();
-    // Places as the titles: a document has one language.
-    let reader = Reader { language: written_language(reader.language), ..reader };
-    let plan = Plan { scope, kind, selection, limits, grouping, now, columns, zone: zone.clone(), reader };
-    let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
-    let heading = Heading {
-        kind,
-        title: title.unwrap_or_else(|| kind.title(reader.language).to_owned()),
-        account: caller.account().settings.name.clone(),
-        from: plan.from(),
-        to: plan.to(),
-        created: now,
-        zone,
-        language: reader.language,
-        units: reader.units,
-        columns: heading_columns,
-        envelope: envelope.trim_start_matches('{').trim_end_matches('}').into(),
-    };
-    Ok((plan, heading))
 }
 
 fn api_error(error: ReportError) -> ApiError {

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
-use perigee_core::id::{AccountId, NotificationId};
+use perigee_core::id::{AccountId, DeviceId, NotificationId};
 use perigee_core::notifications::notification::{
-    Candidate, Channel, Content, Notification, NotificationFilter, Receipt, Reservation, SendOutcome,
-    SendingPolicy,
+    Candidate, Channel, Content, MessageCounts, Notification, NotificationFilter, Receipt, Reservation,
+    SendOutcome, SendingPolicy,
 };
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Notifications, Outbox, Reserved, Result};
 use perigee_core::time::Timestamp;
 
-use super::{due, record, reserve, settle, trim};
+use super::{count, due, record, reserve, settle, trim};
 use crate::Database;
 use crate::forward::forward;
 
@@ -76,6 +76,9 @@ forward! {
             -> Page<Notification> = record::list;
         read find_notification(&self, scope: Scope, id: NotificationId)
             -> Option<Notification> = record::find;
+        read count_messages(
+            &self, scope: Scope, devices: Option<Vec<DeviceId>>, from: Timestamp, to: Timestamp
+        ) -> Vec<MessageCounts> = count::count;
         write resend_notification(&self, &actor: Actor, id: NotificationId) -> Notification = record::resend;
     }
 }

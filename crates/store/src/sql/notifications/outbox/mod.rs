@@ -2,6 +2,7 @@
 
 mod api;
 mod audience;
+mod count;
 mod counter;
 mod due;
 mod email;
@@ -17,8 +18,8 @@ pub(in crate::sql) use audience::DeviceAudience;
 pub(in crate::sql) use escalate::stop as stop_escalations;
 pub(in crate::sql) use fill::{Raised, fill};
 pub(in crate::sql) use owners::{
-    ask_recipients, write_overview, write_password_link, write_push_test, write_sos, write_sos_to_operators,
-    write_tests,
+    ask_recipients, write_overview, write_password_link, write_push_test, write_report, write_sos,
+    write_sos_to_operators, write_tests,
 };
 #[cfg(feature = "testing")]
 pub use reserve::reserve_uncounted;

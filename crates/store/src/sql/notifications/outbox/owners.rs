@@ -12,6 +12,7 @@ use perigee_core::notifications::contact::Contact;
 use perigee_core::notifications::notification::{Audience, Channel, Notice, Occasion, Source};
 use perigee_core::notifications::overview::{Overview, OverviewRecipient};
 use perigee_core::notifications::routing::{AlertRouting, Preferences};
+use perigee_core::reports::ReportNotice;
 use perigee_core::store::{PASSWORD_MAILS_AN_HOUR, Result, TEST_MESSAGES_AN_HOUR};
 
 use super::audience::DeviceAudience;
@@ -21,6 +22,8 @@ use crate::{Row, Tx, params};
 
 /// The prefix of the names of reports, followed by their frequency.
 const OVERVIEW: &str = "overview.";
+/// The name of the mail with a scheduled report.
+const REPORT: &str = "report.scheduled";
 /// The name of a mail that asks a recipient to confirm their address.
 pub(super) const CONFIRM: &str = "recipient.confirm";
 /// The name of a message that tests whether recipients are reached.
@@ -47,6 +50,9 @@ const fn limit_event(channel: Channel) -> Option<EventKind> {
 pub(super) fn occasion(row: &Row) -> Result<Occasion> {
     if row.str("occasion")? == EventKind::SosUnregistered.name() {
         return Ok(Occasion::UnregisteredSos(Box::new(column::json(row, "document")?)));
+    }
+    if row.str("occasion")? == REPORT {
+        return Ok(Occasion::ScheduledReport(Box::new(column::json(row, "document")?)));
     }
     if row.opt_str("document")?.is_some() {
         return Ok(Occasion::Overview(Box::new(column::json(row, "document")?)));
@@ -104,6 +110,21 @@ pub(in crate::sql) async fn write_overview(
     let drafts = readers
         .into_iter()
         .map(|reader| draft(name.clone(), reader, Some(document.clone())))
+        .collect::<Result<_>>()?;
+    write(tx, account, None, drafts).await
+}
+
+/// Writes a mail about a scheduled report to each of these readers.
+pub(in crate::sql) async fn write_report(
+    tx: &Tx,
+    account: AccountId,
+    readers: Vec<(String, Preferences)>,
+    notice: &ReportNotice,
+) -> Result<()> {
+    let document = text(notice)?;
+    let drafts = readers
+        .into_iter()
+        .map(|reader| draft(REPORT.to_owned(), reader, Some(document.clone())))
         .collect::<Result<_>>()?;
     write(tx, account, None, drafts).await
 }
