@@ -142,6 +142,10 @@ pub enum Kind {
     TimelineEdit,
     /// The settings of timelines for a device, a group or an account.
     TimelineSettings,
+    /// A plan of maintenance of a device.
+    MaintenancePlan,
+    /// A record of maintenance that was done.
+    MaintenanceRecord,
     /// A session, link or key that proves the identity of a user.
     Credential,
     /// A notice for operators of the server.
@@ -179,6 +183,8 @@ impl Kind {
             Self::Segment => "segment",
             Self::TimelineEdit => "timeline edit",
             Self::TimelineSettings => "timeline settings",
+            Self::MaintenancePlan => "maintenance plan",
+            Self::MaintenanceRecord => "maintenance record",
             Self::Credential => "credential",
             Self::Notice => "notice",
         }

@@ -201,6 +201,10 @@ ids! {
     SegmentId = "seg_";
     /// An edit of a timeline.
     EditId = "edt_";
+    /// A maintenance plan of a device.
+    MaintenancePlanId = "mnt_";
+    /// A record of maintenance that was done.
+    MaintenanceRecordId = "mrc_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
 }

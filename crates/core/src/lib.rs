@@ -18,6 +18,7 @@ pub mod id;
 pub mod idempotency;
 pub mod json_size;
 pub mod locations;
+pub mod maintenance;
 pub mod notifications;
 pub mod page;
 pub mod revision;

@@ -26,6 +26,10 @@ pub enum ReportKind {
     Alerts,
     /// Devices, and whether they report as expected.
     DeviceHealth,
+    /// Visits to geofences, cut to the period.
+    Visits,
+    /// Maintenance plans, as they are now.
+    Maintenance,
 }
 
 /// What the rows of a report are made of.
@@ -39,6 +43,10 @@ pub enum RowsOf {
     Alerts,
     /// Devices, as they are now.
     Devices,
+    /// Visits of devices to geofences.
+    Visits,
+    /// Maintenance plans of devices.
+    Maintenance,
 }
 
 /// What the totals of a report are about.
@@ -160,9 +168,45 @@ const DEVICES: &[Column] = &[
     Column::Longitude,
 ];
 
+/// Columns of visits.
+const VISITS: &[Column] = &[
+    Column::Device,
+    Column::DeviceId,
+    Column::Geofence,
+    Column::GeofenceId,
+    Column::Date,
+    Column::Entry,
+    Column::Exit,
+    Column::From,
+    Column::To,
+    Column::Duration,
+    Column::Distance,
+];
+
+/// Columns of maintenance plans.
+const MAINTENANCE: &[Column] = &[
+    Column::Device,
+    Column::DeviceId,
+    Column::Maintenance,
+    Column::MaintenanceId,
+    Column::Status,
+    Column::UsedShare,
+    Column::DueDate,
+    Column::EstimatedDate,
+    Column::DaysLeft,
+    Column::DistanceLeft,
+    Column::EngineLeft,
+    Column::LastDone,
+    Column::DistanceSince,
+    Column::EngineSince,
+    Column::Odometer,
+    Column::HourMeter,
+    Column::Note,
+];
+
 impl ReportKind {
     /// Every kind, in the order of the API document.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Trips,
         Self::Stops,
         Self::Timeline,
@@ -172,6 +216,8 @@ impl ReportKind {
         Self::EngineHours,
         Self::Alerts,
         Self::DeviceHealth,
+        Self::Visits,
+        Self::Maintenance,
     ];
 
     /// Its name in the API.
@@ -186,6 +232,8 @@ impl ReportKind {
             Self::EngineHours => "engineHours",
             Self::Alerts => "alerts",
             Self::DeviceHealth => "deviceHealth",
+            Self::Visits => "visits",
+            Self::Maintenance => "maintenance",
         }
     }
 
@@ -201,6 +249,8 @@ impl ReportKind {
             Self::Totals | Self::Mileage | Self::EngineHours => RowsOf::Totals,
             Self::Alerts => RowsOf::Alerts,
             Self::DeviceHealth => RowsOf::Devices,
+            Self::Visits => RowsOf::Visits,
+            Self::Maintenance => RowsOf::Maintenance,
         }
     }
 
@@ -216,16 +266,19 @@ impl ReportKind {
             RowsOf::Totals => TOTALS,
             RowsOf::Alerts => ALERTS,
             RowsOf::Devices => DEVICES,
+            RowsOf::Visits => VISITS,
+            RowsOf::Maintenance => MAINTENANCE,
         }
     }
 
     /// The columns that it has unless others are chosen.
     pub fn usual_columns(self, grouping: Grouping) -> Vec<Column> {
         use Column::{
-            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Date, Device, Distance, Driver,
-            Duration, EndPlace, EndedAt, Engine, ExpectedInterval, FirstDeparture, From, Group, Idling, Kind,
-            LastArrival, LastPosition, LastSeen, MaxSpeed, Month, Moving, Name, Place, Purpose, ResponseTime,
-            Severity, Silence, Standing, StartPlace, Status, Text, Time, To, Trips,
+            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Date, DaysLeft, Device, Distance,
+            DistanceLeft, Driver, DueDate, Duration, EndPlace, EndedAt, Engine, EngineLeft, Entry,
+            EstimatedDate, Exit, ExpectedInterval, FirstDeparture, From, Geofence, Group, Idling, Kind,
+            LastArrival, LastDone, LastPosition, LastSeen, Maintenance, MaxSpeed, Month, Moving, Name, Place,
+            Purpose, ResponseTime, Severity, Silence, Standing, StartPlace, Status, Text, Time, To, Trips,
         };
         let rest: &[Column] = match self {
             Self::Trips => &[
@@ -265,6 +318,10 @@ impl ReportKind {
             }
             Self::DeviceHealth => {
                 &[Status, LastSeen, Silence, ExpectedInterval, Battery, LastPosition, Place]
+            }
+            Self::Visits => &[Geofence, Entry, Exit, Duration, Distance],
+            Self::Maintenance => {
+                &[Maintenance, Status, DueDate, DaysLeft, DistanceLeft, EngineLeft, EstimatedDate, LastDone]
             }
         };
         let subject: &[Column] = match grouping {

@@ -2,8 +2,8 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId, GatewayId,
-    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, RuleId, SegmentId, SessionId, ShareId,
-    UserId, WebhookId,
+    GeofenceId, GroupId, KeyId, MaintenancePlanId, MaintenanceRecordId, MessageId, NoticeId, NotificationId,
+    RuleId, SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -112,6 +112,8 @@ from! {
     GatewayId, value => Self::Int(value.as_i64());
     SegmentId, value => Self::Int(value.as_i64());
     EditId, value => Self::Int(value.as_i64());
+    MaintenancePlanId, value => Self::Int(value.as_i64());
+    MaintenanceRecordId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

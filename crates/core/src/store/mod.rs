@@ -17,6 +17,7 @@ mod gateway_health;
 mod groups;
 mod locations;
 mod logs;
+mod maintenance;
 mod metrics;
 mod notifications;
 mod operator_notices;
@@ -44,6 +45,7 @@ pub use gateway_health::GatewayHealth;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
+pub use maintenance::{MaintenancePlans, PlansEvaluated};
 pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
 pub use notifications::contacts::{ContactGroups, WatchLists};
 pub use notifications::escalations::{DueStep, Escalations};
@@ -93,7 +95,7 @@ store! {
     Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
     Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
     Notifications Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
-    Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
+    Geofences Rules RuleEngineStore Timelines MaintenancePlans Calls Metrics Maintenance Commits OperatorNotices Claims
 }
 
 /// Health checks and housekeeping of a store.

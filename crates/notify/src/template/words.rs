@@ -62,7 +62,7 @@ mod tests {
         Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
-        HarshAcceleration AuthenticationFailed IdleTime";
+        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue";
 
     #[test]
     fn every_language_says_everything() {

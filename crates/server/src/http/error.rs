@@ -221,6 +221,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::TimelineEdit => format!(
             "The timeline of the device has {most} edits, the maximum. Delete one that is no longer needed."
         ),
+        Kind::MaintenanceRecord => format!(
+            "The maintenance plan has {most} records, the maximum. Create another plan for what is done next."
+        ),
         kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
     }
 }

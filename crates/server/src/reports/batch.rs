@@ -6,11 +6,15 @@ use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::devices::device::Device;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::locations::location::StoredLocation;
+use perigee_core::maintenance::MaintenanceStatus;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Segment, StoredSegment, Totals, clip};
-use perigee_reports::{AlertRow, DeviceRow, ReportKind, Row, SegmentRow, TotalsRow};
+use perigee_reports::{
+    AlertRow, DeviceRow, MaintenanceRow, ReportKind, Row, SegmentRow, TotalsRow, VisitRow,
+};
 
 use super::plan::Plan;
+use super::visits::MeasuredVisit;
 
 /// Totals of an interval, and whose they are.
 #[derive(Clone, Debug)]
@@ -32,6 +36,10 @@ pub(super) enum Batch {
     Alerts(Vec<(Arc<str>, StoredAlert, Option<Arc<str>>)>),
     /// Devices with their last location.
     Devices(Vec<(Device, Option<StoredLocation>)>),
+    /// Visits of a device, each with the name of its geofence.
+    Visits((DeviceId, Arc<str>), Vec<(MeasuredVisit, Arc<str>)>),
+    /// Maintenance plans with the names of their devices.
+    Maintenance(Vec<(Arc<str>, MaintenanceStatus)>),
 }
 
 impl Batch {
@@ -54,6 +62,22 @@ impl Batch {
                     DeviceRow { device, last: last.as_ref(), now: plan.now }.row(&plan.columns, plan.reader)
                 };
                 devices.iter().map(row).collect()
+            }
+            Self::Visits((device, name), visits) => {
+                let row = |(measured, fence): &(MeasuredVisit, Arc<str>)| {
+                    let MeasuredVisit { visit, distance_m } = *measured;
+                    VisitRow { device: (*device, name), geofence: fence, visit, distance_m }
+                        .row(&plan.columns)
+                };
+                visits.iter().map(row).collect()
+            }
+            Self::Maintenance(plans) => {
+                let (day, zone) = &plan.today;
+                let row = |(device, status): &(Arc<str>, MaintenanceStatus)| {
+                    let due = status.plan.due(status.usage, plan.now, (*day, zone));
+                    MaintenanceRow { device, status, due, zone: &plan.zone }.row(&plan.columns, plan.reader)
+                };
+                plans.iter().map(row).collect()
             }
         }
     }

@@ -3,7 +3,8 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId,
-    GatewayId, GeofenceId, GroupId, MessageId, NotificationId, RuleId, SegmentId, ShareId, UserId, WebhookId,
+    GatewayId, GeofenceId, GroupId, MaintenancePlanId, MessageId, NotificationId, RuleId, SegmentId, ShareId,
+    UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ const POSITION: &str =
     r"-?(90|[1-8]?[0-9]([.][0-9]{1,7})?),-?(180|(1[0-7][0-9]|[1-9]?[0-9])([.][0-9]{1,7})?)";
 
 /// The parameters of paths, which mean the same in every path: name, description, example, and the prefix of IDs.
-const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 22] = [
+const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
     ("accountId", "ID of the account.", "acc_01jc2m8k4n5p5", Some(AccountId::PREFIX)),
     ("alertId", "ID of the alert.", "alr_01jc2m8k4n5p9", Some(AlertId::PREFIX)),
     ("commandId", "ID of the command.", "cmd_01jc2m8k4n5p6", Some(CommandId::PREFIX)),
@@ -38,6 +39,7 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 22] = [
     ("geofenceId", "ID of the geofence.", "geo_01jc2m8k4n5p6", Some(GeofenceId::PREFIX)),
     ("groupId", "ID of the group.", "grp_01jc2m8k4n5p6", Some(GroupId::PREFIX)),
     ("kind", "Kind of the template: which text of which message it renders.", "alert-sms", None),
+    ("maintenanceId", "ID of the maintenance plan.", "mnt_01jc2m8k4n5p6", Some(MaintenancePlanId::PREFIX)),
     ("messageId", "ID of the raw message.", "msg_01jc2m8k4n5p6", Some(MessageId::PREFIX)),
     ("noteId", "ID of the note.", "nte_01jc2m8k4n5p6", Some(AlertNoteId::PREFIX)),
     ("noticeId", "ID of the notice.", "ntc_01jc2m8k4n5p6", None),

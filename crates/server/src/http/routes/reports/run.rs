@@ -112,6 +112,12 @@ pub async fn run_report(
     let wanted = read_report(&body.value, caller.zone(), caller.now())?;
     drop(body);
     check_visible(&app, caller.scope(), &wanted.selection).await?;
+    for fence in &wanted.geofences {
+        if app.store.find_geofence(caller.scope(), *fence).await?.is_none() {
+            let error = StoreError::UnknownReference { kind: Kind::Geofence, id: fence.to_string() };
+            return Err(ApiError::from(error).at_member("geofences"));
+        }
+    }
     let reader = reader_of(&app, &caller, (wanted.language, wanted.units)).await?;
     let file = wanted.kind.name();
     let (plan, heading) = planned(&caller, wanted, reader)?;
@@ -208,10 +214,24 @@ fn planned(
     wanted: Wanted,
     reader: perigee_core::locations::place::Reader,
 ) -> ApiResult<(Plan, Heading)> {
-    let Wanted { kind, selection, limits, columns, grouping, zone, title, .. } = wanted;
+    let Wanted { kind, selection, geofences, limits, columns, grouping, zone, title, .. } = wanted;
     let (scope, heading_columns) = (caller.scope(), columns.clone());
     let now = caller.now();
-    let plan = Plan { scope, kind, selection, limits, grouping, now, columns, zone: zone.clone(), reader };
+    let today = caller.account().day_at(now);
+    let today = (today.0, today.1.clone());
+    let plan = Plan {
+        scope,
+        kind,
+        selection,
+        geofences,
+        limits,
+        grouping,
+        now,
+        today,
+        columns,
+        zone: zone.clone(),
+        reader,
+    };
     let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
     let heading = Heading {
         kind,
@@ -229,7 +249,8 @@ fn planned(
     Ok((plan, heading))
 }
 
-fn api_error(error: ReportError) -> ApiError {
+/// The answer when the parts of a report cannot be read.
+pub(in crate::http::routes) fn api_error(error: ReportError) -> ApiError {
     match error {
         ReportError::Exhausted(exhausted) => exhausted.into(),
         ReportError::Store(error) => error.into(),
