@@ -160,6 +160,10 @@ pub enum Kind {
     TimelineSettings,
     /// A report with a name.
     SavedReport,
+    /// A plan of maintenance of a device.
+    MaintenancePlan,
+    /// A record of maintenance that was done.
+    MaintenanceRecord,
     /// A session, link or key that proves the identity of a user.
     Credential,
     /// A notice for operators of the server.
@@ -200,6 +204,8 @@ impl Kind {
             Self::TimelineEdit => "timeline edit",
             Self::TimelineSettings => "timeline settings",
             Self::SavedReport => "saved report",
+            Self::MaintenancePlan => "maintenance plan",
+            Self::MaintenanceRecord => "maintenance record",
             Self::Credential => "credential",
             Self::Notice => "notice",
         }

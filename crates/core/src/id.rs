@@ -207,6 +207,10 @@ ids! {
     EditId = "edt_";
     /// A report with a name.
     SavedReportId = "rpt_";
+    /// A maintenance plan of a device.
+    MaintenancePlanId = "mnt_";
+    /// A record of maintenance that was done.
+    MaintenanceRecordId = "mrc_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
 }

@@ -19,6 +19,7 @@ pub mod idempotency;
 pub mod json_size;
 pub mod language;
 pub mod locations;
+pub mod maintenance;
 pub mod notifications;
 pub mod page;
 pub mod reports;

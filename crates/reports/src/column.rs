@@ -187,6 +187,40 @@ columns! {
     Suppressed => "suppressed", Count, 11;
     /// Segments of SMS, messages of other channels.
     CostUnits => "costUnits", Count, 11;
+    /// Name of a geofence.
+    Geofence => "geofence", Text, 22;
+    /// ID of a geofence.
+    GeofenceId => "geofenceId", Text, 20;
+    /// When a device entered a geofence.
+    Entry => "entry", DateTime, 17;
+    /// When a device left a geofence.
+    Exit => "exit", DateTime, 17;
+    /// Name of a maintenance plan.
+    Maintenance => "maintenance", Text, 24;
+    /// ID of a maintenance plan.
+    MaintenanceId => "maintenanceId", Text, 20;
+    /// Percent of the nearest limit that are used.
+    UsedShare => "usedShare", Number, 9;
+    /// Date on which maintenance is due by the calendar.
+    DueDate => "dueDate", Date, 11;
+    /// Date on which maintenance is probably due.
+    EstimatedDate => "estimatedDate", Date, 11;
+    /// Dates left until maintenance is due.
+    DaysLeft => "daysLeft", Number, 9;
+    /// Distance left until maintenance is due.
+    DistanceLeft => "distanceLeft", Distance, 11;
+    /// Time with the engine on that is left until maintenance is due.
+    EngineLeft => "engineLeft", Duration, 11;
+    /// When maintenance was last done.
+    LastDone => "lastDone", DateTime, 17;
+    /// Distance since maintenance was last done.
+    DistanceSince => "distanceSince", Distance, 11;
+    /// Time with the engine on since maintenance was last done.
+    EngineSince => "engineSince", Duration, 11;
+    /// Present reading of the odometer.
+    Odometer => "odometer", Distance, 12;
+    /// Present reading of the hour meter.
+    HourMeter => "hourMeter", Duration, 12;
 }
 
 impl ColumnType {
@@ -221,7 +255,8 @@ impl Column {
             (ColumnType::Speed, Units::Imperial) => Some("mph"),
             (ColumnType::Speed, Units::Nautical) => Some("kn"),
             (ColumnType::Number, _) => match self {
-                Self::FuelUsed | Self::Battery => Some("%"),
+                Self::FuelUsed | Self::Battery | Self::UsedShare => Some("%"),
+                Self::DaysLeft => None,
                 _ => Some("°"),
             },
             _ => None,
@@ -238,7 +273,18 @@ impl Column {
     pub const fn is_summed(self) -> bool {
         let is_amount =
             matches!(self.kind(), ColumnType::Duration | ColumnType::Distance | ColumnType::Count);
-        let is_of_one = matches!(self, Self::ResponseTime | Self::Silence | Self::ExpectedInterval);
+        let is_of_one = matches!(
+            self,
+            Self::ResponseTime
+                | Self::Silence
+                | Self::ExpectedInterval
+                | Self::DistanceLeft
+                | Self::EngineLeft
+                | Self::DistanceSince
+                | Self::EngineSince
+                | Self::Odometer
+                | Self::HourMeter
+        );
         (is_amount && !is_of_one) || matches!(self, Self::MaxSpeed)
     }
 }

@@ -28,6 +28,10 @@ pub enum ReportKind {
     DeviceHealth,
     /// Messages to people, by device and channel.
     Messages,
+    /// Visits to geofences, cut to the period.
+    Visits,
+    /// Maintenance plans, as they are now.
+    Maintenance,
 }
 
 /// What the rows of a report are made of.
@@ -43,6 +47,10 @@ pub enum RowsOf {
     Devices,
     /// Counts of messages.
     Messages,
+    /// Visits of devices to geofences.
+    Visits,
+    /// Maintenance plans of devices.
+    Maintenance,
 }
 
 /// What the totals of a report are about.
@@ -175,9 +183,45 @@ const MESSAGES: &[Column] = &[
     Column::CostUnits,
 ];
 
+/// Columns of visits.
+const VISITS: &[Column] = &[
+    Column::Device,
+    Column::DeviceId,
+    Column::Geofence,
+    Column::GeofenceId,
+    Column::Date,
+    Column::Entry,
+    Column::Exit,
+    Column::From,
+    Column::To,
+    Column::Duration,
+    Column::Distance,
+];
+
+/// Columns of maintenance plans.
+const MAINTENANCE: &[Column] = &[
+    Column::Device,
+    Column::DeviceId,
+    Column::Maintenance,
+    Column::MaintenanceId,
+    Column::Status,
+    Column::UsedShare,
+    Column::DueDate,
+    Column::EstimatedDate,
+    Column::DaysLeft,
+    Column::DistanceLeft,
+    Column::EngineLeft,
+    Column::LastDone,
+    Column::DistanceSince,
+    Column::EngineSince,
+    Column::Odometer,
+    Column::HourMeter,
+    Column::Note,
+];
+
 impl ReportKind {
     /// Every kind, in the order of the API document.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Trips,
         Self::Stops,
         Self::Timeline,
@@ -188,6 +232,8 @@ impl ReportKind {
         Self::Alerts,
         Self::DeviceHealth,
         Self::Messages,
+        Self::Visits,
+        Self::Maintenance,
     ];
 
     /// Its name in the API.
@@ -203,6 +249,8 @@ impl ReportKind {
             Self::Alerts => "alerts",
             Self::DeviceHealth => "deviceHealth",
             Self::Messages => "messages",
+            Self::Visits => "visits",
+            Self::Maintenance => "maintenance",
         }
     }
 
@@ -219,6 +267,8 @@ impl ReportKind {
             Self::Alerts => RowsOf::Alerts,
             Self::DeviceHealth => RowsOf::Devices,
             Self::Messages => RowsOf::Messages,
+            Self::Visits => RowsOf::Visits,
+            Self::Maintenance => RowsOf::Maintenance,
         }
     }
 
@@ -235,17 +285,20 @@ impl ReportKind {
             RowsOf::Alerts => ALERTS,
             RowsOf::Devices => DEVICES,
             RowsOf::Messages => MESSAGES,
+            RowsOf::Visits => VISITS,
+            RowsOf::Maintenance => MAINTENANCE,
         }
     }
 
     /// The columns that it has unless others are chosen.
     pub fn usual_columns(self, grouping: Grouping) -> Vec<Column> {
         use Column::{
-            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Channel, CostUnits, Date, Device,
-            Distance, Driver, Duration, EndPlace, EndedAt, Engine, ExpectedInterval, Failed, FirstDeparture,
-            From, Group, Idling, Kind, LastArrival, LastPosition, LastSeen, MaxSpeed, Month, Moving, Name,
-            Place, Purpose, ResponseTime, Sent, Severity, Silence, Standing, StartPlace, Status, Suppressed,
-            Text, Time, To, Trips,
+            AcknowledgedAt, AcknowledgedBy, Alert, AverageSpeed, Battery, Channel, CostUnits, Date, DaysLeft,
+            Device, Distance, DistanceLeft, Driver, DueDate, Duration, EndPlace, EndedAt, Engine, EngineLeft,
+            Entry, EstimatedDate, Exit, ExpectedInterval, Failed, FirstDeparture, From, Geofence, Group,
+            Idling, Kind, LastArrival, LastDone, LastPosition, LastSeen, Maintenance, MaxSpeed, Month,
+            Moving, Name, Place, Purpose, ResponseTime, Sent, Severity, Silence, Standing, StartPlace,
+            Status, Suppressed, Text, Time, To, Trips,
         };
         let rest: &[Column] = match self {
             Self::Trips => &[
@@ -287,6 +340,10 @@ impl ReportKind {
                 &[Status, LastSeen, Silence, ExpectedInterval, Battery, LastPosition, Place]
             }
             Self::Messages => &[Channel, Sent, Failed, Suppressed, CostUnits],
+            Self::Visits => &[Geofence, Entry, Exit, Duration, Distance],
+            Self::Maintenance => {
+                &[Maintenance, Status, DueDate, DaysLeft, DistanceLeft, EngineLeft, EstimatedDate, LastDone]
+            }
         };
         let subject: &[Column] = match grouping {
             Grouping::Device => &[Device],

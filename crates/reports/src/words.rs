@@ -3,6 +3,7 @@
 use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::device::DeviceStatus;
+use perigee_core::maintenance::DueState;
 use perigee_core::timeline::{DistanceSource, SegmentKind};
 
 use crate::column::Column;
@@ -88,6 +89,23 @@ pub(crate) const fn title(column: Column, language: ConsoleLanguage) -> &'static
         Column::Failed => ("Failed", "Fallidos"),
         Column::Suppressed => ("Suppressed", "Suprimidos"),
         Column::CostUnits => ("Cost units", "Unidades de coste"),
+        Column::Geofence => ("Geofence", "Geocerca"),
+        Column::GeofenceId => ("Geofence ID", "ID de la geocerca"),
+        Column::Entry => ("Entry", "Entrada"),
+        Column::Exit => ("Exit", "Salida"),
+        Column::Maintenance => ("Maintenance", "Mantenimiento"),
+        Column::MaintenanceId => ("Maintenance ID", "ID del mantenimiento"),
+        Column::UsedShare => ("Used", "Usado"),
+        Column::DueDate => ("Due on", "Vence el"),
+        Column::EstimatedDate => ("Probably due on", "Vencimiento estimado"),
+        Column::DaysLeft => ("Days left", "Días restantes"),
+        Column::DistanceLeft => ("Distance left", "Distancia restante"),
+        Column::EngineLeft => ("Engine time left", "Tiempo de motor restante"),
+        Column::LastDone => ("Last done", "Última vez"),
+        Column::DistanceSince => ("Distance since", "Distancia desde entonces"),
+        Column::EngineSince => ("Engine on since", "Motor en marcha desde entonces"),
+        Column::Odometer => ("Odometer", "Odómetro"),
+        Column::HourMeter => ("Hour meter", "Cuentahoras"),
     };
     pick(language, words)
 }
@@ -104,6 +122,8 @@ pub(crate) const fn kind_title(kind: ReportKind, language: ConsoleLanguage) -> &
         ReportKind::Alerts => ("Alerts", "Alertas"),
         ReportKind::DeviceHealth => ("Device health", "Estado de los dispositivos"),
         ReportKind::Messages => ("Messages sent", "Mensajes enviados"),
+        ReportKind::Visits => ("Visits to geofences", "Visitas a geocercas"),
+        ReportKind::Maintenance => ("Maintenance", "Mantenimiento"),
     };
     pick(language, words)
 }
@@ -141,6 +161,15 @@ pub(crate) const fn status(status: DeviceStatus, language: ConsoleLanguage) -> &
         DeviceStatus::Late => ("Late", "Con retraso"),
         DeviceStatus::Offline => ("Offline", "Sin conexión"),
         DeviceStatus::Never => ("Never heard", "Nunca recibido"),
+    };
+    pick(language, words)
+}
+
+pub(crate) const fn due_state(state: DueState, language: ConsoleLanguage) -> &'static str {
+    let words = match state {
+        DueState::Ok => ("Not due", "No vencido"),
+        DueState::Soon => ("Due soon", "Vence pronto"),
+        DueState::Due => ("Due", "Vencido"),
     };
     pick(language, words)
 }

@@ -124,6 +124,7 @@ migrations! {
     48 "push_subscriptions" "0048_push_subscriptions.sql";
     49 "conversations" "0049_conversations.sql";
     50 "saved_reports" "0050_saved_reports.sql";
+    51 "maintenance" "0051_maintenance.sql";
 }
 
 impl Migration {

@@ -2,8 +2,9 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
-    EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId,
-    PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId, UserId, WebhookId,
+    EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MaintenancePlanId, MaintenanceRecordId, MessageId,
+    NoticeId, NotificationId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId,
+    UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -115,6 +116,8 @@ from! {
     SegmentId, value => Self::Int(value.as_i64());
     EditId, value => Self::Int(value.as_i64());
     SavedReportId, value => Self::Int(value.as_i64());
+    MaintenancePlanId, value => Self::Int(value.as_i64());
+    MaintenanceRecordId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

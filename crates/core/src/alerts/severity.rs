@@ -24,6 +24,7 @@ const INFO: &[&str] = &[
     "FuelJumpUp2",
     "FutureDate",
     "IdleTime",
+    "MaintenanceSoon",
     "Mileage",
     "PastDate",
     "Sensor1Off",

@@ -127,6 +127,18 @@ event_kinds! {
     TripChanged = "trip.changed", Trip;
     /// A trip was removed or joined with another because of late or deleted locations.
     TripRemoved = "trip.removed", Trip;
+    /// A maintenance plan was created.
+    MaintenanceCreated = "maintenance.created", Maintenance;
+    /// The settings of a maintenance plan were changed.
+    MaintenanceUpdated = "maintenance.updated", Maintenance;
+    /// A maintenance plan was deleted.
+    MaintenanceDeleted = "maintenance.deleted", Maintenance;
+    /// The work of a maintenance plan is due soon.
+    MaintenanceSoon = "maintenance.soon", Maintenance;
+    /// The work of a maintenance plan is due.
+    MaintenanceDue = "maintenance.due", Maintenance;
+    /// The work of a maintenance plan was done, and the next cycle began.
+    MaintenanceDone = "maintenance.done", Maintenance;
     /// A gateway was created.
     GatewayCreated = "gateway.created", Gateway;
     /// A gateway was updated.
@@ -164,6 +176,8 @@ pub enum Subject {
     Gateway,
     /// A trip, read from the store with the event.
     Trip,
+    /// A maintenance plan; events have its ID, its device, its name and its state.
+    Maintenance,
 }
 
 impl Serialize for EventKind {

@@ -18,6 +18,7 @@ mod gateway_health;
 mod groups;
 mod locations;
 mod logs;
+mod maintenance;
 mod metrics;
 mod notifications;
 mod operator_notices;
@@ -47,6 +48,7 @@ pub use gateway_health::GatewayHealth;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
+pub use maintenance::{MaintenancePlans, PlansEvaluated};
 pub use metrics::{Backlog, DamageMetrics, Metrics, PendingWrites, StoreMetrics};
 pub use notifications::contacts::{ContactGroups, WatchLists};
 pub use notifications::escalations::{DueStep, Escalations};
@@ -95,7 +97,7 @@ macro_rules! store {
 }
 
 store! {
-    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports
+    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans
 }
 
 /// Health checks and housekeeping of a store.

@@ -39,6 +39,7 @@ mod stored;
 mod tests;
 mod totals;
 mod trip;
+mod visits;
 mod walk;
 
 pub use anchor::{Anchor, OpenStop};
@@ -54,4 +55,5 @@ pub use segment::{DistanceSource, Position, Segment, SegmentKind};
 pub use settings::{SettingError, TimelineSettings};
 pub use stored::{SegmentLabels, StoredSegment};
 pub use totals::{SegmentFigures, Totals};
+pub use visits::{Visit, VisitStart, VisitWalk};
 pub use walk::{Walk, WalkEnd, WalkPlan};

@@ -42,7 +42,9 @@ pub(super) fn kept(points: &[TimelinePoint], quiet: (bool, bool), radius_m: f64)
     kept
 }
 
-fn is_far_off(
+/// Whether moving to a fix and back would require a speed that no other fix supports. `earlier` is before `before`, and
+/// `later` after `next`.
+pub(super) fn is_far_off(
     [before, point, next]: [&TimelinePoint; 3],
     earlier: Option<&TimelinePoint>,
     later: Option<&TimelinePoint>,

@@ -171,7 +171,7 @@ mod tests {
         Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
-        HarshAcceleration AuthenticationFailed IdleTime";
+        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue";
 
     /// The names of the placeholders of a text, in alphabetical order.
     fn placeholders(text: &str) -> Vec<&str> {

@@ -14,10 +14,10 @@ use tokio_util::task::TaskTracker;
 use super::feeds::Polls;
 use super::{
     RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
-    delete_expired, delete_expired_locations, delete_old_records, escalate, hand_over_messages,
-    load_signing_keys, make_scheduled_report, note_receipts, poll_feeds, publish_store, replay_claimed,
-    run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock, watch_feeds,
-    watch_size, watch_store, write_overview,
+    delete_expired, delete_expired_locations, delete_old_records, escalate, examine_maintenance,
+    hand_over_messages, load_signing_keys, make_scheduled_report, note_receipts, poll_feeds, publish_store,
+    replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock,
+    watch_feeds, watch_size, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::reports::ReadReport;
@@ -79,6 +79,12 @@ impl Jobs {
         jobs.run(app, "make-reports", Duration::ZERO, move |app| async move {
             make_scheduled_report(&app, read_report).await
         });
+        jobs.run(
+            app,
+            "examine-maintenance",
+            Duration::ZERO,
+            |app| async move { examine_maintenance(&app).await },
+        );
         jobs.run(app, "escalate-alerts", Duration::ZERO, |app| async move { escalate(&app).await });
         jobs
     }

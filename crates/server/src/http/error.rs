@@ -241,6 +241,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::PushSubscription => format!(
             "You are notified in {most} browsers, the maximum. Delete the push subscription of one that you no longer use."
         ),
+        Kind::MaintenanceRecord => format!(
+            "The maintenance plan has {most} records, the maximum. Create another plan for what is done next."
+        ),
         kind => format!("The account has {most} {kind}s, the maximum. Delete one that is no longer needed."),
     }
 }

@@ -25,7 +25,7 @@ use crate::http::routes::{
     devices, devices::commands, devices::conversation, devices::device_files, devices::device_photo,
     devices::tracker_models, devices::watch_list, documents, events, gateways, gateways::decode,
     gateways::device_claims, gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages,
-    groups, locations, locations::geofences, locations::places, metrics, notifications,
+    groups, locations, locations::geofences, locations::places, maintenance, metrics, notifications,
     notifications::alert_routing, notifications::contact_groups, notifications::mail,
     notifications::notification_settings, notifications::overview_report, notifications::push_subscriptions,
     notifications::templates, operations, pages, reference, reports, rules, shares, shares::shares_public,
@@ -66,6 +66,23 @@ fn account_messages() -> OpenApiRouter<App> {
             watch_list::replace_watch_list,
             watch_list::update_watch_list
         ))
+}
+
+/// Routes of maintenance plans.
+fn maintenance_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(
+            maintenance::handlers::list_maintenance_plans,
+            maintenance::handlers::create_maintenance_plan
+        ))
+        .routes(routes!(
+            maintenance::handlers::get_maintenance_plan,
+            maintenance::handlers::replace_maintenance_plan,
+            maintenance::handlers::update_maintenance_plan,
+            maintenance::handlers::delete_maintenance_plan
+        ))
+        .routes(routes!(maintenance::done::finish_maintenance))
+        .routes(routes!(maintenance::done::list_maintenance_records))
 }
 
 /// Routes of corrections and settings of timelines.
@@ -158,6 +175,9 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(reports::saved::list_report_runs))
         .routes(routes!(reports::saved::run_saved_report))
         .merge(timeline_operations())
+        .merge(maintenance_operations())
+        .routes(routes!(timeline::visits::list_device_visits))
+        .routes(routes!(timeline::visits::list_geofence_visits))
         .routes(routes!(locations::last::list_last_locations))
         .routes(routes!(locations::feed::list_location_feed))
         .routes(routes!(places::list_places))

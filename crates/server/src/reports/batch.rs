@@ -6,12 +6,16 @@ use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::devices::device::Device;
 use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::locations::location::StoredLocation;
+use perigee_core::maintenance::MaintenanceStatus;
 use perigee_core::notifications::notification::MessageCounts;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Segment, StoredSegment, Totals, clip};
-use perigee_reports::{AlertRow, DeviceRow, MessagesRow, ReportKind, Row, SegmentRow, TotalsRow};
+use perigee_reports::{
+    AlertRow, DeviceRow, MaintenanceRow, MessagesRow, ReportKind, Row, SegmentRow, TotalsRow, VisitRow,
+};
 
 use super::plan::Plan;
+use super::visits::MeasuredVisit;
 
 /// Totals of an interval, and whose they are.
 #[derive(Clone, Debug)]
@@ -35,6 +39,10 @@ pub(super) enum Batch {
     Devices(Vec<(Device, Option<StoredLocation>)>),
     /// Counts of messages, each with the name of its device.
     Messages(Vec<(Option<Arc<str>>, MessageCounts)>),
+    /// Visits of a device, each with the name of its geofence.
+    Visits((DeviceId, Arc<str>), Vec<(MeasuredVisit, Arc<str>)>),
+    /// Maintenance plans with the names of their devices.
+    Maintenance(Vec<(Arc<str>, MaintenanceStatus)>),
 }
 
 impl Batch {
@@ -63,6 +71,22 @@ impl Batch {
                     MessagesRow { device: device.as_deref(), counts }.row(&plan.columns)
                 };
                 all.iter().map(row).collect()
+            }
+            Self::Visits((device, name), visits) => {
+                let row = |(measured, fence): &(MeasuredVisit, Arc<str>)| {
+                    let MeasuredVisit { visit, distance_m } = *measured;
+                    VisitRow { device: (*device, name), geofence: fence, visit, distance_m }
+                        .row(&plan.columns)
+                };
+                visits.iter().map(row).collect()
+            }
+            Self::Maintenance(plans) => {
+                let (day, zone) = &plan.today;
+                let row = |(device, status): &(Arc<str>, MaintenanceStatus)| {
+                    let due = status.plan.due(status.usage, plan.now, (*day, zone));
+                    MaintenanceRow { device, status, due, zone: &plan.zone }.row(&plan.columns, plan.reader)
+                };
+                plans.iter().map(row).collect()
             }
         }
     }

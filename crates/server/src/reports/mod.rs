@@ -7,10 +7,12 @@ mod devices;
 mod plan;
 mod report;
 mod source;
+mod visits;
 mod wanted;
 
 pub use devices::{DevicePages, ReportDevice};
 pub use plan::{Plan, Selection};
 pub use report::{Report, ReportError, ReportParts};
 pub use source::sum_by_group;
+pub use visits::{MeasuredVisit, VisitReader, fence_index};
 pub use wanted::{ReadReport, Wanted};

@@ -1,7 +1,8 @@
 //! What a report reads: devices, a period, and the columns of its rows.
 
 use perigee_core::access::actor::Scope;
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::day::Day;
+use perigee_core::id::{DeviceId, GeofenceId, GroupId};
 use perigee_core::locations::place::Reader;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::SegmentKind;
@@ -26,12 +27,16 @@ pub struct Plan {
     pub kind: ReportKind,
     /// The devices.
     pub selection: Selection,
+    /// The geofences of visits; all that the scope sees if empty.
+    pub geofences: Vec<GeofenceId>,
     /// The beginning of the period, the limits between its intervals, and its end.
     pub limits: Vec<Timestamp>,
     /// What the totals are about.
     pub grouping: Grouping,
     /// The present, by which devices are judged.
     pub now: Timestamp,
+    /// The day of the account that the present is in, and its zone.
+    pub today: (Day, Zone),
     /// The columns of rows.
     pub columns: Vec<Column>,
     /// The zone of dates.

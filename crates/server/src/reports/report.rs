@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use perigee_core::error::StoreError;
 use perigee_core::store::Store;
-use perigee_reports::{Format, Heading, WriteError, Writer};
+use perigee_reports::{Format, Heading, RowsOf, WriteError, Writer};
 
 use super::batch::Batch;
 use super::plan::Plan;
 use super::source::Source;
+use super::visits::VisitRows;
 use crate::budget::{Budget, Exhausted, Payer, RunError};
 
 /// What a report is made with.
@@ -46,6 +47,8 @@ pub struct Report {
     parts: ReportParts,
     plan: Arc<Plan>,
     source: Source,
+    /// Reads visits, for reports of them.
+    visits: Option<VisitRows>,
     writer: Box<dyn Writer>,
     /// Number of rows so far.
     rows: u64,
@@ -61,7 +64,7 @@ impl Report {
     ) -> Result<Self, ReportError> {
         let plan = Arc::new(plan);
         let source = Source::new(Arc::clone(&parts.store), Arc::clone(&plan));
-        Ok(Self { parts, plan, source, writer: format.open(heading)?, rows: 0 })
+        Ok(Self { parts, plan, source, visits: None, writer: format.open(heading)?, rows: 0 })
     }
 
     /// Number of rows so far.
@@ -71,16 +74,38 @@ impl Report {
 
     /// Reads and writes the next batch; `None` if there was no more. Returns what can be sent already.
     pub async fn step(mut self) -> Result<(Option<Self>, Vec<u8>), ReportError> {
-        let slot = self.parts.budget.reads.acquire_next(self.parts.payer, 0).await?;
-        let batch = self.source.next().await?;
-        drop(slot);
-        match batch {
+        match self.next_batch().await? {
             Some(batch) => {
                 let (report, bytes) = self.write(batch).await?;
                 Ok((Some(report), bytes))
             }
             None => Ok((None, self.finish().await?)),
         }
+    }
+
+    /// The next batch, which may be empty; `None` at the end.
+    async fn next_batch(&mut self) -> Result<Option<Batch>, ReportError> {
+        if self.plan.kind.rows_of() == RowsOf::Visits {
+            return self.next_visits().await;
+        }
+        let _slot = self.parts.budget.reads.acquire_next(self.parts.payer, 0).await?;
+        Ok(self.source.next().await?)
+    }
+
+    /// The next visits. Their reader waits for its turns itself.
+    async fn next_visits(&mut self) -> Result<Option<Batch>, ReportError> {
+        let visits = match &mut self.visits {
+            Some(visits) => visits,
+            none => none.insert(VisitRows::open(&self.parts, &self.plan).await?),
+        };
+        if visits.wants_device() {
+            let slot = self.parts.budget.reads.acquire_next(self.parts.payer, 0).await?;
+            let device = self.source.next_device().await?;
+            drop(slot);
+            let Some(device) = device else { return Ok(None) };
+            visits.begin(device, &self.plan).await?;
+        }
+        Ok(Some(visits.next().await?))
     }
 
     /// Makes rows of a batch and writes them, off the threads of connections.
@@ -112,10 +137,7 @@ impl Report {
     pub async fn into_file(mut self) -> Result<(File, u64, u64), ReportError> {
         let mut out = BufWriter::new(tempfile::tempfile().map_err(WriteError::from)?);
         loop {
-            let slot = self.parts.budget.reads.acquire_next(self.parts.payer, 0).await?;
-            let batch = self.source.next().await?;
-            drop(slot);
-            let Some(batch) = batch else { break };
+            let Some(batch) = self.next_batch().await? else { break };
             let (report, bytes) = self.write(batch).await?;
             self = report;
             if !bytes.is_empty() {

@@ -8,6 +8,8 @@ use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::error::StoreError;
 use perigee_core::id::{GroupId, UserId};
 use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, Order, TimeRange};
+use perigee_core::maintenance::{MaintenanceFilter, MaintenancePlan};
+use perigee_core::page::PageRequest;
 use perigee_core::store::{DeviceTotals, Result, Store};
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::Totals;
@@ -68,6 +70,9 @@ impl Source {
             RowsOf::Alerts => self.next_alerts().await,
             RowsOf::Devices => self.next_devices().await,
             RowsOf::Messages => self.next_messages().await,
+            RowsOf::Maintenance => self.next_maintenance().await,
+            // Read with the budget of the report, because their work is in the histories.
+            RowsOf::Visits => Ok(None),
         }
     }
 
@@ -117,6 +122,27 @@ impl Source {
             own.into_iter().map(move |counts| (Some(Arc::clone(&device.name)), counts))
         };
         Ok(Some(Batch::Messages(devices.into_iter().flat_map(of_device).collect())))
+    }
+
+    async fn next_maintenance(&mut self) -> Result<Option<Batch>> {
+        let mut plans = Vec::new();
+        for _ in 0..DEVICES {
+            let Some(device) = self.device().await? else { break };
+            let filter = MaintenanceFilter { device: Some(device.id), group: None };
+            // A device has no more plans than a page.
+            let page = PageRequest::first(MaintenancePlan::PER_DEVICE_MAX);
+            let found = self.store.list_maintenance_plans(self.plan.scope, &filter, page).await?;
+            self.devices.pop_front();
+            plans.extend(found.items.into_iter().map(|status| (Arc::clone(&device.name), status)));
+        }
+        Ok((!self.is_done || !plans.is_empty()).then_some(Batch::Maintenance(plans)))
+    }
+
+    /// The next device of a report; `None` if there are no more.
+    pub(super) async fn next_device(&mut self) -> Result<Option<ReportDevice>> {
+        let device = self.device().await?;
+        self.devices.pop_front();
+        Ok(device)
     }
 
     async fn next_alerts(&mut self) -> Result<Option<Batch>> {

@@ -2,6 +2,8 @@
 
 use perigee_core::access::actor::Scope;
 use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::accounts::account::Account;
+use perigee_core::id::GeofenceId;
 use perigee_core::locations::place::Reader;
 use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
@@ -18,6 +20,8 @@ pub struct Wanted {
     pub kind: ReportKind,
     /// The devices.
     pub selection: Selection,
+    /// Only these geofences; all if empty.
+    pub geofences: Vec<GeofenceId>,
     /// The beginning of the period, the limits between its intervals, and its end.
     pub limits: Vec<Timestamp>,
     /// The columns of rows.
@@ -40,17 +44,29 @@ pub type ReadReport = fn(&Value, &Zone, Timestamp) -> Result<Wanted, String>;
 
 impl Wanted {
     /// What to read for a reader with this scope, and the heading of the document.
-    pub fn planned(self, scope: Scope, reader: Reader, account: String, now: Timestamp) -> (Plan, Heading) {
-        let Self { kind, selection, limits, columns, grouping, zone, title, .. } = self;
+    pub fn planned(self, scope: Scope, reader: Reader, account: &Account, now: Timestamp) -> (Plan, Heading) {
+        let Self { kind, selection, geofences, limits, columns, grouping, zone, title, .. } = self;
+        let (day, day_zone) = account.day_at(now);
         let heading_columns = columns.clone();
         // Places as the titles: a document has one language.
         let reader = Reader { language: written_language(reader.language), ..reader };
-        let plan =
-            Plan { scope, kind, selection, limits, grouping, now, columns, zone: zone.clone(), reader };
+        let plan = Plan {
+            scope,
+            kind,
+            selection,
+            geofences,
+            limits,
+            grouping,
+            now,
+            today: (day, day_zone.clone()),
+            columns,
+            zone: zone.clone(),
+            reader,
+        };
         let heading = Heading {
             kind,
             title: title.unwrap_or_else(|| kind.title(reader.language).to_owned()),
-            account,
+            account: account.settings.name.clone(),
             from: plan.from(),
             to: plan.to(),
             created: now,

@@ -105,6 +105,7 @@ const WAITS: &[(&str, &str, &str)] = &[
     ("rule_follower", "leased_until", ""),
     ("timeline_follower", "leased_until", ""),
     ("device_watch", "due", ""),
+    ("maintenance_plan", "evaluate_at", ""),
     ("webhook", "held_until", ""),
     ("webhook_delivery", "next_at", "AND state = 'waiting'"),
     ("notification", "due", ""),

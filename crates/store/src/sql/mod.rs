@@ -19,6 +19,7 @@ pub(crate) mod idempotency;
 pub(crate) mod identity;
 mod ids;
 pub(crate) mod locations;
+pub(crate) mod maintenance;
 mod metrics;
 pub(crate) mod notifications;
 pub(crate) mod one_bit;

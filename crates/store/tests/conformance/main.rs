@@ -16,6 +16,7 @@ mod gateways;
 mod groups;
 mod locations;
 mod logs;
+mod maintenance;
 mod metrics;
 mod notifications;
 mod races;
@@ -472,6 +473,14 @@ conformance! {
         the_log_waits_for_timelines,
         timelines_end_with_their_locations,
         queueing_histories_goes_on_where_it_ended,
+    }
+    maintenance {
+        plans_are_made_once_changed_and_deleted,
+        a_device_has_a_bounded_number_of_plans,
+        usage_is_what_totals_say,
+        alerts_are_raised_once_in_a_cycle,
+        a_date_comes_without_locations,
+        what_is_done_begins_the_next_cycle,
     }
     timeline_edits {
         edits_survive_late_locations_and_restarts,

@@ -90,6 +90,20 @@ impl FenceIndex {
         inside
     }
 
+    /// The same with the CPU steps that it took to find them.
+    pub fn containing_with_steps(&self, position: Position) -> (Vec<GeofenceId>, u64) {
+        let mut steps = 1;
+        let mut inside = Vec::new();
+        for fence in self.near(position).into_iter().filter_map(|number| self.regions.get(number)) {
+            steps += 1 + fence.steps;
+            if fence.region.contains(position) {
+                inside.push(fence.id);
+            }
+        }
+        inside.sort_unstable();
+        (inside, steps)
+    }
+
     /// The geofences that contain a position, and the steps that it took to find them.
     pub fn locate(&self, position: Position) -> Located {
         let near = self.near(position);

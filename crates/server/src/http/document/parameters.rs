@@ -3,8 +3,8 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
-    EditId, FileId, GatewayId, GeofenceId, GroupId, MessageId, NotificationId, PushSubscriptionId, RuleId,
-    SavedReportId, SegmentId, ShareId, UserId, WebhookId,
+    EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId, MessageId, NotificationId,
+    PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -45,6 +45,7 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
     ("geofenceId", "ID of the geofence.", "geo_01jc2m8k4n5p6", Some(GeofenceId::PREFIX)),
     ("groupId", "ID of the group.", "grp_01jc2m8k4n5p6", Some(GroupId::PREFIX)),
     ("kind", "Kind of the template: which text of which message it renders.", "alert-sms", None),
+    ("maintenanceId", "ID of the maintenance plan.", "mnt_01jc2m8k4n5p6", Some(MaintenancePlanId::PREFIX)),
     ("messageId", "ID of the raw message.", "msg_01jc2m8k4n5p6", Some(MessageId::PREFIX)),
     ("noteId", "ID of the note.", "nte_01jc2m8k4n5p6", Some(AlertNoteId::PREFIX)),
     ("noticeId", "ID of the notice.", "ntc_01jc2m8k4n5p6", None),

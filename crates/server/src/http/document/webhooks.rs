@@ -2,8 +2,8 @@
 
 use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, GatewayId, GroupId, SegmentId, UserId,
-    WebhookId,
+    AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, GatewayId, GroupId, MaintenancePlanId,
+    SegmentId, UserId, WebhookId,
 };
 use serde_json::{Map, Value, json};
 
@@ -79,6 +79,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
         Subject::Trip => (Some("Segment"), SegmentId::PREFIX),
+        Subject::Maintenance => (None, MaintenancePlanId::PREFIX),
     };
     let id_alone = only_id(prefix);
     let is_deleted = matches!(
@@ -118,6 +119,16 @@ fn extra_members(kind: EventKind) -> Value {
                 "description": "Time at which the trip ended.",
                 "example": "2026-05-01T08:55:00Z",
             },
+        }),
+        EventKind::MaintenanceCreated
+        | EventKind::MaintenanceUpdated
+        | EventKind::MaintenanceDeleted
+        | EventKind::MaintenanceSoon
+        | EventKind::MaintenanceDue
+        | EventKind::MaintenanceDone => json!({
+            "deviceId": { "type": "string", "description": "ID of the device.", "example": "dev_01jc2m8k4n5p7" },
+            "name": { "type": "string", "description": "Name of the maintenance plan.", "example": "Oil change" },
+            "state": { "$ref": "#/components/schemas/MaintenanceState" },
         }),
         EventKind::DeviceExpiring | EventKind::DeviceExpired | EventKind::DeviceReactivated => json!({
             "expires": { "type": ["string", "null"], "format": "date-time", "description": "Time at which the device expires or expired. Null if it does not expire.", "example": "2026-12-31T23:00:00Z" },

@@ -13,6 +13,7 @@ pub mod events;
 pub mod gateways;
 pub mod groups;
 pub mod locations;
+pub mod maintenance;
 pub mod metrics;
 pub mod notifications;
 pub mod operations;

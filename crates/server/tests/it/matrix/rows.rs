@@ -68,6 +68,8 @@ pub(super) enum Kind {
     TimelineEdit,
     /// A saved report of the owner of the account.
     SavedReport,
+    /// A maintenance plan of a device.
+    Maintenance,
 }
 
 impl Kind {
@@ -105,6 +107,8 @@ impl Row {
             "POST /api/devices/{deviceId}/claims"
             | "POST /api/segments/{segmentId}/split"
             | "POST /api/segments/merge" => &["invalid-body"],
+            // The plan may be one of another device than the body names.
+            "PUT /api/maintenance/{maintenanceId}" => &["invalid-body"],
             // Nobody here has a second factor.
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
             "POST /api/session/forgottenPassword" => &["rate-limited"],
@@ -241,6 +245,15 @@ fn stops() -> Value {
     json!({ "stopRadius": 100 })
 }
 
+/// A plan of a device whose name [`super::world`] puts in.
+fn plan() -> Value {
+    json!({ "deviceId": "", "name": "Oil change", "distance": 15_000 })
+}
+
+fn done() -> Value {
+    json!({ "note": "done" })
+}
+
 fn watch_list() -> Value {
     json!({ "allDevices": true })
 }
@@ -255,9 +268,9 @@ fn frame() -> Value {
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Command, ContactGroup, ConversationMessage, Device, Gateway, Geofence, Group, None, Notification,
-    PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share, Template, TimelineEdit, User,
-    Webhook,
+    Alert, Command, ContactGroup, ConversationMessage, Device, Gateway, Geofence, Group, Maintenance, None,
+    Notification, PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share, Template,
+    TimelineEdit, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -381,6 +394,16 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/account/timelineSettings", Whole, None, none),
     row("PUT /api/account/timelineSettings", Admin, None, stops),
     row("PATCH /api/account/timelineSettings", Admin, None, stops),
+    row("GET /api/devices/{deviceId}/visits", Read, Device, none),
+    row("GET /api/geofences/{geofenceId}/visits", Read, Geofence, none),
+    row("GET /api/maintenance", Read, None, none),
+    row("POST /api/maintenance", With(Privilege::DevicesWrite), None, plan),
+    row("GET /api/maintenance/{maintenanceId}", Read, Maintenance, none),
+    row("PUT /api/maintenance/{maintenanceId}", With(Privilege::DevicesWrite), Maintenance, plan),
+    row("PATCH /api/maintenance/{maintenanceId}", With(Privilege::DevicesWrite), Maintenance, name),
+    row("DELETE /api/maintenance/{maintenanceId}", With(Privilege::DevicesWrite), Maintenance, none),
+    row("POST /api/maintenance/{maintenanceId}/done", With(Privilege::DevicesWrite), Maintenance, done),
+    row("GET /api/maintenance/{maintenanceId}/history", Read, Maintenance, none),
     row("GET /api/commands/{commandId}", Read, Command, none),
     row("DELETE /api/commands/{commandId}", With(Privilege::CommandsSend), Command, none),
     row("GET /api/alerts", Read, None, none),

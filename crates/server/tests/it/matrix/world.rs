@@ -22,6 +22,9 @@ use perigee_core::id::{
 };
 use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Readings, TimeRange};
+use perigee_core::maintenance::{
+    CycleStart, MaintenanceFilter, MaintenanceLimits, MaintenanceSettings, MaintenanceWarning,
+};
 use perigee_core::notifications::contact::ContactGroupSettings;
 use perigee_core::notifications::notification::NotificationFilter;
 use perigee_core::notifications::push::{NewPushSubscription, PushEndpoint, PushSettings};
@@ -34,8 +37,8 @@ use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
     AccountGateways, Alerts, Commands, ContactGroups, Conversations, Credentials, DeviceFiles, Devices,
-    Geofences, Groups, Locations, Notifications, PushSubscriptions, RawMessages, Routing, Rules,
-    SavedReports as _, Shares, Timelines, Webhooks,
+    Geofences, Groups, Locations, MaintenancePlans, Notifications, PushSubscriptions, RawMessages, Routing,
+    Rules, SavedReports as _, Shares, Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -321,6 +324,9 @@ impl World {
             | "POST /api/rules/test" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
+            "GET /api/devices/{deviceId}/visits" | "GET /api/geofences/{geofenceId}/visits" => {
+                format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
+            }
             "GET /api/places" => format!("{path}?at=42.09,-8.9"),
             _ => path,
         };
@@ -375,6 +381,12 @@ impl World {
             "POST /api/rules" | "POST /api/rules/test" | "PUT /api/rules/{ruleId}" => {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 json!({ "name": "New", "devices": [device], "conditions": [{ "type": "sos" }] })
+            }
+            "POST /api/maintenance" | "PUT /api/maintenance/{maintenanceId}" => {
+                let device = if is_foreign { self.foreign_device } else { self.device };
+                let mut body = (row.body)();
+                body["deviceId"] = json!(device);
+                body
             }
             _ => (row.body)(),
         }
@@ -513,6 +525,7 @@ impl World {
             Kind::SavedReport => make_saved_report(&self.app, tenant).await,
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
             Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
+            Kind::Maintenance => make_plan(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
@@ -567,6 +580,7 @@ fn missing(kind: Kind) -> String {
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
         Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
+        Kind::Maintenance => perigee_core::id::MaintenancePlanId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
 }
@@ -684,6 +698,27 @@ fn raw_message() -> NewMessage {
         duplicate_rule: DuplicateRule::Content,
         keep: Keep::Always,
     }
+}
+
+/// A plan of a device: the one that is there already, because a device has few.
+async fn make_plan(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let actor = Actor::operator(tenant.account.id);
+    let filter = MaintenanceFilter { device: Some(device), group: None };
+    let page = PageRequest::first(1);
+    let there = app.store.list_maintenance_plans(actor.scope, &filter, page).await.unwrap().items.pop();
+    if let Some(status) = there {
+        return status.plan.id.to_string();
+    }
+    let at = app.app.clock.now().plus_seconds(-60);
+    let settings = MaintenanceSettings {
+        name: "Oil change".to_owned(),
+        limits: MaintenanceLimits { distance_m: Some(15_000_000), ..MaintenanceLimits::default() },
+        warning: MaintenanceWarning::default(),
+        start: CycleStart { at, odometer_m: None, hour_meter_s: None },
+        notes: None,
+    };
+    let made = app.store.create_maintenance_plan(&actor, device, settings, None).await.unwrap();
+    made.into_inner().plan.id.to_string()
 }
 
 async fn make_raw_message(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {

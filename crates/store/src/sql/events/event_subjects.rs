@@ -30,7 +30,11 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
             Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
-            Subject::Location | Subject::Account | Subject::Webhook | Subject::Gateway => {}
+            Subject::Location
+            | Subject::Account
+            | Subject::Webhook
+            | Subject::Gateway
+            | Subject::Maintenance => {}
         }
     }
     let ids = |ids: BTreeSet<AlertId>| ids.into_iter().map(AlertId::as_i64).collect::<Vec<_>>();
@@ -66,7 +70,11 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
             }
             Subject::Group => of(&groups, &event.subject).map(EventObject::Group),
             Subject::User => of(&users, &event.subject).map(EventObject::User),
-            Subject::Location | Subject::Account | Subject::Webhook | Subject::Gateway => None,
+            Subject::Location
+            | Subject::Account
+            | Subject::Webhook
+            | Subject::Gateway
+            | Subject::Maintenance => None,
         };
         if let Some(object) = object {
             event.object = object;

@@ -1,5 +1,7 @@
 //! The differences between stored and derived segments: written with few statements, with an event for each trip.
 
+use std::collections::BTreeMap;
+
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{RemovedTrip, Result};
@@ -10,6 +12,7 @@ use serde_json::json;
 use super::row::{COLUMNS, REPLACE, values};
 use super::{follow, removed};
 use crate::sql::events::event_append::{NewEvent, append_events};
+use crate::sql::maintenance;
 use crate::sql::query::{for_ids, insert_many};
 use crate::{Tx, params};
 
@@ -20,13 +23,27 @@ pub(super) struct Changes {
     removed: Vec<(DeviceId, i64)>,
     /// Trips among the removed segments.
     removed_trips: Vec<RemovedTrip>,
+    /// The first instant of each device at which its timeline changes.
+    first: BTreeMap<DeviceId, Timestamp>,
     /// Each kind with the trip that it is about, in the order in which they are written.
     events: Vec<(EventKind, NewEvent)>,
 }
 
 impl Changes {
     pub(super) const fn new(account: AccountId) -> Self {
-        Self { account, put: Vec::new(), removed: Vec::new(), removed_trips: Vec::new(), events: Vec::new() }
+        Self {
+            account,
+            put: Vec::new(),
+            removed: Vec::new(),
+            removed_trips: Vec::new(),
+            first: BTreeMap::new(),
+            events: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, device: DeviceId, from: Timestamp) {
+        let first = self.first.entry(device).or_insert(from);
+        *first = from.min(*first);
     }
 
     /// Adds a derived segment, with the stored one that it replaces. Nothing is written if they are equal.
@@ -36,6 +53,8 @@ impl Changes {
         {
             return;
         }
+        let before = old.map_or(new.segment.from, |old| old.segment.from);
+        self.note(new.device, before.min(new.segment.from));
         if new.segment.kind == SegmentKind::Trip && !is_quiet {
             for kind in event_kinds(old, &new) {
                 self.events.push((*kind, event(&new, &json!({}))));
@@ -46,6 +65,7 @@ impl Changes {
 
     /// Adds a stored segment to be deleted, because no derived one replaces it.
     pub(super) fn remove(&mut self, old: &StoredSegment, is_quiet: bool) {
+        self.note(old.device, old.segment.from);
         self.removed.push((old.device, old.id.as_i64()));
         if old.segment.kind == SegmentKind::Trip {
             self.removed_trips.push(RemovedTrip {
@@ -83,6 +103,7 @@ impl Changes {
             insert_many(tx, &head, &rows, REPLACE).await?;
         }
         removed::add(tx, self.account, &self.removed_trips).await?;
+        maintenance::timelines_changed(tx, self.account, &self.first).await?;
         let count = self.events.len();
         let mut events = self.events.into_iter().peekable();
         while let Some((kind, first)) = events.next() {

@@ -7,6 +7,7 @@ use perigee_core::time::Timestamp;
 
 use super::follow;
 use super::settings::WHOLE;
+use crate::sql::maintenance;
 use crate::sql::query::insert_many;
 use crate::sql::scope::visible_devices;
 use crate::{Tx, params};
@@ -65,6 +66,7 @@ pub(super) async fn again(tx: &Tx, account: AccountId, devices: &[DeviceId]) -> 
 /// Deletes what was derived from locations up to this instant, which were deleted because their retention ended. A
 /// segment that goes on after it stays whole. No events are written, as for the locations.
 pub(crate) async fn retired(tx: &Tx, account: AccountId, device: DeviceId, up_to: Timestamp) -> Result<()> {
+    maintenance::retired(tx, account, device, up_to).await?;
     let sql = "DELETE FROM timeline_segment WHERE account_id = ?1 AND device_id = ?2 AND from_at <= ?3 AND to_at <= ?3";
     tx.execute(sql, params![account, device, up_to]).await?;
     let sql = "DELETE FROM timeline_edit WHERE account_id = ?1 AND device_id = ?2 AND from_at <= ?3 AND to_at <= ?3";

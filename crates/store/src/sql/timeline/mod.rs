@@ -14,7 +14,7 @@ mod removed;
 mod row;
 mod save;
 mod settings;
-mod totals;
+pub(in crate::sql) mod totals;
 
 pub(crate) use follow::followed_to;
 pub(crate) use mark::{changed, retired};

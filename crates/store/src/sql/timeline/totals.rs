@@ -39,7 +39,8 @@ pub(super) async fn sum(
     Ok(found)
 }
 
-async fn sum_device(
+/// The totals of a device between each two neighbouring limits.
+pub(in crate::sql) async fn sum_device(
     tx: &Tx,
     (account, device): (AccountId, DeviceId),
     limits: &[Timestamp],
@@ -85,7 +86,11 @@ fn add(segment: &SegmentFigures, limits: &[Timestamp], sums: &mut [Totals]) {
     }
 }
 
-fn read(row: &Row) -> Result<SegmentFigures> {
+/// The columns that [`read`] needs.
+pub(in crate::sql) const FIGURES: &str = "s.kind, s.from_at, s.to_at, s.is_open, s.distance_m, s.moving_s, s.standing_s, s.idling_s, s.engine_s, s.max_speed";
+
+/// The numbers of a segment.
+pub(in crate::sql) fn read(row: &Row) -> Result<SegmentFigures> {
     let kind = row.str("kind")?;
     let kind = SegmentKind::ALL.into_iter().find(|known| known.name() == kind);
     Ok::<_, StoreError>(SegmentFigures {

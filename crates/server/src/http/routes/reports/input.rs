@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use perigee_core::access::preference::ConsoleLanguage;
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::id::{DeviceId, GeofenceId, GroupId};
 use perigee_core::notifications::routing::Units;
 use perigee_core::text::OptionalName;
 use perigee_core::time::Timestamp;
@@ -20,6 +20,8 @@ use crate::reports::{Selection, Wanted};
 /// Devices and groups that a body may name.
 const DEVICES_MAX: usize = 1_000;
 const GROUPS_MAX: usize = 100;
+/// Geofences that a body may name.
+const GEOFENCES_MAX: usize = 100;
 /// Columns of a report.
 const COLUMNS_MAX: usize = 40;
 
@@ -28,7 +30,8 @@ words! {
      `totals`: a row for each interval of a device, a group or the account. `mileage`: totals by month. `idling`: trips and stops in which \
      the engine ran at rest. `engineHours`: totals by day of devices that report their engine. `alerts`: alerts, and who acknowledged them. `deviceHealth`: \
      devices as they are now, whatever the period: when they were last heard, and their battery. `messages`: notifications that were sent, failed \
-     or were suppressed, by device and channel." => ReportKind;
+     or were suppressed, by device and channel. `visits`: visits to geofences, cut to the period. `maintenance`: maintenance plans as they are now, \
+     whatever the period." => ReportKind;
     "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `account`: \
      all devices together." => Grouping;
 }
@@ -67,6 +70,8 @@ input! {
         language: Word<ConsoleLanguage>, nullable, example "en";
         /// Units of distances and speeds. Default: those of the caller.
         units: Word<Units>, nullable, example "metric";
+        /// Geofences of the kind `visits`, by ID. Default: all geofences that the caller may see.
+        geofences: Set<GeofenceId, 0, GEOFENCES_MAX>, nullable, example [];
         /// Title of the document. Default: the name of the kind.
         title: OptionalName, nullable, example "Week of the vans";
     }
@@ -114,6 +119,10 @@ fn wanted(input: ReportInput, fields: &mut Fields<'_>, zone: &Zone, now: Timesta
     if kind != ReportKind::Totals && input.interval.is_some() {
         fields.refuse("interval", "is supported only by the kind \"totals\"");
     }
+    let geofences = input.geofences.unwrap_or_default();
+    if kind != ReportKind::Visits && !geofences.is_empty() {
+        fields.refuse("geofences", "is supported only by the kind \"visits\"");
+    }
     let columns = match &input.columns {
         Some(names) => chosen(kind, names, fields),
         None => kind.usual_columns(grouping),
@@ -129,7 +138,9 @@ fn wanted(input: ReportInput, fields: &mut Fields<'_>, zone: &Zone, now: Timesta
         | ReportKind::Idling
         | ReportKind::Alerts
         | ReportKind::Messages
-        | ReportKind::DeviceHealth => Interval::Period,
+        | ReportKind::DeviceHealth
+        | ReportKind::Visits
+        | ReportKind::Maintenance => Interval::Period,
     };
     let limits =
         asked.resolve(NamedPeriod::LastWeek, now, &zone).and_then(|period| limits(interval, period, &zone));
@@ -151,7 +162,7 @@ fn wanted(input: ReportInput, fields: &mut Fields<'_>, zone: &Zone, now: Timesta
     let selection = if is_all { Selection::All } else { Selection::Some(devices, groups) };
     let title = input.title.filter(|title| !title.trim().is_empty());
     let (language, units) = (input.language, input.units);
-    Some(Wanted { kind, selection, limits, columns, grouping, zone, language, units, title })
+    Some(Wanted { kind, selection, geofences, limits, columns, grouping, zone, language, units, title })
 }
 
 fn chosen(kind: ReportKind, names: &[String], fields: &mut Fields<'_>) -> Vec<Column> {

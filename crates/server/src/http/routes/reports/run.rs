@@ -122,10 +122,15 @@ pub(super) async fn answer(
     wanted: Wanted,
     format: Format,
 ) -> ApiResult<Response> {
+    for fence in &wanted.geofences {
+        if app.store.find_geofence(caller.scope(), *fence).await?.is_none() {
+            let error = StoreError::UnknownReference { kind: Kind::Geofence, id: fence.to_string() };
+            return Err(ApiError::from(error).at_member("geofences"));
+        }
+    }
     let reader = reader_of(app, caller, (wanted.language, wanted.units)).await?;
     let file = wanted.kind.name();
-    let account = caller.account().settings.name.clone();
-    let (plan, mut heading) = wanted.planned(caller.scope(), reader, account, caller.now());
+    let (plan, mut heading) = wanted.planned(caller.scope(), reader, caller.account(), caller.now());
     let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
     heading.envelope = envelope.trim_start_matches('{').trim_end_matches('}').into();
     let parts = ReportParts { store: app.store.clone(), budget: app.budget.clone(), payer: caller.payer() };
@@ -216,7 +221,8 @@ pub(super) async fn check_visible(app: &App, scope: Scope, selection: &Selection
     }
 }
 
-fn api_error(error: ReportError) -> ApiError {
+/// The answer when the parts of a report cannot be read.
+pub(in crate::http::routes) fn api_error(error: ReportError) -> ApiError {
     match error {
         ReportError::Exhausted(exhausted) => exhausted.into(),
         ReportError::Store(error) => error.into(),

@@ -6,3 +6,4 @@ pub mod read;
 pub mod settings;
 pub mod trips;
 pub mod view;
+pub mod visits;
