@@ -23,6 +23,8 @@ pub(super) struct Words {
     pub(super) test: TestWords,
     /// A message about an SOS of a device that is not registered or has expired.
     pub(super) sos: SosWords,
+    /// The mail with a scheduled report.
+    pub(super) report: ReportWords,
 }
 
 /// How times and numbers are written.
@@ -63,6 +65,18 @@ pub(super) struct TestWords {
     /// Of the test that a user sends to their own browser.
     pub(super) browser_subject: String,
     pub(super) browser_text: String,
+}
+
+/// The mail with a scheduled report. `period` has the placeholders `{from}`, `{to}` and `{zone}`; `attached` and
+/// `too_large` have `{file}` and `{size}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReportWords {
+    pub(super) period: String,
+    pub(super) rows: String,
+    pub(super) attached: String,
+    pub(super) too_large: String,
+    pub(super) page: String,
 }
 
 /// A message about an SOS of a device that is not registered or has expired. The subjects have the placeholder
