@@ -1,5 +1,7 @@
 // The service worker: keeps the console's own files, so that it opens without a connection and can be installed. Answers of
 // the API are never kept: a position from yesterday must not look like one of now.
+importScripts('sw-push.js')
+
 const prefix = 'perigee-shell-'
 const index = new URL('./', self.registration.scope).href
 const isAsset = (url) => url.href.startsWith(`${index}assets/`)

@@ -23,6 +23,6 @@ export function offeredChannels(facts: Schemas['ConsoleChannels'] | null, used: 
 /** Whether the server is known not to be set up for a channel. */
 export function isOff(facts: Schemas['ConsoleChannels'] | null, channel: Channel): boolean {
   if (!facts) return false
-  if (channel === 'email' || channel === 'sms') return !facts[channel]
+  if (channel === 'email' || channel === 'sms' || channel === 'push') return !facts[channel]
   return !facts.others.some((other) => other.channel === channel)
 }
