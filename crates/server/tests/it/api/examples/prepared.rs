@@ -42,7 +42,13 @@ impl Prepared {
         });
         let rule =
             json!({"name": "Fast", "allDevices": true, "conditions": [{"type": "speed", "above": 10}]});
-        let device = make("/api/devices", json!({"name": "Star", "identifier": "860000000000001"})).await;
+        let modem = json!([{"identifier": format!("3004340{number:08}"), "link": "garmin"}]);
+        let star = json!({"name": "Star", "identifier": "860000000000001", "identifiers": modem});
+        let device = make("/api/devices", star).await;
+        let sending =
+            json!({"sendUrl": "https://garmin.example.com", "sendKey": "k", "sender": "ops@example.com"});
+        make("/api/gateways", json!({"feed": "garmin", "options": sending})).await;
+        let text = make(&format!("/api/devices/{device}/conversation"), json!({"text": "Hello"})).await;
         let alert = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "RPM"});
         let alert = app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
         let alert = alert["ids"][0].as_str().unwrap().to_owned();
@@ -58,6 +64,7 @@ impl Prepared {
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
             ("cmd_", command),
+            ("txt_", text),
             ("edt_", edit),
             ("seg_", first),
             ("seg_01jc2m8k4n5p8", second),
