@@ -122,6 +122,7 @@ migrations! {
     46 "timeline_edits" "0046_timeline_edits.sql";
     47 "channel_rows" "0047_channel_rows.sql";
     48 "saved_reports" "0048_saved_reports.sql";
+    49 "shared_trips" "0049_shared_trips.sql";
 }
 
 impl Migration {

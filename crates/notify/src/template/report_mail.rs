@@ -16,10 +16,9 @@ const KILOBYTE: u64 = 1_024;
 pub(super) fn message(content: &Content, notice: &ReportNotice) -> Composed {
     let is_spanish = supported_language(content.preferences.language.as_str()) == "es";
     let name = excerpt(&notice.name, SHOWN);
-    let subject = match content.is_stranger {
-        true => format!("{SERVICE} {name} ({})", notice.date),
-        false => format!("{name} ({})", notice.date),
-    };
+    // E-mail to people who did not ask for it shows whose it is.
+    let prefix = if content.is_stranger { format!("{SERVICE} ") } else { String::new() };
+    let subject = format!("{prefix}{name} ({})", notice.date);
     let mut text = body(content, notice, &name, is_spanish);
     add_footer(content, &mut text, None);
     let message = Message {
@@ -45,20 +44,22 @@ fn body(content: &Content, notice: &ReportNotice, name: &str, is_spanish: bool) 
     let size = size_text(notice.size);
     let link = format!("{}/reports/{}", content.base_url, notice.report);
     if is_spanish {
-        let attached = match notice.attached {
-            true => format!("Archivo adjunto: {file} ({size})"),
-            false => format!(
+        let attached = if notice.attached {
+            format!("Archivo adjunto: {file} ({size})")
+        } else {
+            format!(
                 "El archivo ({size}) es demasiado grande para adjuntarlo. Ábralo en la página del informe."
-            ),
+            )
         };
         format!(
             "{name}\n\nCuenta: {account}\nPeriodo: de {from} a {to} ({zone})\nFilas: {rows}\n\n{attached}\n\n\
              Página del informe (requiere iniciar sesión): {link}\n"
         )
     } else {
-        let attached = match notice.attached {
-            true => format!("Attached file: {file} ({size})"),
-            false => format!("The file ({size}) is too large to attach. Open it on the page of the report."),
+        let attached = if notice.attached {
+            format!("Attached file: {file} ({size})")
+        } else {
+            format!("The file ({size}) is too large to attach. Open it on the page of the report.")
         };
         format!(
             "{name}\n\nAccount: {account}\nPeriod: {from} to {to} ({zone})\nRows: {rows}\n\n{attached}\n\n\

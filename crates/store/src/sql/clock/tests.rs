@@ -246,6 +246,7 @@ const NUMBERS: &[&str] = &[
     "segments",
     "severity",
     "show_account",
+    "show_trips",
     "shown",
     "size",
     "standing_s",
