@@ -15,10 +15,9 @@ const KILOBYTE: u64 = 1_024;
 
 pub(super) fn message(content: &Content, notice: &ReportNotice) -> Composed {
     let name = excerpt(&notice.name, SHOWN);
-    let subject = match content.is_stranger {
-        true => format!("{SERVICE} {name} ({})", notice.date),
-        false => format!("{name} ({})", notice.date),
-    };
+    // E-mail to people who did not ask for it shows whose it is.
+    let prefix = if content.is_stranger { format!("{SERVICE} ") } else { String::new() };
+    let subject = format!("{prefix}{name} ({})", notice.date);
     let mut text = body(content, notice, &name);
     add_footer(content, &mut text, None);
     let message = Message {

@@ -662,10 +662,10 @@ async fn make_push_subscription(app: &TestApp, tenant: &Tenant, user: UserId) ->
 }
 
 async fn make_saved_report(app: &TestApp, tenant: &Tenant) -> String {
-    // One that is there already, or the account would soon have enough of them.
+    // One that is there already, or the account would soon have enough of them. Those of users are visible to their owners.
     let scope = Scope::for_operator(tenant.account.id);
-    let listed = app.store.list_saved_reports(scope, tenant.owner.id, PageRequest::first(1)).await;
-    if let Some(saved) = listed.unwrap().items.pop() {
+    let listed = app.store.list_saved_reports(scope, tenant.owner.id, PageRequest::first(200)).await;
+    if let Some(saved) = listed.unwrap().items.into_iter().find(|saved| saved.owner.is_none()) {
         return saved.id.to_string();
     }
     let report = serde_json::json!({ "kind": "trips", "period": "yesterday" });
@@ -835,6 +835,7 @@ async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String
         from: now,
         until: now.plus_seconds(3_600),
         show_account: true,
+        show_trips: false,
         secret: secret.clone(),
     };
     let actor = Actor::operator(tenant.account.id);

@@ -260,6 +260,7 @@ const NUMBERS: &[&str] = &[
     "segments",
     "severity",
     "show_account",
+    "show_trips",
     "shown",
     "size",
     "standing_s",

@@ -75,6 +75,7 @@ impl Prepared {
             ("geo_", make("/api/geofences", geofence).await),
             ("rul_", make("/api/rules", rule).await),
             ("ctg_", make("/api/contactGroups", json!({"name": "Watch", "contacts": []})).await),
+            ("rpt_", make("/api/reports", json!({"name": "Trips", "report": {"kind": "trips"}})).await),
             ("gtw_", make("/api/gateways", json!({"feed": "osmand"})).await),
             ("whk_", make("/api/webhooks", json!({"url": "https://example.com/hook"})).await),
         ]);
