@@ -107,7 +107,8 @@ pub(crate) async fn plans_are_made_once_changed_and_deleted(on: Fixture) {
     let group = on.group(&tenant, &[other]).await;
     let settings = oil(on.now(), 50_000);
     let once = Some(tenant.once("POST /api/maintenance", "k", 1));
-    let create = || on.store.create_maintenance_plan(&tenant.actor(), device, settings.clone(), once.clone());
+    let actor = tenant.actor();
+    let create = || on.store.create_maintenance_plan(&actor, device, settings.clone(), once.clone());
     let made = create().await.unwrap();
     let status = find(&on, &tenant, made.clone().into_inner().plan.id).await;
     assert_eq!(made, Created::Now(status.clone()));
@@ -130,13 +131,12 @@ pub(crate) async fn plans_are_made_once_changed_and_deleted(on: Fixture) {
     let refused = on.store.create_maintenance_plan(&inside, device, settings.clone(), None).await;
     assert_fails!(refused, StoreError::UnknownReference { kind: Kind::Device, .. });
     let named = MaintenanceSettings { name: "Oil and filter".to_owned(), ..settings.clone() };
-    let replace =
-        |revision| on.store.replace_maintenance_plan(&tenant.actor(), plan.id, revision, named.clone());
+    let replace = |revision| on.store.replace_maintenance_plan(&actor, plan.id, revision, named.clone());
     let changed = replace(plan.revision).await.unwrap().plan;
     assert_eq!((&changed.settings, changed.revision), (&named, plan.revision.next()));
     assert_fails!(replace(plan.revision).await, StoreError::RevisionMismatch(Kind::MaintenancePlan));
     assert_eq!(on.audits(&tenant).await[0].action, "maintenance.update");
-    let delete = |seen| on.store.delete_maintenance_plan(&tenant.actor(), plan.id, seen);
+    let delete = |seen| on.store.delete_maintenance_plan(&actor, plan.id, seen);
     assert_fails!(delete(Some(plan.revision)).await, StoreError::RevisionMismatch(Kind::MaintenancePlan));
     delete(Some(changed.revision)).await.unwrap();
     assert_fails!(delete(None).await, StoreError::NotFound(Kind::MaintenancePlan));
@@ -284,7 +284,8 @@ pub(crate) async fn what_is_done_begins_the_next_cycle(on: Fixture) {
     assert_eq!(alerts(&on, &tenant, device).await, [("MaintenanceDue".to_owned(), false)]);
     let at = whole[100].time.plus_seconds(30);
     let once = Some(tenant.once("POST done", "k", 1));
-    let finish = |seen| on.store.finish_maintenance(&tenant.actor(), plan.id, seen, done(at), once.clone());
+    let actor = tenant.actor();
+    let finish = |seen| on.store.finish_maintenance(&actor, plan.id, seen, done(at), once.clone());
     let stale = finish(plan.revision.next()).await;
     assert_fails!(stale, StoreError::RevisionMismatch(Kind::MaintenancePlan));
     let made = finish(plan.revision).await.unwrap();
