@@ -207,7 +207,7 @@ pub(crate) async fn alerts_are_raised_once_in_a_cycle(mut on: Fixture) {
     let (soon, due) = (("MaintenanceSoon".to_owned(), false), ("MaintenanceDue".to_owned(), false));
     drive(&on, &tenant, device, &whole[..60]).await;
     assert_eq!(evaluate(&on, &tenant).await, PlansEvaluated { plans: 2, alerts: 0, more: false });
-    drive(&on, &tenant, device, &whole[..140]).await;
+    drive(&on, &tenant, device, &whole[..105]).await;
     assert_eq!(on.store.accounts_with_due_maintenance(10).await.unwrap(), [tenant.account.id]);
     let other = on.other_node().await;
     // Two nodes at once.
@@ -226,7 +226,8 @@ pub(crate) async fn alerts_are_raised_once_in_a_cycle(mut on: Fixture) {
     // Less distance than before, and then again as much.
     let erased = TimeRange { from: whole[90].time, to: whole[200].time };
     on.store.delete_locations(&tenant.actor(), device, erased).await.unwrap();
-    drive(&on, &tenant, device, &[]).await;
+    follow(&on, &tenant).await;
+    on.clock().advance_seconds(SOON_S);
     evaluate(&on, &tenant).await;
     drive(&on, &tenant, device, &whole).await;
     on.clock().advance_seconds(-7_200);
@@ -236,7 +237,7 @@ pub(crate) async fn alerts_are_raised_once_in_a_cycle(mut on: Fixture) {
     assert_eq!(alerts(&on, &tenant, device).await, all);
     assert_eq!(find(&on, &tenant, plan.id).await.plan.announced, DueState::Due);
     // A longer interval ends the alerts, and they are raised again when it is due again.
-    let longer = oil(whole[0].time, 80_000);
+    let longer = oil(whole[0].time, 100_000);
     let revision = find(&on, &tenant, twin.id).await.plan.revision;
     let changed =
         on.store.replace_maintenance_plan(&tenant.actor(), twin.id, revision, longer).await.unwrap();
@@ -303,6 +304,7 @@ pub(crate) async fn what_is_done_begins_the_next_cycle(on: Fixture) {
     assert_eq!((next.plan.settings.start, next.plan.cycle, next.plan.announced), (start, 1, DueState::Ok));
     assert_eq!(next.usage, total(&on, &tenant, device, at).await);
     // The rest of the day is more than the interval.
+    on.clock().advance_seconds(1);
     assert_eq!(evaluate(&on, &tenant).await.alerts, 1);
     assert_eq!(alerts(&on, &tenant, device).await.len(), 2);
     let list = async |scope| on.store.list_maintenance_records(scope, plan.id, ALL).await;
