@@ -201,6 +201,10 @@ ids! {
     SegmentId = "seg_";
     /// An edit of a timeline.
     EditId = "edt_";
+    /// A person who drives devices.
+    DriverId = "drv_";
+    /// An assignment of a driver to a device.
+    AssignmentId = "asg_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
 }

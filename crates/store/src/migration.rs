@@ -121,6 +121,7 @@ migrations! {
     45 "index_of_keys" "0045_index_of_keys.sql";
     46 "timeline_edits" "0046_timeline_edits.sql";
     47 "channel_rows" "0047_channel_rows.sql";
+    48 "drivers" "0048_drivers.sql";
 }
 
 impl Migration {

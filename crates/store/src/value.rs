@@ -1,9 +1,9 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, EditId, FileId, GatewayId,
-    GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, RuleId, SegmentId, SessionId, ShareId,
-    UserId, WebhookId,
+    AccountId, AlertId, AssignmentId, AuditId, CommandId, ContactGroupId, DeliveryId, DeviceId, DriverId,
+    EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MessageId, NoticeId, NotificationId, RuleId,
+    SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -112,6 +112,8 @@ from! {
     GatewayId, value => Self::Int(value.as_i64());
     SegmentId, value => Self::Int(value.as_i64());
     EditId, value => Self::Int(value.as_i64());
+    DriverId, value => Self::Int(value.as_i64());
+    AssignmentId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

@@ -5,6 +5,7 @@ import common from './es/common.json'
 import developer from './es/developer.json'
 import device from './es/device.json'
 import devices from './es/devices.json'
+import drivers from './es/drivers.json'
 import form from './es/form.json'
 import geofences from './es/geofences.json'
 import groups from './es/groups.json'
@@ -29,6 +30,7 @@ export default {
   developer,
   device,
   devices,
+  drivers,
   form,
   geofences,
   groups,

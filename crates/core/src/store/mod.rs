@@ -12,6 +12,7 @@ mod commits;
 mod credentials;
 mod device_files;
 mod devices;
+mod drivers;
 mod emergencies;
 mod gateway_health;
 mod groups;
@@ -39,6 +40,7 @@ pub use commits::{Additions, CommitSignals, Commits, Queue};
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
+pub use drivers::{Assignments, Drivers};
 pub use emergencies::Emergencies;
 pub use gateway_health::GatewayHealth;
 pub use groups::Groups;
@@ -63,8 +65,8 @@ pub use rule_engine::{
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use timeline::{
-    DerivedTimeline, DeviceTotals, PendingTimeline, RemovedTrip, TimelineMarks, TimelinePage, TimelineRound,
-    Timelines, TimelinesSaved, TripFilter, TripOrder,
+    DerivedTimeline, DeviceTotals, DriverKey, DriverTotals, PendingTimeline, RemovedTrip, TimelineMarks,
+    TimelinePage, TimelineRound, Timelines, TimelinesSaved, TripFilter, TripOrder,
 };
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
@@ -93,7 +95,7 @@ store! {
     Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls
     Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox
     Notifications Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork
-    Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims
+    Geofences Rules RuleEngineStore Timelines Drivers Assignments Calls Metrics Maintenance Commits OperatorNotices Claims
 }
 
 /// Health checks and housekeeping of a store.

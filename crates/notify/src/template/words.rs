@@ -62,7 +62,8 @@ mod tests {
         Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
-        HarshAcceleration AuthenticationFailed IdleTime";
+        HarshAcceleration AuthenticationFailed IdleTime TripDistance TripTime TripOutsideHours TripPurpose \
+        TripNoDriver DrivingTime";
 
     #[test]
     fn every_language_says_everything() {

@@ -4,11 +4,13 @@
 
 mod batch;
 mod devices;
+mod drivers;
 mod plan;
 mod report;
 mod source;
 
 pub use devices::{DevicePages, ReportDevice};
+pub use drivers::{DriverSums, add_drivers, driver_names};
 pub use plan::{Plan, Selection};
 pub use report::{Report, ReportError, ReportParts};
 pub use source::sum_by_group;

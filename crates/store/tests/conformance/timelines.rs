@@ -27,7 +27,7 @@ const LIMITS: LogScanLimits = LogScanLimits { locations: 1_000, devices: 100, ca
 const ALWAYS: TimeRange = TimeRange { from: Timestamp::MIN, to: Timestamp::MAX };
 
 /// A day of a van: six trips of a quarter of an hour, with stops of 20 minutes, reported each minute.
-fn day(from: Timestamp) -> Vec<Location> {
+pub(crate) fn day(from: Timestamp) -> Vec<Location> {
     let mut degrees = 40.0;
     let minute = |minute: i64| {
         if minute % 35 >= 20 {

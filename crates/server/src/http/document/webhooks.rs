@@ -2,7 +2,7 @@
 
 use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, DeviceId, GatewayId, GroupId, SegmentId, UserId, WebhookId,
+    AccountId, AlertId, CommandId, DeviceId, DriverId, GatewayId, GroupId, SegmentId, UserId, WebhookId,
 };
 use serde_json::{Map, Value, json};
 
@@ -67,6 +67,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Device => (Some("Device"), DeviceId::PREFIX),
         Subject::Group => (Some("Group"), GroupId::PREFIX),
         Subject::User => (Some("User"), UserId::PREFIX),
+        Subject::Driver => (Some("Driver"), DriverId::PREFIX),
         Subject::Account => (None, AccountId::PREFIX),
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
@@ -75,7 +76,11 @@ fn data_schema(kind: EventKind) -> Value {
     let id_alone = only_id(prefix);
     let is_deleted = matches!(
         kind,
-        EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted | EventKind::TripRemoved
+        EventKind::DeviceDeleted
+            | EventKind::GroupDeleted
+            | EventKind::DriverDeleted
+            | EventKind::UserDeleted
+            | EventKind::TripRemoved
     );
     let subject = match schema {
         Some(name) if !is_deleted => {
@@ -109,6 +114,13 @@ fn extra_members(kind: EventKind) -> Value {
                 "format": "date-time",
                 "description": "Time at which the trip ended.",
                 "example": "2026-05-01T08:55:00Z",
+            },
+        }),
+        EventKind::DriverUpdated => json!({
+            "assignmentId": {
+                "type": "string",
+                "description": "ID of the assignment that was created, updated or deleted. Present only if it was one.",
+                "example": "asg_01jc2m8k4n5p6",
             },
         }),
         EventKind::DeviceExpiring | EventKind::DeviceExpired | EventKind::DeviceReactivated => json!({

@@ -1,5 +1,7 @@
 //! The differences between stored and derived segments: written with few statements, with an event for each trip.
 
+use std::collections::BTreeMap;
+
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{RemovedTrip, Result};
@@ -11,6 +13,7 @@ use super::row::{COLUMNS, REPLACE, values};
 use super::{follow, removed};
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{for_ids, insert_many};
+use crate::sql::rules::trip_rules;
 use crate::{Tx, params};
 
 /// Changes of an account's segments that are saved together.
@@ -20,19 +23,29 @@ pub(super) struct Changes {
     removed: Vec<(DeviceId, i64)>,
     /// Trips among the removed segments.
     removed_trips: Vec<RemovedTrip>,
+    /// The first instant of each device from which its trips changed.
+    changed_from: BTreeMap<DeviceId, Timestamp>,
     /// Each kind with the trip that it is about, in the order in which they are written.
     events: Vec<(EventKind, NewEvent)>,
 }
 
 impl Changes {
     pub(super) const fn new(account: AccountId) -> Self {
-        Self { account, put: Vec::new(), removed: Vec::new(), removed_trips: Vec::new(), events: Vec::new() }
+        Self {
+            account,
+            put: Vec::new(),
+            removed: Vec::new(),
+            removed_trips: Vec::new(),
+            changed_from: BTreeMap::new(),
+            events: Vec::new(),
+        }
     }
 
     /// Adds a derived segment, with the stored one that it replaces. Nothing is written if they are equal.
     pub(super) fn put(&mut self, old: Option<&StoredSegment>, new: StoredSegment, is_quiet: bool) {
         if let Some(old) = old
-            && (&old.segment, &old.labels, old.is_open) == (&new.segment, &new.labels, new.is_open)
+            && (&old.segment, &old.labels, old.is_open, &old.driver)
+                == (&new.segment, &new.labels, new.is_open, &new.driver)
         {
             return;
         }
@@ -41,11 +54,24 @@ impl Changes {
                 self.events.push((*kind, event(&new, &json!({}))));
             }
         }
+        self.note(&new);
+        if let Some(old) = old {
+            self.note(old);
+        }
         self.put.push(new);
+    }
+
+    /// Notes that a trip changed or ended to exist.
+    fn note(&mut self, of: &StoredSegment) {
+        if of.segment.kind == SegmentKind::Trip {
+            let from = self.changed_from.entry(of.device).or_insert(of.segment.from);
+            *from = of.segment.from.min(*from);
+        }
     }
 
     /// Adds a stored segment to be deleted, because no derived one replaces it.
     pub(super) fn remove(&mut self, old: &StoredSegment, is_quiet: bool) {
+        self.note(old);
         self.removed.push((old.device, old.id.as_i64()));
         if old.segment.kind == SegmentKind::Trip {
             self.removed_trips.push(RemovedTrip {
@@ -83,6 +109,7 @@ impl Changes {
             insert_many(tx, &head, &rows, REPLACE).await?;
         }
         removed::add(tx, self.account, &self.removed_trips).await?;
+        trip_rules::evaluate(tx, self.account, &self.changed_from).await?;
         let count = self.events.len();
         let mut events = self.events.into_iter().peekable();
         while let Some((kind, first)) = events.next() {

@@ -28,8 +28,8 @@ words! {
      `totals`: a row for each interval of a device, a group or the account. `mileage`: totals by month. `idling`: trips and stops in which \
      the engine ran at rest. `engineHours`: totals by day of devices that report their engine. `alerts`: alerts, and who acknowledged them. `deviceHealth`: \
      devices as they are now, whatever the period: when they were last heard, and their battery." => ReportKind;
-    "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `account`: \
-     all devices together." => Grouping;
+    "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `driver`: \
+     each driver; only trips count. `account`: all devices together." => Grouping;
 }
 
 /// A kind of report, as the API describes it.
