@@ -36,6 +36,8 @@ const pages: Page[] = [
   page('rules', '/rules/:id'),
   page('groups', '/groups'),
   page('groups', '/groups/:id'),
+  page('drivers', '/drivers'),
+  page('drivers', '/drivers/:id'),
   page('users', '/users'),
   page('users', '/users/:id'),
   page('notifications', '/notifications'),

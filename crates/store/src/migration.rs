@@ -126,6 +126,7 @@ migrations! {
     50 "saved_reports" "0050_saved_reports.sql";
     51 "maintenance" "0051_maintenance.sql";
     52 "shared_trips" "0052_shared_trips.sql";
+    53 "drivers" "0053_drivers.sql";
 }
 
 impl Migration {

@@ -5,6 +5,7 @@ import common from './en/common.json'
 import developer from './en/developer.json'
 import device from './en/device.json'
 import devices from './en/devices.json'
+import drivers from './en/drivers.json'
 import form from './en/form.json'
 import geofences from './en/geofences.json'
 import groups from './en/groups.json'
@@ -29,6 +30,7 @@ export default {
   developer,
   device,
   devices,
+  drivers,
   form,
   geofences,
   groups,

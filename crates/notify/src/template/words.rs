@@ -185,7 +185,8 @@ mod tests {
         Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
-        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue";
+        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue TripDistance TripTime \
+        TripOutsideHours TripPurpose TripNoDriver DrivingTime";
 
     /// The names of the placeholders of a text, in alphabetical order.
     fn placeholders(text: &str) -> Vec<&str> {
@@ -195,8 +196,8 @@ mod tests {
         names
     }
 
-    fn fixed_texts(words: &Words) -> [&str; 16] {
-        let Words { mail, test, sos, .. } = words;
+    fn fixed_texts(words: &Words) -> [&str; 23] {
+        let Words { mail, test, sos, report, .. } = words;
         [
             &mail.footer,
             &mail.confirm_subject,
@@ -207,6 +208,8 @@ mod tests {
             &mail.reset_text,
             &test.subject,
             &test.text,
+            &test.browser_subject,
+            &test.browser_text,
             &sos.unknown_device,
             &sos.expired_device,
             &sos.identifier,
@@ -214,6 +217,11 @@ mod tests {
             &sos.time,
             &sos.no_position,
             &sos.no_alert,
+            &report.period,
+            &report.rows,
+            &report.attached,
+            &report.too_large,
+            &report.page,
         ]
         .map(String::as_str)
     }

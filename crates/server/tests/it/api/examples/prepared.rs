@@ -59,10 +59,16 @@ impl Prepared {
         let [first, second] = make_trips(app, owner, &device).await;
         let split = json!({"at": "2026-05-01T08:29:00Z"});
         let edit = make(&format!("/api/segments/{first}/split"), split).await;
+        let driver = make("/api/drivers", json!({"name": "Ana"})).await;
+        let assignment =
+            json!({"deviceId": device, "from": "2025-05-01T08:00:00Z", "to": "2025-05-01T09:00:00Z"});
+        let assignment = make(&format!("/api/drivers/{driver}/assignments"), assignment).await;
         let ids = BTreeMap::from([
             ("acc_", tenant.account.id.to_string()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
+            ("drv_", driver),
+            ("asg_", assignment),
             ("cmd_", command),
             ("txt_", text),
             ("edt_", edit),
