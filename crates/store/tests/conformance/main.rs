@@ -478,16 +478,23 @@ conformance! {
     }
     maintenance {
         plans_are_made_once_changed_and_deleted,
-    a_device_has_a_bounded_number_of_plans, usage_is_what_totals_say,
-    alerts_are_raised_once_in_a_cycle, a_date_comes_without_locations,
-    what_is_done_begins_the_next_cycle, drivers {
+        a_device_has_a_bounded_number_of_plans,
+        usage_is_what_totals_say,
+        alerts_are_raised_once_in_a_cycle,
+        a_date_comes_without_locations,
+        what_is_done_begins_the_next_cycle,
+    }
+    drivers {
         drivers_are_kept_found_and_deleted,
-    assignments_of_a_device_do_not_overlap, who_drove_does_not_depend_on_what_came_first,
-    changes_of_drivers_are_followed, trips_are_added_up_by_driver,
+        assignments_of_a_device_do_not_overlap,
+        who_drove_does_not_depend_on_what_came_first,
+        changes_of_drivers_are_followed,
+        trips_are_added_up_by_driver,
     }
     trip_rules {
         each_trip_raises_one_alert_in_any_order,
-    labels_and_drivers_decide_later, trips_from_before_a_rule_raise_nothing,
+        labels_and_drivers_decide_later,
+        trips_from_before_a_rule_raise_nothing,
     }
     timeline_edits {
         edits_survive_late_locations_and_restarts,
