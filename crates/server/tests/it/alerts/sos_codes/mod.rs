@@ -131,7 +131,9 @@ async fn every_sos_code_in_a_datagram_above_the_rates_reaches_a_person(engine: E
         // Not every protocol has an answer.
         let path = format!("/api/devices/{device}/alerts");
         let stored = async {
-            while on.app.get(&on.tenant.owner, &path).await["alerts"].as_array().unwrap().is_empty() {}
+            while on.app.get(&on.tenant.owner, &path).await["alerts"].as_array().unwrap().is_empty() {
+                on.rule_engine.run_once().await;
+            }
         };
         timeout(Duration::from_secs(20), stored).await.unwrap_or_else(|_| panic!("{what}"));
         on.check(&device, &what).await;
