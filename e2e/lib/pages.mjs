@@ -8,6 +8,8 @@ export const pages = {
   compared: (known) => `/history/${known.device}?with=${known.other}`,
   reports: () => '/reports?period=today',
   totals: () => '/reports?kind=totals&period=thisMonth&groupBy=group',
+  maintenance: () => '/maintenance',
+  plan: () => '/maintenance/new',
   alerts: () => '/alerts',
   alert: (known) => `/alerts/${known.alert}`,
   geofences: () => '/geofences',

@@ -24,6 +24,8 @@ const pages: Page[] = [
   page('history', '/history'),
   page('history', '/history/:id'),
   page('reports', '/reports'),
+  page('maintenance', '/maintenance'),
+  page('maintenance', '/maintenance/:id'),
   page('alerts', '/alerts'),
   page('alerts', '/alerts/:id'),
   page('geofences', '/geofences'),

@@ -68,6 +68,8 @@ const builtIn = [
   'PastDate',
   'ExpiredDate',
   'Mileage',
+  'MaintenanceSoon',
+  'MaintenanceDue',
   'Vibration',
   'RPM',
   'SleepMode',

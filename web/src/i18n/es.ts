@@ -9,6 +9,7 @@ import form from './es/form.json'
 import geofences from './es/geofences.json'
 import groups from './es/groups.json'
 import history from './es/history.json'
+import maintenance from './es/maintenance.json'
 import map from './es/map.json'
 import notifications from './es/notifications.json'
 import operator from './es/operator.json'
@@ -33,6 +34,7 @@ export default {
   geofences,
   groups,
   history,
+  maintenance,
   map,
   notifications,
   operator,
