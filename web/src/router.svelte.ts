@@ -25,6 +25,8 @@ const pages: Page[] = [
   page('history', '/history/:id'),
   page('reports', '/reports'),
   page('reports', '/reports/:id'),
+  page('maintenance', '/maintenance'),
+  page('maintenance', '/maintenance/:id'),
   page('alerts', '/alerts'),
   page('alerts', '/alerts/:id'),
   page('geofences', '/geofences'),

@@ -74,6 +74,8 @@ const builtIn = [
   'PastDate',
   'ExpiredDate',
   'Mileage',
+  'MaintenanceSoon',
+  'MaintenanceDue',
   'Vibration',
   'RPM',
   'SleepMode',

@@ -10,6 +10,7 @@ import form from './en/form.json'
 import geofences from './en/geofences.json'
 import groups from './en/groups.json'
 import history from './en/history.json'
+import maintenance from './en/maintenance.json'
 import map from './en/map.json'
 import notifications from './en/notifications.json'
 import operator from './en/operator.json'
@@ -35,6 +36,7 @@ export default {
   geofences,
   groups,
   history,
+  maintenance,
   map,
   notifications,
   operator,

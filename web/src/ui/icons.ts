@@ -43,6 +43,7 @@ export const icons = {
   bookmark: 'M6 4h12v16l-6-4-6 4z',
   filter: 'M4 5h16l-6 8v6l-4-2v-4z',
   command: 'M4 5h16v14H4zM8 10l3 2.500-3 2.500M13 15h4',
+  wrench: 'M20 7.500a5 5 0 0 1-6.800 5.300L7 19a2 2 0 0 1-3-3l6.300-6.200A5 5 0 0 1 16.500 4l-3 3 .5 3 3 .5z',
   mail: 'M3.500 6h17v12h-17zM3.500 7l8.500 6 8.500-6',
   phone: 'M8 3h8v18H8zM11 18h2',
   satellite:
