@@ -65,7 +65,7 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: phone, has
     await api.post(`/api/devices/${device.id}/alerts`, {
       dateTime: new Date().toISOString(),
       alertName: 'SOSButton',
-      latitude: 42.2,
+      latitude: 42.09,
       longitude: -8.9
     })
     const isSos = ({ text }) => text.includes(`SOS: Tug ${name}`)

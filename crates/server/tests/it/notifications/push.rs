@@ -146,7 +146,7 @@ impl PushTest {
         let routing = json!({ "users": [{ "id": self.owner.id.to_string() }] });
         self.app.send(&self.owner, "PUT /api/account/alertRouting", &routing).await.expect(200);
         let alert = json!({
-            "dateTime": "2026-01-01T00:00:00Z", "alertName": name, "latitude": 42.2, "longitude": -8.9
+            "dateTime": "2026-01-01T00:00:00Z", "alertName": name, "latitude": 42.09, "longitude": -8.9
         });
         let line = format!("POST /api/devices/{device}/alerts");
         self.app.send(&self.owner, &line, &alert).await.expect(201)["ids"][0].as_str().unwrap().to_owned()
