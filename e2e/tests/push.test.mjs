@@ -60,7 +60,7 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: phone, has
     await until('the test arrives', () => service.received.some(({ text }) => text.includes('Test: notifications')))
 
     const { id: user } = (await api.get('/api/session')).user
-    await api.put('/api/account/alertRouting', { users: [{ id: user }] })
+    await api.put('/api/account/alertRouting', { recipients: [], users: [{ id: user }] })
     const device = await api.device(`Tug ${name}`)
     await api.post(`/api/devices/${device.id}/alerts`, {
       dateTime: new Date().toISOString(),
