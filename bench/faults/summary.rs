@@ -31,7 +31,7 @@ pub(crate) struct Summary {
 /// A table with one column per run.
 pub(crate) fn table(summaries: &[Summary]) -> String {
     type Figure = fn(&Summary) -> String;
-    let rows: [(&str, Figure); 25] = [
+    let rows: [(&str, Figure); 24] = [
         ("server killed", |each| each.kills.to_string()),
         ("of these, during compaction", |each| each.kills_in_packing.to_string()),
         ("right after an acknowledgement", |each| each.kills_aimed.to_string()),
