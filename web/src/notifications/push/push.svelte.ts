@@ -46,7 +46,8 @@ const tell = (made: PushSubscription, publicKey: string, settings: Partial<Setti
         p256dh: base64(made.getKey('p256dh')),
         auth: base64(made.getKey('auth')),
         applicationServerKey: publicKey,
-        ...settings
+        ...settings,
+        criticalInQuietHours: settings.criticalInQuietHours ?? true
       }
     })
   )

@@ -46,6 +46,15 @@ export const noFields = (): PlanFields => ({
 /** The fields of a plan; `wallOf` writes an instant as a date-time field. */
 export const fieldsOfPlan = (plan: Plan, wallOf: (instant: string) => string): PlanFields => ({
   ...plan,
+  distance: plan.distance ?? null,
+  engineHours: plan.engineHours ?? null,
+  days: plan.days ?? null,
+  months: plan.months ?? null,
+  soonDistance: plan.soonDistance ?? null,
+  soonEngineHours: plan.soonEngineHours ?? null,
+  soonDays: plan.soonDays ?? null,
+  odometer: plan.odometer ?? null,
+  hourMeter: plan.hourMeter ?? null,
   date: plan.date ?? '',
   notes: plan.notes ?? '',
   lastDone: wallOf(plan.lastDone)
