@@ -16,7 +16,7 @@ const layers = [
   ['live'],
   ['ui'],
   ['map'],
-  ['alerts', 'commands', 'gateways', 'shares', 'trips'],
+  ['alerts', 'commands', 'gateways', 'maintenance', 'shares', 'trips'],
   ['notifications'],
   ['devices']
 ]

@@ -6,7 +6,8 @@ const folder = new URL('../../web/src/i18n/', import.meta.url)
 /** All messages of a language, by area and key. */
 async function messagesOf(language) {
   const all = new Map()
-  for (const file of await readdir(new URL(`${language}/`, folder))) {
+  const files = await readdir(new URL(`${language}/`, folder))
+  for (const file of files.filter((name) => name.endsWith('.json'))) {
     const texts = JSON.parse(await readFile(new URL(`${language}/${file}`, folder), 'utf8'))
     for (const [key, text] of Object.entries(texts)) all.set(`${file.replace('.json', '')}.${key}`, text)
   }

@@ -60,12 +60,12 @@ for (const [name, options] of [['desktop', {}], ['phone', { viewport: phone, has
     await until('the test arrives', () => service.received.some(({ text }) => text.includes('Test: notifications')))
 
     const { id: user } = (await api.get('/api/session')).user
-    await api.put('/api/account/alertRouting', { users: [{ id: user }] })
+    await api.put('/api/account/alertRouting', { recipients: [], users: [{ id: user }] })
     const device = await api.device(`Tug ${name}`)
     await api.post(`/api/devices/${device.id}/alerts`, {
       dateTime: new Date().toISOString(),
       alertName: 'SOSButton',
-      latitude: 42.2,
+      latitude: 42.09,
       longitude: -8.9
     })
     const isSos = ({ text }) => text.includes(`SOS: Tug ${name}`)

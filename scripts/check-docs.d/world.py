@@ -157,6 +157,7 @@ class Account:
             "ctg": ("/api/contactGroups", {"name": "Night watch", "contacts": []}),
             "geo": ("/api/geofences", {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 1]},
                                        "properties": {"name": "Harbour", "radius": 100}}),
+            "rpt": ("/api/reports", {"name": "Trips", "report": {"kind": "trips"}}),
             "grp": ("/api/groups", {"name": "Boats"}),
             "gtw": ("/api/gateways", {"feed": "cloudloop"}),
             "rul": ("/api/rules", {"name": "Fast", "allDevices": True, "conditions": [{"type": "speed", "above": 90}]}),

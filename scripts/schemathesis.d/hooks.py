@@ -31,7 +31,7 @@ UNSTATED = {
     # A list of the world's, the rules of another language, what passes as an address or a password.
     *("country", "timeZone", "email", "source", "url", "password", "newPassword"),
     # References to resources of the account, which must exist.
-    *("device", "deviceId", "devices", "group", "groupId", "groups", "users", "contactGroups", "webhooks", "then"),
+    *("device", "deviceId", "devices", "group", "groupId", "groups", "users", "contactGroups", "webhooks", "then", "report", "schedule"),
     *("conditions", "identifiers"),
     # The clock.
     *("expirationDate", "expires", "until", "deadline"),

@@ -2,7 +2,8 @@
 
 use crate::devices::command::CommandState;
 use crate::devices::conversation::TextState;
-use crate::id::{AccountId, DeviceId};
+use crate::id::{AccountId, AssignmentId, DeviceId};
+use crate::time::Timestamp;
 
 /// Why a store operation failed. Nothing was changed unless the variant documents otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +61,17 @@ pub enum StoreError {
         /// The id as the client sent it.
         id: String,
     },
+    /// The device has another driver at that time.
+    #[error("the device is assigned to {} from {} on", .0.driver_name, .0.from)]
+    Assigned(Box<Overlap>),
+    /// Another driver of the account has this key tag.
+    #[error("driver {driver_name} has the key tag {tag}")]
+    TagTaken {
+        /// The tag, in the form in which tags are compared.
+        tag: String,
+        /// The name of its owner.
+        driver_name: String,
+    },
     /// The idempotency key was used with another request.
     #[error("the idempotency key was used with another request")]
     IdempotencyMismatch,
@@ -92,6 +104,19 @@ pub enum StoreError {
     /// Anything else: a bug or a broken store. Only for the log.
     #[error("the store failed")]
     Internal(#[source] Cause),
+}
+
+/// An assignment that overlaps another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The other assignment.
+    pub assignment: AssignmentId,
+    /// The name of its driver.
+    pub driver_name: String,
+    /// Its beginning.
+    pub from: Timestamp,
+    /// Its end, if it has one.
+    pub to: Option<Timestamp>,
 }
 
 /// The cause behind a failure, for the log.
@@ -164,6 +189,10 @@ pub enum Kind {
     MaintenancePlan,
     /// A record of maintenance that was done.
     MaintenanceRecord,
+    /// A person who drives devices.
+    Driver,
+    /// An assignment of a driver to a device.
+    Assignment,
     /// A session, link or key that proves the identity of a user.
     Credential,
     /// A notice for operators of the server.
@@ -206,6 +235,8 @@ impl Kind {
             Self::SavedReport => "saved report",
             Self::MaintenancePlan => "maintenance plan",
             Self::MaintenanceRecord => "maintenance record",
+            Self::Driver => "driver",
+            Self::Assignment => "driver assignment",
             Self::Credential => "credential",
             Self::Notice => "notice",
         }

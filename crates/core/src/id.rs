@@ -211,6 +211,10 @@ ids! {
     MaintenancePlanId = "mnt_";
     /// A record of maintenance that was done.
     MaintenanceRecordId = "mrc_";
+    /// A person who drives devices.
+    DriverId = "drv_";
+    /// An assignment of a driver to a device.
+    AssignmentId = "asg_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
 }

@@ -10,6 +10,7 @@ pub mod clock;
 pub mod clock_watch;
 pub mod day;
 pub mod devices;
+pub mod drivers;
 pub mod error;
 pub mod events;
 pub mod gateways;

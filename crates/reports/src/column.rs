@@ -123,6 +123,10 @@ columns! {
     Note => "note", Text, 30;
     /// Driver.
     Driver => "driver", Text, 18;
+    /// ID of the driver.
+    DriverId => "driverId", Text, 20;
+    /// How the driver is known.
+    DriverSource => "driverSource", Text, 12;
     /// Key tag of the driver.
     DriverTag => "driverTag", Text, 16;
     /// Number of trips.

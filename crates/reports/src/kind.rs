@@ -60,19 +60,22 @@ pub enum Grouping {
     Device,
     /// Each group. A device counts in each of its groups.
     Group,
+    /// Each driver. Only trips count.
+    Driver,
     /// The account.
     Account,
 }
 
 impl Grouping {
     /// Every grouping, in the order of the API document.
-    pub const ALL: [Self; 3] = [Self::Device, Self::Group, Self::Account];
+    pub const ALL: [Self; 4] = [Self::Device, Self::Group, Self::Driver, Self::Account];
 
     /// Its name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
             Self::Group => "group",
+            Self::Driver => "driver",
             Self::Account => "account",
         }
     }
@@ -108,6 +111,8 @@ const SEGMENT: &[Column] = &[
     Column::Purpose,
     Column::Note,
     Column::Driver,
+    Column::DriverId,
+    Column::DriverSource,
     Column::DriverTag,
 ];
 
@@ -117,6 +122,8 @@ const TOTALS: &[Column] = &[
     Column::DeviceId,
     Column::Group,
     Column::GroupId,
+    Column::Driver,
+    Column::DriverId,
     Column::Date,
     Column::Month,
     Column::From,
@@ -348,6 +355,7 @@ impl ReportKind {
         let subject: &[Column] = match grouping {
             Grouping::Device => &[Device],
             Grouping::Group => &[Group],
+            Grouping::Driver => &[Driver],
             Grouping::Account => &[],
         };
         [subject, rest].concat()

@@ -1,7 +1,8 @@
 //! Rows, made of segments and totals.
 
 use perigee_core::access::preference::ConsoleLanguage;
-use perigee_core::id::{DeviceId, GroupId};
+use perigee_core::drivers::SegmentDriver;
+use perigee_core::id::{DeviceId, DriverId, GroupId};
 use perigee_core::locations::place::{Form, Reader, describe};
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Position, Segment, SegmentKind, StoredSegment, Totals};
@@ -9,7 +10,7 @@ use perigee_core::zone::Zone;
 
 use crate::cell::{Cell, local};
 use crate::column::Column;
-use crate::words::{distance_source, segment_kind};
+use crate::words::{distance_source, driver_source, segment_kind};
 
 /// What the rows of a report are added up for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +50,9 @@ pub struct TotalsRow<'a> {
     pub device: Option<(DeviceId, &'a str)>,
     /// The group, if the totals are those of one.
     pub group: Option<(GroupId, &'a str)>,
+    /// The driver, without an id if only a name is known, and with an empty name for trips without a driver; if the totals
+    /// are those of one.
+    pub driver: Option<(Option<DriverId>, &'a str)>,
     /// The beginning of the interval.
     pub from: Timestamp,
     /// Its end.
@@ -75,6 +79,7 @@ impl SegmentRow<'_> {
 
     fn cell(&self, column: Column, reader: Reader) -> Cell {
         let (part, labels) = (self.part, &self.stored.labels);
+        let driver: Option<&SegmentDriver> = self.stored.driver.as_ref();
         let language: ConsoleLanguage = reader.language;
         match column {
             Column::Device => Cell::Text(self.device.to_owned()),
@@ -102,7 +107,13 @@ impl SegmentRow<'_> {
             Column::Name => text(labels.name.as_deref()),
             Column::Purpose => text(labels.purpose.as_deref()),
             Column::Note => text(labels.note.as_deref()),
-            Column::Driver => text(labels.driver.as_deref()),
+            Column::Driver => text(driver.map(|driver| driver.name.as_str())),
+            Column::DriverId => {
+                Cell::maybe(driver.and_then(|driver| driver.id), |id| Cell::Text(id.to_string()))
+            }
+            Column::DriverSource => {
+                Cell::maybe(driver, |driver| Cell::Text(driver_source(driver.source, language).to_owned()))
+            }
             Column::DriverTag => text(part.driver_tag.as_deref()),
             _ => Cell::Empty,
         }
@@ -114,7 +125,8 @@ impl TotalsRow<'_> {
     pub fn row(&self, columns: &[Column], zone: &Zone) -> Row {
         let device = self.device.map(|(id, name)| (id.to_string(), name));
         let group = self.group.map(|(id, name)| (id.to_string(), name));
-        let (id, name) = device.or(group).unwrap_or_default();
+        let driver = self.driver.map(|(id, name)| (id.map_or_else(String::new, |id| id.to_string()), name));
+        let (id, name) = device.or(group).or(driver).unwrap_or_default();
         let cells = columns.iter().map(|column| self.cell(*column, zone)).collect();
         Row { subject: Subject { id, name: name.to_owned() }, cells, leg: None }
     }
@@ -126,6 +138,10 @@ impl TotalsRow<'_> {
             Column::DeviceId => Cell::maybe(self.device, |(id, _)| Cell::Text(id.to_string())),
             Column::Group => text(self.group.map(|(_, name)| name)),
             Column::GroupId => Cell::maybe(self.group, |(id, _)| Cell::Text(id.to_string())),
+            Column::Driver => text(self.driver.map(|(_, name)| name).filter(|name| !name.is_empty())),
+            Column::DriverId => {
+                Cell::maybe(self.driver.and_then(|(id, _)| id), |id| Cell::Text(id.to_string()))
+            }
             Column::Date | Column::From => Cell::Instant(self.from),
             Column::To => Cell::Instant(self.to),
             Column::Month => Cell::Text(local(self.from, zone).strftime("%Y-%m").to_string()),

@@ -3,6 +3,7 @@
 use perigee_core::access::preference::ConsoleLanguage;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::device::DeviceStatus;
+use perigee_core::drivers::DriverSource;
 use perigee_core::maintenance::DueState;
 use perigee_core::timeline::{DistanceSource, SegmentKind};
 
@@ -57,6 +58,8 @@ pub(crate) const fn title(column: Column, language: ConsoleLanguage) -> &'static
         Column::Purpose => ("Purpose", "Motivo"),
         Column::Note => ("Note", "Nota"),
         Column::Driver => ("Driver", "Conductor"),
+        Column::DriverId => ("Driver ID", "ID del conductor"),
+        Column::DriverSource => ("Driver from", "Origen del conductor"),
         Column::DriverTag => ("Driver tag", "Llave del conductor"),
         Column::Trips => ("Trips", "Viajes"),
         Column::Stops => ("Stops", "Paradas"),
@@ -200,6 +203,15 @@ pub(crate) const fn word(word: Word, language: ConsoleLanguage) -> &'static str 
             "Trips as straight lines, from green to red; north is up",
             "Viajes en línea recta, de verde a rojo; el norte está arriba",
         ),
+    };
+    pick(language, words)
+}
+
+pub(crate) const fn driver_source(source: DriverSource, language: ConsoleLanguage) -> &'static str {
+    let words = match source {
+        DriverSource::Manual => ("By hand", "A mano"),
+        DriverSource::Tag => ("Key tag", "Llave"),
+        DriverSource::Assignment => ("Assignment", "Asignación"),
     };
     pick(language, words)
 }

@@ -88,7 +88,9 @@ fn libreoffice_opens_a_workbook() {
     write(Format::Xlsx, 500, &book);
     let (out, book) = (folder.path().to_str().unwrap(), book.to_str().unwrap());
     let profile = format!("-env:UserInstallation=file://{out}/profile");
-    let arguments = [profile.as_str(), "--headless", "--convert-to", "csv", "--outdir", out, book];
+    // Commas, quotes, UTF-8, from the first line on.
+    let csv = "csv:Text - txt - csv (StarCalc):44,34,76,1";
+    let arguments = [profile.as_str(), "--headless", "--convert-to", csv, "--outdir", out, book];
     let Some(_) = run("soffice", &arguments) else { return };
     let table = fs::read_to_string(folder.path().join("report.csv")).unwrap();
     assert!(table.contains("Van 3"), "{table}");

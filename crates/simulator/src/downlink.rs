@@ -76,8 +76,8 @@ pub struct Downlink {
     state: Arc<Mutex<State>>,
 }
 
-/// An answer; none if the connection is closed instead.
-type Reply = Option<(u16, String, String)>;
+/// Status, further header lines and body of an answer.
+type Answer = (u16, String, String);
 
 impl Downlink {
     /// A provider that accepts this key, or this password of any user.
@@ -141,7 +141,7 @@ impl Downlink {
         }
     }
 
-    fn answer(&self, path: &str, key: Option<&str>, body: &[u8]) -> Reply {
+    fn answer(&self, path: &str, key: Option<&str>, body: &[u8]) -> Option<Answer> {
         let mut state = self.state();
         state.requests += 1;
         let fault = state.faults.pop_front();
@@ -170,7 +170,7 @@ impl Downlink {
     }
 
     /// The refusal of a message with a code of the interface.
-    fn refusal(&self, code: u32) -> (u16, String, String) {
+    fn refusal(&self, code: u32) -> Answer {
         match self.interface {
             Interface::Garmin => {
                 let body = json!({"Code": code, "Description": format!("Simulated error {code}"), "Message": "",
@@ -181,12 +181,7 @@ impl Downlink {
         }
     }
 
-    fn garmin(
-        &self,
-        path: &str,
-        key: Option<&str>,
-        body: &[u8],
-    ) -> Result<(Taken, (u16, String, String)), (u16, String, String)> {
+    fn garmin(&self, path: &str, key: Option<&str>, body: &[u8]) -> Result<(Taken, Answer), Answer> {
         let refuse = |status: u16| Err((status, String::new(), String::new()));
         match key {
             None => return refuse(401),
@@ -219,7 +214,7 @@ impl Downlink {
         Ok((Taken { imei, text: Some(text), sender }, count()))
     }
 
-    fn rockblock(&self, body: &[u8]) -> Result<(Taken, (u16, String, String)), (u16, String, String)> {
+    fn rockblock(&self, body: &[u8]) -> Result<(Taken, Answer), Answer> {
         let body = String::from_utf8_lossy(body);
         let field = |name: &str| {
             let found =

@@ -125,6 +125,8 @@ migrations! {
     49 "conversations" "0049_conversations.sql";
     50 "saved_reports" "0050_saved_reports.sql";
     51 "maintenance" "0051_maintenance.sql";
+    52 "shared_trips" "0052_shared_trips.sql";
+    53 "drivers" "0053_drivers.sql";
 }
 
 impl Migration {

@@ -1,10 +1,10 @@
 //! Values as statements take them and rows give them, the same on both engines.
 
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
-    EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MaintenancePlanId, MaintenanceRecordId, MessageId,
-    NoticeId, NotificationId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId,
-    UserId, WebhookId,
+    AccountId, AlertId, AssignmentId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId,
+    DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MaintenancePlanId,
+    MaintenanceRecordId, MessageId, NoticeId, NotificationId, PushSubscriptionId, RuleId, SavedReportId,
+    SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -118,6 +118,8 @@ from! {
     SavedReportId, value => Self::Int(value.as_i64());
     MaintenancePlanId, value => Self::Int(value.as_i64());
     MaintenanceRecordId, value => Self::Int(value.as_i64());
+    DriverId, value => Self::Int(value.as_i64());
+    AssignmentId, value => Self::Int(value.as_i64());
 }
 
 impl<const N: usize> From<[u8; N]> for Value {

@@ -5,10 +5,12 @@ import common from './en/common.json'
 import developer from './en/developer.json'
 import device from './en/device.json'
 import devices from './en/devices.json'
+import drivers from './en/drivers.json'
 import form from './en/form.json'
 import geofences from './en/geofences.json'
 import groups from './en/groups.json'
 import history from './en/history.json'
+import maintenance from './en/maintenance.json'
 import map from './en/map.json'
 import notifications from './en/notifications.json'
 import operator from './en/operator.json'
@@ -29,10 +31,12 @@ export default {
   developer,
   device,
   devices,
+  drivers,
   form,
   geofences,
   groups,
   history,
+  maintenance,
   map,
   notifications,
   operator,

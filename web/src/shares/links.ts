@@ -23,18 +23,20 @@ export interface Wanted {
   from: number | null
   until: number
   showAccount: boolean
+  showTrips: boolean
 }
 
 export const untilAfter = (hours: number, now: number): number => now + hours * hourMs
 
-export function createLink({ deviceId, groupId, name, from, until, showAccount }: Wanted): Promise<Share> {
+export function createLink({ deviceId, groupId, name, from, until, showAccount, showTrips }: Wanted): Promise<Share> {
   const body = {
     deviceId,
     groupId,
     name: name.trim() || undefined,
     from: from === null ? undefined : new Date(from).toISOString(),
     until: new Date(until).toISOString(),
-    showAccount
+    showAccount,
+    showTrips
   }
   return ok(api.POST('/api/shares', { body }))
 }

@@ -6,7 +6,7 @@ import { channelIcon, isOff, isTelephone, offeredChannels } from '$lib/notificat
 import { messagesOf } from '../i18n/messages'
 
 const telegram = { channel: 'telegram' as const, title: 'Telegram', addressExample: '-1001234567890' }
-const facts = { email: true, sms: false, others: [telegram] }
+const facts = { email: true, sms: false, push: true, others: [telegram] }
 
 test('what the server is set up for is offered, and what is in use', () => {
   expect(offeredChannels(null, 'email')).toEqual(['email', 'sms'])

@@ -36,7 +36,13 @@ const every: Condition[] = [
   { type: 'ignition', on: true },
   { type: 'harshBraking', perSecond: 12 },
   { type: 'harshAcceleration', perSecond: 11.5 },
-  { type: 'sos' }
+  { type: 'sos' },
+  { type: 'tripDistance', above: 200 },
+  { type: 'tripDuration', seconds: 14400 },
+  { type: 'tripOutsideHours' },
+  { type: 'tripPurpose', purpose: 'private' },
+  { type: 'tripNoDriver' },
+  { type: 'drivingTime', seconds: 16200, breakSeconds: 2700 }
 ]
 
 test('every kind of condition is there', () => {

@@ -48,7 +48,7 @@ pub(crate) async fn demo(common: &Common, options: Demo) -> Result<ExitCode> {
     let clock = Arc::new(SystemClock);
     let mut service = Service::open(config, clock.clone()).await?;
     // Replaces the senders, so that nothing leaves this machine.
-    service.send_by(Senders { channels: demo_channels(), centre: None });
+    service.send_by(Senders { channels: demo_channels(), centre: None, push: None });
     let owner = service
         .first_owner()
         .await?

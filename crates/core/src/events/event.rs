@@ -9,6 +9,7 @@ use crate::alerts::alert::StoredAlert;
 use crate::devices::command::Command;
 use crate::devices::conversation::ConversationMessage;
 use crate::devices::device::Device;
+use crate::drivers::Driver;
 use crate::groups::group::Group;
 use crate::id::{AccountId, DeviceId, GroupId, WebhookId};
 use crate::locations::location::StoredLocation;
@@ -109,6 +110,12 @@ event_kinds! {
     GroupUpdated = "group.updated", Group;
     /// A group was deleted.
     GroupDeleted = "group.deleted", Group;
+    /// A driver was created.
+    DriverCreated = "driver.created", Driver;
+    /// A driver was updated, or an assignment of the driver was created, updated or deleted.
+    DriverUpdated = "driver.updated", Driver;
+    /// A driver was deleted.
+    DriverDeleted = "driver.deleted", Driver;
     /// A user was created.
     UserCreated = "user.created", User;
     /// A user was updated.
@@ -168,6 +175,8 @@ pub enum Subject {
     Group,
     /// A user, read from the store with the event.
     User,
+    /// A driver, read from the store with the event.
+    Driver,
     /// The account; events have only its ID.
     Account,
     /// A webhook; events have only its ID.
@@ -248,6 +257,8 @@ pub enum EventObject {
     User(Box<User>),
     /// A trip of a device.
     Trip(Box<StoredSegment>),
+    /// A driver of the account.
+    Driver(Box<Driver>),
 }
 
 /// Which events of the scope to read. An empty set means all.

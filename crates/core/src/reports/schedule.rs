@@ -148,7 +148,7 @@ pub struct Occurrence {
 
 impl ReportSchedule {
     /// The occurrence of a date; `None` if there is none, or if the zone skipped the date. A local time that is skipped
-    /// is replaced by the one so much later, and one that comes twice is the first of both.
+    /// moves forward by the length of the skip, and one that comes twice is the first of both.
     fn on(&self, date: Date) -> Option<Occurrence> {
         let day = day_on(date, &self.time_zone);
         if !self.recurrence.falls_on(date) || day.starts >= day.ends {
@@ -236,7 +236,7 @@ mod tests {
             ("Africa/Cairo", "2026-04-22T12:00:00Z", "2026-04-29T12:00:00Z", 7),
             ("America/Havana", "2026-10-29T12:00:00Z", "2026-11-05T12:00:00Z", 7),
             // 30 December was skipped.
-            ("Pacific/Apia", "2011-12-27T22:00:00Z", "2012-01-03T22:00:00Z", 7),
+            ("Pacific/Apia", "2011-12-27T20:00:00Z", "2012-01-03T20:00:00Z", 7),
         ] {
             for time in ["00:00", "00:30", "02:00", "02:30", "12:00", "23:59"] {
                 let daily = schedule(Recurrence::Daily, time, zone);

@@ -152,6 +152,23 @@ impl Schedule {
         (today && minute >= self.from) || (began_yesterday && minute < self.to)
     }
 
+    /// The first instant from `from` to `until`, without the latter, that the schedule does not contain.
+    pub fn first_outside(&self, from: Timestamp, until: Timestamp, zone: &Zone) -> Option<Timestamp> {
+        let mut at = from;
+        while at < until && self.contains(at, zone) {
+            // Hours last a day at most, so their end is today, tomorrow or the day after.
+            let own = self.time_zone.as_ref().unwrap_or(zone).as_jiff();
+            let today = own.to_datetime(at.to_jiff()).date();
+            at = (0..=2_i64).find_map(|days| {
+                let midnight = today.checked_add(jiff::Span::new().days(days)).ok()?.at(0, 0, 0, 0);
+                let end = midnight.checked_add(jiff::Span::new().minutes(i64::from(self.to.0))).ok()?;
+                let end = Timestamp::from_jiff(own.to_timestamp(end).ok()?);
+                (end > at).then_some(end)
+            })?;
+        }
+        (at < until).then_some(at)
+    }
+
     /// The first instant from this one on that the schedule contains; `None` if it has no days.
     pub fn next(&self, instant: Timestamp, zone: &Zone) -> Option<Timestamp> {
         if self.contains(instant, zone) {
@@ -220,6 +237,26 @@ mod tests {
         check(&[], "08:00", "18:00", "2026-05-01T12:00:00Z", None);
         // The clock goes from 02:00 to 03:00 on 2026-03-29, a Sunday.
         check(&[Sunday], "02:00", "18:00", "2026-03-29T00:30:00Z", Some("2026-03-29T01:00:00Z"));
+    }
+
+    #[test]
+    fn the_end_of_hours_is_found() {
+        use Weekday::{Friday, Saturday};
+        let check = |days: &[Weekday], from: &str, to: &str, at: &str, expect: Option<&str>| {
+            let (from, to) = (from.parse().unwrap(), to.parse().unwrap());
+            let schedule = Schedule { weekdays: days.to_vec(), from, to, time_zone: None };
+            let zone: Zone = "Europe/Madrid".parse().unwrap();
+            let at: Timestamp = at.parse().unwrap();
+            let found = schedule.first_outside(at, at.plus_seconds(36 * 3_600), &zone);
+            assert_eq!(found, expect.map(|text| text.parse().unwrap()), "{schedule:?} {at}");
+        };
+        // 2026-05-01 is a Friday; Madrid is two hours ahead of UTC in May.
+        check(&[Friday], "08:00", "18:00", "2026-05-01T05:00:00Z", Some("2026-05-01T05:00:00Z"));
+        check(&[Friday], "08:00", "18:00", "2026-05-01T06:00:00Z", Some("2026-05-01T16:00:00Z"));
+        check(&[Friday], "22:00", "06:00", "2026-05-01T21:00:00Z", Some("2026-05-02T04:00:00Z"));
+        check(&[Friday], "22:00", "06:00", "2026-05-02T03:00:00Z", Some("2026-05-02T04:00:00Z"));
+        check(&[Friday, Saturday], "00:00", "24:00", "2026-05-01T03:00:00Z", None);
+        check(&[Friday], "00:00", "24:00", "2026-05-01T03:00:00Z", Some("2026-05-01T22:00:00Z"));
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct NewShare {
     /// Whether its page names the account.
     #[serde(default)]
     pub show_account: bool,
+    /// Whether its page shows the trips since its beginning.
+    #[serde(default)]
+    pub show_trips: bool,
     /// The random part of the URL, with 192 bits.
     pub secret: String,
 }

@@ -13,6 +13,7 @@ mod conversations;
 mod credentials;
 mod device_files;
 mod devices;
+mod drivers;
 mod emergencies;
 mod gateway_health;
 mod groups;
@@ -43,6 +44,7 @@ pub use conversations::Conversations;
 pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
+pub use drivers::{Assignments, Drivers};
 pub use emergencies::Emergencies;
 pub use gateway_health::GatewayHealth;
 pub use groups::Groups;
@@ -70,8 +72,8 @@ pub use rule_engine::{
 pub use rules::{Geofences, Rules};
 pub use shares::{SharedView, Shares, ViewReport};
 pub use timeline::{
-    DerivedTimeline, DeviceTotals, PendingTimeline, RemovedTrip, TimelineMarks, TimelinePage, TimelineRound,
-    Timelines, TimelinesSaved, TripFilter, TripOrder,
+    DerivedTimeline, DeviceTotals, DriverKey, DriverTotals, PendingTimeline, RemovedTrip, TimelineMarks,
+    TimelinePage, TimelineRound, Timelines, TimelinesSaved, TripFilter, TripOrder,
 };
 pub use users::Users;
 pub use webhooks::{WebhookWork, Webhooks};
@@ -97,7 +99,7 @@ macro_rules! store {
 }
 
 store! {
-    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans
+    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans Drivers Assignments
 }
 
 /// Health checks and housekeeping of a store.

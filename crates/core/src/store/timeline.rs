@@ -1,12 +1,14 @@
 //! Methods of the store for timelines: deriving them in rounds that follow the location log, reading segments, and
 //! setting their labels.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 
 use super::Result;
 use super::rule_engine::{AccountLease, CatchUp};
 use crate::access::actor::{Actor, Scope};
-use crate::id::{AccountId, DeviceId, EditId, GroupId, SegmentId};
+use crate::id::{AccountId, DeviceId, DriverId, EditId, GroupId, SegmentId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::locations::location::TimeRange;
 use crate::revision::Revision;
@@ -117,6 +119,28 @@ pub struct DeviceTotals {
     pub totals: Totals,
 }
 
+/// Whom a trip counts for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum DriverKey {
+    /// A driver of the account.
+    Known(DriverId),
+    /// A name that a user wrote, or that of a deleted driver.
+    Named(String),
+    /// Nobody is known to have driven.
+    Unknown,
+}
+
+/// The totals of the trips of a driver in an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverTotals {
+    /// The driver.
+    pub driver: DriverKey,
+    /// Which of the intervals, from 0.
+    pub interval: usize,
+    /// The sums over trips; stops and gaps count for nobody.
+    pub totals: Totals,
+}
+
 /// A trip that no longer exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemovedTrip {
@@ -149,6 +173,8 @@ pub struct TripFilter {
     pub updated_since: Option<Timestamp>,
     /// Only trips with this purpose.
     pub purpose: Option<String>,
+    /// Only trips of this driver. As a filter, [`DriverKey::Named`] also finds drivers of the account by their name.
+    pub driver: Option<DriverKey>,
     /// Only trips of at least this many metres.
     pub least_distance_m: Option<u64>,
 }
@@ -222,6 +248,23 @@ pub trait Timelines: Send + Sync {
         devices: Vec<DeviceId>,
         limits: Vec<Timestamp>,
     ) -> Result<Vec<DeviceTotals>>;
+
+    /// Adds up the trips of the visible ones among these devices by driver, between each two neighbouring limits. Sorted by
+    /// driver and interval.
+    async fn sum_driver_trips(
+        &self,
+        scope: Scope,
+        devices: Vec<DeviceId>,
+        limits: Vec<Timestamp>,
+    ) -> Result<Vec<DriverTotals>>;
+
+    /// The present names of drivers of the account, for totals of trips that the caller may see.
+    async fn driver_names(&self, account: AccountId, ids: Vec<DriverId>)
+    -> Result<HashMap<DriverId, String>>;
+
+    /// Finds the drivers of at most `limit` segments again that a change of a driver, a tag or an assignment concerns.
+    /// Returns whether there are more, or `None` if there were none.
+    async fn resolve_drivers(&self, account: AccountId, limit: u32) -> Result<Option<bool>>;
 
     /// Lists up to `limit` removed trips of visible devices in the order of their removal, after a number of a change.
     /// Of the filter, only device, group, period and time of the change apply.

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::Segment;
-use crate::id::{AccountId, DeviceId, SegmentId};
+use crate::drivers::SegmentDriver;
+use crate::id::{AccountId, DeviceId, DriverId, SegmentId};
 use crate::revision::Revision;
 use crate::time::Timestamp;
 
@@ -22,6 +23,8 @@ pub struct StoredSegment {
     pub is_open: bool,
     /// Set by users.
     pub labels: SegmentLabels,
+    /// Who drove, as [`DriverLookup`](crate::drivers::DriverLookup) decides it.
+    pub driver: Option<SegmentDriver>,
     /// Counts the changes of the labels; later derivations do not change it.
     pub revision: Revision,
     /// When anything of the segment last changed.
@@ -41,6 +44,9 @@ pub struct SegmentLabels {
     pub note: Option<String>,
     /// Name of the driver; at most [`SegmentLabels::NAME_MAX`] characters. Takes precedence over the driver tag.
     pub driver: Option<String>,
+    /// The driver that a user chose. Only together with `driver`, which has the name.
+    #[serde(default)]
+    pub driver_id: Option<DriverId>,
 }
 
 impl SegmentLabels {
@@ -60,7 +66,7 @@ impl SegmentLabels {
             ("name", self.name != old.name),
             ("purpose", self.purpose != old.purpose),
             ("note", self.note != old.note),
-            ("driver", self.driver != old.driver),
+            ("driver", (&self.driver, self.driver_id) != (&old.driver, old.driver_id)),
         ];
         members.into_iter().filter_map(|(member, differs)| differs.then_some(member)).collect()
     }

@@ -315,11 +315,11 @@ impl VisitWalk {
         self.is_done = time >= self.to && self.is_decided();
     }
 
-    /// Whether later points do not matter to the period.
+    /// Whether later points do not matter to the period: each visit goes on after it, or the device was seen outside only
+    /// after it.
     fn is_decided(&self) -> bool {
-        self.inside
-            .values()
-            .all(|stay| stay.last_inside >= self.to || stay.left.is_some_and(|left| left >= self.to))
+        let is_later = |at: Timestamp| at > self.to;
+        self.inside.values().all(|stay| is_later(stay.last_inside) || stay.left.is_some_and(is_later))
     }
 
     /// Adds the part of an ended visit that falls into the period.

@@ -15,11 +15,11 @@ const KEY: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlaWAVJfNWC4XfnRx9
 
 /// The options that each feed reads.
 const TABLE: &[(&str, &str)] = &[
-    ("garmin", "token model devices payload format template"),
+    ("garmin", "token sendUrl sendKey sender model devices payload format template"),
     ("garmin-history", "url apiKey imeis user password"),
     ("garmin-mapshare", "mapShare password url"),
     ("cloudloop", "model devices payload format template"),
-    ("rockblock", "key speedUnit model devices payload format template"),
+    ("rockblock", "key speedUnit sendUrl sendUser sendPassword model devices payload format template"),
     ("globalstar", "model devices payload format template"),
     ("spot", "user password"),
     ("spot-feed", "feedId password url"),
@@ -46,6 +46,11 @@ fn values() -> Vec<(&'static str, Json, Json, &'static str)> {
         ("user", json!("u"), json!(5), ""),
         ("password", json!("p"), json!(""), ""),
         ("token", json!("t"), json!("a\nb"), ""),
+        ("sendUrl", json!("https://example.org"), json!(5), ""),
+        ("sendKey", json!("k"), json!("a\nb"), ""),
+        ("sender", json!("ops@example.org"), json!("nobody"), ""),
+        ("sendUser", json!("u"), json!(5), ""),
+        ("sendPassword", json!("p"), json!(""), ""),
         ("url", json!("https://example.org/x"), json!(["https://example.org"]), ""),
         ("apiKey", json!("k"), json!({}), ""),
         ("imeis", json!(["300434000000001"]), json!(["300434000000001", 5]), "/1"),

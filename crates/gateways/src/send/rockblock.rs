@@ -1,5 +1,7 @@
 //! `RockBLOCK` MT: up to 270 bytes to a modem, which fetches them with its next session.
 
+use std::fmt::Write as _;
+
 use perigee_core::devices::conversation::TextKind;
 
 use super::{Downlink, Outgoing, ProviderCall, Verdict, quoted};
@@ -28,8 +30,8 @@ fn ready(options: &Options) -> Result<(), &'static str> {
 
 fn call(outgoing: &Outgoing<'_>) -> ProviderCall {
     let text = |name| outgoing.options.text(name).map(str::trim).unwrap_or_default();
-    let data: String = match outgoing.kind {
-        TextKind::Text => outgoing.text.bytes().map(|byte| format!("{byte:02x}")).collect(),
+    let data = match outgoing.kind {
+        TextKind::Text => hex(outgoing.text),
         TextKind::LocationRequest => String::new(),
     };
     let body = form_urlencoded::Serializer::new(String::new())
@@ -44,6 +46,14 @@ fn call(outgoing: &Outgoing<'_>) -> ProviderCall {
         headers: vec![("content-type", "application/x-www-form-urlencoded".to_owned())],
         body: body.into_bytes(),
     }
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
+        // Writing to a `String` never fails.
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 fn read(status: u16, body: &[u8]) -> Verdict {

@@ -233,6 +233,7 @@ mod tests {
             text: "See the file.".to_owned(),
             html: None,
             mail_link: None,
+            push: None,
             attachment: Some(Attachment {
                 name: "viajes\r\nBcc: all@example.com.csv".to_owned(),
                 media_type: "text/csv".to_owned(),

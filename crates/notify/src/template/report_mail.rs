@@ -6,7 +6,7 @@ use perigee_core::time::Timestamp;
 
 use super::composer::SERVICE;
 use super::consent::{add_footer, shown_name};
-use super::words::supported_language;
+use super::words::{fill, words};
 use crate::plain::excerpt;
 
 /// Characters of the name of the report that are shown.
@@ -14,13 +14,11 @@ const SHOWN: usize = 100;
 const KILOBYTE: u64 = 1_024;
 
 pub(super) fn message(content: &Content, notice: &ReportNotice) -> Composed {
-    let is_spanish = supported_language(content.preferences.language.as_str()) == "es";
     let name = excerpt(&notice.name, SHOWN);
-    let subject = match content.is_stranger {
-        true => format!("{SERVICE} {name} ({})", notice.date),
-        false => format!("{name} ({})", notice.date),
-    };
-    let mut text = body(content, notice, &name, is_spanish);
+    // E-mail to people who did not ask for it shows whose it is.
+    let prefix = if content.is_stranger { format!("{SERVICE} ") } else { String::new() };
+    let subject = format!("{prefix}{name} ({})", notice.date);
+    let mut text = body(content, notice, &name);
     add_footer(content, &mut text, None);
     let message = Message {
         id: content.id,
@@ -31,11 +29,12 @@ pub(super) fn message(content: &Content, notice: &ReportNotice) -> Composed {
         html: None,
         mail_link: content.mail_link.clone(),
         attachment: None,
+        push: None,
     };
     Composed { message, segments: 0 }
 }
 
-fn body(content: &Content, notice: &ReportNotice, name: &str, is_spanish: bool) -> String {
+fn body(content: &Content, notice: &ReportNotice, name: &str) -> String {
     let local = |at: Timestamp| {
         let local = notice.time_zone.as_jiff().to_datetime(at.to_jiff());
         local.strftime("%Y-%m-%d %H:%M").to_string()
@@ -44,27 +43,14 @@ fn body(content: &Content, notice: &ReportNotice, name: &str, is_spanish: bool) 
     let (account, rows, file) = (shown_name(content), notice.rows, &notice.file.name);
     let size = size_text(notice.size);
     let link = format!("{}/reports/{}", content.base_url, notice.report);
-    if is_spanish {
-        let attached = match notice.attached {
-            true => format!("Archivo adjunto: {file} ({size})"),
-            false => format!(
-                "El archivo ({size}) es demasiado grande para adjuntarlo. Ábralo en la página del informe."
-            ),
-        };
-        format!(
-            "{name}\n\nCuenta: {account}\nPeriodo: de {from} a {to} ({zone})\nFilas: {rows}\n\n{attached}\n\n\
-             Página del informe (requiere iniciar sesión): {link}\n"
-        )
-    } else {
-        let attached = match notice.attached {
-            true => format!("Attached file: {file} ({size})"),
-            false => format!("The file ({size}) is too large to attach. Open it on the page of the report."),
-        };
-        format!(
-            "{name}\n\nAccount: {account}\nPeriod: {from} to {to} ({zone})\nRows: {rows}\n\n{attached}\n\n\
-             Page of the report (requires signing in): {link}\n"
-        )
-    }
+    let words = words(content.preferences.language.as_str());
+    let texts = &words.report;
+    let label = words.label.get("account").map_or("", String::as_str);
+    let period = fill(&texts.period, &[("from", &from), ("to", &to), ("zone", zone)]);
+    let file_text = if notice.attached { &texts.attached } else { &texts.too_large };
+    let file_text = fill(file_text, &[("file", file), ("size", &size)]);
+    let (row_label, page) = (&texts.rows, &texts.page);
+    format!("{name}\n\n{label}: {account}\n{period}\n{row_label}: {rows}\n\n{file_text}\n\n{page}: {link}\n")
 }
 
 fn size_text(bytes: u64) -> String {

@@ -23,6 +23,8 @@ pub(super) struct Words {
     pub(super) test: TestWords,
     /// A message about an SOS of a device that is not registered or has expired.
     pub(super) sos: SosWords,
+    /// The mail with a scheduled report.
+    pub(super) report: ReportWords,
 }
 
 /// How times and numbers are written.
@@ -63,6 +65,18 @@ pub(super) struct TestWords {
     /// Of the test that a user sends to their own browser.
     pub(super) browser_subject: String,
     pub(super) browser_text: String,
+}
+
+/// The mail with a scheduled report. `period` has the placeholders `{from}`, `{to}` and `{zone}`; `attached` and
+/// `too_large` have `{file}` and `{size}`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReportWords {
+    pub(super) period: String,
+    pub(super) rows: String,
+    pub(super) attached: String,
+    pub(super) too_large: String,
+    pub(super) page: String,
 }
 
 /// A message about an SOS of a device that is not registered or has expired. The subjects have the placeholder
@@ -171,7 +185,8 @@ mod tests {
         Temperature2LessThan FuelJumpDown FuelJumpUp FuelLessThan FuelJumpDown2 FuelJumpUp2 FuelLessThan2 FutureDate \
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
-        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue";
+        HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue TripDistance TripTime \
+        TripOutsideHours TripPurpose TripNoDriver DrivingTime";
 
     /// The names of the placeholders of a text, in alphabetical order.
     fn placeholders(text: &str) -> Vec<&str> {
@@ -181,8 +196,8 @@ mod tests {
         names
     }
 
-    fn fixed_texts(words: &Words) -> [&str; 16] {
-        let Words { mail, test, sos, .. } = words;
+    fn fixed_texts(words: &Words) -> [&str; 23] {
+        let Words { mail, test, sos, report, .. } = words;
         [
             &mail.footer,
             &mail.confirm_subject,
@@ -193,6 +208,8 @@ mod tests {
             &mail.reset_text,
             &test.subject,
             &test.text,
+            &test.browser_subject,
+            &test.browser_text,
             &sos.unknown_device,
             &sos.expired_device,
             &sos.identifier,
@@ -200,6 +217,11 @@ mod tests {
             &sos.time,
             &sos.no_position,
             &sos.no_alert,
+            &report.period,
+            &report.rows,
+            &report.attached,
+            &report.too_large,
+            &report.page,
         ]
         .map(String::as_str)
     }

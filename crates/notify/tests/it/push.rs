@@ -24,7 +24,7 @@ async fn an_alert_has_everything_that_a_notification_shows() {
         payload(&sos, &[]).await,
         json!({ "web_push": 8030, "notification": {
             "title": "SOS: Sea Otter <7>",
-            "body": "14:00 1 May\n1 NM E of Barcelona, Spain, 41.38506,2.17340",
+            "body": "1 May 14:00\nBarcelona, Spain, 41.38506,2.17340",
             "lang": "en",
             "navigate": url,
             "app_badge": "1",
@@ -37,8 +37,8 @@ async fn an_alert_has_everything_that_a_notification_shows() {
                 "alert": id,
                 "severity": "critical",
                 "device": "Sea Otter <7>",
-                "place": "1 NM E of Barcelona, Spain",
-                "time": "2026-05-01T12:00:04.000Z",
+                "place": "Barcelona, Spain",
+                "time": "2026-05-01T12:00:04Z",
                 "url": url,
                 "acknowledge": {
                     "url": link,

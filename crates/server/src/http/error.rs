@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue};
 use perigee_core::devices::command::CommandState;
 use perigee_core::devices::conversation::TextState;
-use perigee_core::error::{Cause, Kind, StoreError, Unique};
+use perigee_core::error::{Cause, Kind, Overlap, StoreError, Unique};
 
 use super::error_code::ErrorCode;
 use super::json::{PatchProblem, Pointer, Problem};
@@ -248,6 +248,15 @@ fn too_many(kind: Kind, most: u32) -> String {
     }
 }
 
+fn assigned(other: &Overlap) -> String {
+    let Overlap { assignment, driver_name, from, to } = other;
+    let until = to.map_or_else(|| "without an end".to_owned(), |to| format!("until {to}"));
+    format!(
+        "The device is assigned to \"{driver_name}\" from {from} {until} ({assignment}). Choose another time, or end that \
+         assignment first."
+    )
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
@@ -333,6 +342,13 @@ impl From<StoreError> for ApiError {
                 pointer: Pointer::root(),
                 detail: format!("The account has no {kind} with the ID {id}. Check the ID."),
             }]),
+            StoreError::TagTaken { tag, driver_name } => Self::new(
+                ErrorCode::TagTaken,
+                format!(
+                    "The driver \"{driver_name}\" has the key tag {tag}. Remove it from that driver first."
+                ),
+            ),
+            StoreError::Assigned(other) => Self::new(ErrorCode::DriverAssigned, assigned(&other)),
             StoreError::IdempotencyMismatch => Self::new(
                 ErrorCode::IdempotencyMismatch,
                 "This Idempotency-Key was used with another body. Use a new key for a new request.",

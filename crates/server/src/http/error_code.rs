@@ -81,6 +81,10 @@ codes! {
     LicenseExhausted = "license-exhausted", CONFLICT, "No licence is free";
     /// Another device of the account has this identifier.
     IdentifierTaken = "identifier-taken", CONFLICT, "The identifier is taken";
+    /// Another driver has this key tag.
+    TagTaken = "tag-taken", CONFLICT, "The key tag is taken";
+    /// The device is assigned to a driver at that time.
+    DriverAssigned = "driver-assigned", CONFLICT, "The device has another driver at that time";
     /// Another user has this e-mail address.
     EmailTaken = "email-taken", CONFLICT, "The e-mail address is taken";
     /// The device has expired and accepts no data.

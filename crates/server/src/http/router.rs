@@ -23,7 +23,7 @@ use crate::http::routes::{
     access::session_totp, access::token, access::user_links, access::users, accounts::account,
     accounts::operator, accounts::usage, alerts, alerts::alert_page, alerts::alert_recipients, console,
     devices, devices::commands, devices::conversation, devices::device_files, devices::device_photo,
-    devices::tracker_models, devices::watch_list, documents, events, gateways, gateways::decode,
+    devices::tracker_models, devices::watch_list, documents, drivers, events, gateways, gateways::decode,
     gateways::device_claims, gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages,
     groups, locations, locations::geofences, locations::places, maintenance, metrics, notifications,
     notifications::alert_routing, notifications::contact_groups, notifications::mail,
@@ -90,6 +90,24 @@ fn timeline_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(timeline::edits::split_segment))
         .routes(routes!(timeline::edits::merge_segments))
+        .routes(routes!(drivers::list_drivers, drivers::create_driver))
+        .routes(routes!(
+            drivers::get_driver,
+            drivers::replace_driver,
+            drivers::update_driver,
+            drivers::delete_driver
+        ))
+        .routes(routes!(
+            drivers::assignments::list_driver_assignments,
+            drivers::assignments::create_assignment
+        ))
+        .routes(routes!(drivers::assignments::list_device_assignments))
+        .routes(routes!(
+            drivers::assignments::get_assignment,
+            drivers::assignments::replace_assignment,
+            drivers::assignments::update_assignment,
+            drivers::assignments::delete_assignment
+        ))
         .routes(routes!(timeline::edits::list_timeline_edits))
         .routes(routes!(timeline::edits::get_timeline_edit, timeline::edits::delete_timeline_edit))
         .routes(routes!(

@@ -507,12 +507,20 @@ fn unidentified(peer: SocketAddr, decoded: &Decoded) -> Option<String> {
     Some(format!(" {}: {reason}", peer.ip()).chars().take(100).collect())
 }
 
-/// The frames of a datagram: the whole datagram, unless it can only be decoded as frames of a stream.
+/// The frames of a datagram: the whole datagram if it can be decoded, or else what it is as a part of a stream. Some
+/// decoders do not notice further frames behind the first, so a datagram of several frames is always divided.
 pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<'_>) -> Vec<Vec<u8>> {
-    let whole = || vec![datagram.to_vec()];
-    if (protocol.decoder)().decode(datagram, context).error.is_none() {
-        return whole();
+    let is_sound = |frame: &[u8]| (protocol.decoder)().decode(frame, context).error.is_none();
+    let is_whole = is_sound(datagram);
+    match split(protocol, datagram) {
+        Some(frames) if !is_whole => frames,
+        Some(frames) if frames.len() > 1 && frames.first().is_some_and(|first| is_sound(first)) => frames,
+        _ => vec![datagram.to_vec()],
     }
+}
+
+/// The frames of a stream; `None` if there are other bytes between or behind them.
+fn split(protocol: &Protocol, datagram: &[u8]) -> Option<Vec<Vec<u8>>> {
     let (mut framer, mut found, mut rest) = ((protocol.framer)(), Vec::new(), datagram);
     while !rest.is_empty() {
         match framer.step(rest) {
@@ -521,14 +529,13 @@ pub(super) fn frames_of(protocol: &Protocol, datagram: &[u8], context: &Context<
                 rest = rest.get(consumed.max(1)..).unwrap_or_default();
             }
             perigee_gateways::Step::Skip(count) => {
-                let blank = rest.iter().take(count.max(1)).all(u8::is_ascii_whitespace);
-                if !blank {
-                    return whole();
+                if !rest.iter().take(count.max(1)).all(u8::is_ascii_whitespace) {
+                    return None;
                 }
                 rest = rest.get(count.max(1)..).unwrap_or_default();
             }
-            perigee_gateways::Step::Wait => return whole(),
+            perigee_gateways::Step::Wait => return None,
         }
     }
-    if found.is_empty() { whole() } else { found }
+    (!found.is_empty()).then_some(found)
 }

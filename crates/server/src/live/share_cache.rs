@@ -74,6 +74,8 @@ pub struct PageKey {
     pub now: Timestamp,
     /// Language and units of `place`; none without places.
     pub place: Option<Reader>,
+    /// Whether trips are shown, if the link allows it.
+    pub trips: bool,
 }
 
 impl PageKey {
@@ -87,6 +89,7 @@ impl PageKey {
         let age = other.now.as_millis() - self.now.as_millis();
         self.trail == other.trail
             && self.place == other.place
+            && self.trips == other.trips
             && self.is_fresh(other.now)
             && (devices >= LARGE_PAGE_DEVICES || (self.end == other.end && age == 0))
     }

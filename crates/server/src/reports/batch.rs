@@ -8,6 +8,7 @@ use perigee_core::id::{DeviceId, GroupId};
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::maintenance::MaintenanceStatus;
 use perigee_core::notifications::notification::MessageCounts;
+use perigee_core::store::DriverKey;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Segment, StoredSegment, Totals, clip};
 use perigee_reports::{
@@ -22,6 +23,8 @@ use super::visits::MeasuredVisit;
 pub(super) struct NamedTotals {
     pub(super) device: Option<(DeviceId, Arc<str>)>,
     pub(super) group: Option<(GroupId, Arc<str>)>,
+    /// The driver, with an empty name for nobody; `None` unless the totals are those of drivers.
+    pub(super) driver: Option<(DriverKey, Arc<str>)>,
     pub(super) interval: usize,
     pub(super) totals: Totals,
 }
@@ -117,6 +120,13 @@ fn totals_row(totals: &NamedTotals, plan: &Plan) -> Option<Row> {
     let row = TotalsRow {
         device: totals.device.as_ref().map(|(id, name)| (*id, name.as_ref())),
         group: totals.group.as_ref().map(|(id, name)| (*id, name.as_ref())),
+        driver: totals.driver.as_ref().map(|(key, name)| {
+            let id = match key {
+                DriverKey::Known(id) => Some(*id),
+                DriverKey::Named(_) | DriverKey::Unknown => None,
+            };
+            (id, name.as_ref())
+        }),
         from,
         to,
         totals: &totals.totals,

@@ -4,6 +4,7 @@
 
 mod batch;
 mod devices;
+mod drivers;
 mod plan;
 mod report;
 mod source;
@@ -11,6 +12,7 @@ mod visits;
 mod wanted;
 
 pub use devices::{DevicePages, ReportDevice};
+pub use drivers::{DriverSums, add_drivers, driver_names};
 pub use plan::{Plan, Selection};
 pub use report::{Report, ReportError, ReportParts};
 pub use source::sum_by_group;

@@ -17,6 +17,7 @@ use perigee_reports::{Grouping, RowsOf};
 
 use super::batch::{Batch, NamedTotals};
 use super::devices::{DevicePages, ReportDevice};
+use super::drivers::{DriverSums, add_drivers, driver_names};
 use super::plan::{Plan, Selection};
 
 /// Segments of a batch.
@@ -40,6 +41,7 @@ pub(super) struct Source {
     /// The names of users who acknowledged alerts.
     users: HashMap<UserId, Option<Arc<str>>>,
     by_group: GroupTotals,
+    by_driver: DriverSums,
     is_done: bool,
 }
 
@@ -55,6 +57,7 @@ impl Source {
             after: None,
             users: HashMap::new(),
             by_group: GroupTotals::new(),
+            by_driver: DriverSums::new(),
             is_done: false,
         }
     }
@@ -222,11 +225,22 @@ impl Source {
         let devices = self.pages.next(self.store.as_ref()).await?;
         if devices.is_empty() {
             self.is_done = true;
+            if self.plan.grouping == Grouping::Driver {
+                let by_driver = std::mem::take(&mut self.by_driver);
+                let named = named_drivers(self.store.as_ref(), self.plan.scope, by_driver).await?;
+                return Ok(Batch::Totals(named));
+            }
             let by_group = std::mem::take(&mut self.by_group);
             return Ok(Batch::Totals(named(self.store.as_ref(), self.plan.scope, by_group).await?));
         }
         let ids = devices.iter().map(|device| device.id).collect();
-        let sums = self.store.sum_segments(self.plan.scope, ids, self.plan.limits.clone()).await?;
+        let limits = self.plan.limits.clone();
+        if self.plan.grouping == Grouping::Driver {
+            let sums = self.store.sum_driver_trips(self.plan.scope, ids, limits).await?;
+            add_drivers(&mut self.by_driver, sums);
+            return Ok(Batch::Totals(Vec::new()));
+        }
+        let sums = self.store.sum_segments(self.plan.scope, ids, limits).await?;
         if self.plan.grouping != Grouping::Device {
             sum_by_group(&mut self.by_group, self.plan.grouping, self.plan.scope, &devices, &sums);
             return Ok(Batch::Totals(Vec::new()));
@@ -234,7 +248,7 @@ impl Source {
         let names: HashMap<_, _> = devices.into_iter().map(|device| (device.id, device.name)).collect();
         let batch = sums.into_iter().filter_map(|DeviceTotals { device, interval, totals }| {
             let device = Some((device, names.get(&device)?.clone()));
-            Some(NamedTotals { device, group: None, interval, totals })
+            Some(NamedTotals { device, group: None, driver: None, interval, totals })
         });
         Ok(Batch::Totals(batch.collect()))
     }
@@ -280,7 +294,16 @@ async fn named(store: &dyn Store, scope: Scope, totals: GroupTotals) -> Result<V
             Some(id) => Some((id, names.get(&id)?.clone())),
             None => None,
         };
-        Some(NamedTotals { device: None, group, interval, totals })
+        Some(NamedTotals { device: None, group, driver: None, interval, totals })
+    });
+    Ok(rows.collect())
+}
+
+async fn named_drivers(store: &dyn Store, scope: Scope, totals: DriverSums) -> Result<Vec<NamedTotals>> {
+    let names = driver_names(store, scope, &totals).await?;
+    let rows = totals.into_iter().map(|((driver, interval), totals)| {
+        let name = names.of(&driver).unwrap_or_default();
+        NamedTotals { device: None, group: None, driver: Some((driver, name)), interval, totals }
     });
     Ok(rows.collect())
 }

@@ -29,11 +29,11 @@ pub struct Senders {
     /// The SMPP session, when SMS go through one.
     pub centre: Option<MessageCentre>,
     /// What the sender to browsers needs, which reads them from the store; `None` if it is switched off.
-    push: Option<PushParts>,
+    pub push: Option<PushParts>,
 }
 
 /// The sender to browsers without the store.
-struct PushParts {
+pub struct PushParts {
     client: Client,
     check_url: UrlCheck,
 }

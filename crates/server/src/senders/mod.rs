@@ -5,6 +5,6 @@ mod channel_sender;
 mod push_targets;
 mod template_cache;
 
-pub use build::{MessageCentre, Senders};
+pub use build::{MessageCentre, PushParts, Senders};
 pub use channel_sender::{ChannelSender, ChannelSenders};
 pub use template_cache::TemplateCache;

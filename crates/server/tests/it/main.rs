@@ -9,6 +9,7 @@ mod api;
 mod clock_steps;
 mod console;
 mod devices;
+mod drivers;
 mod events;
 mod gateways;
 mod groups;

@@ -117,7 +117,7 @@ async fn what_is_left_agrees_with_totals_and_reports(engine: Engine) {
     assert!((due["distanceLeft"].as_f64().unwrap() - (100.0 - distance)).abs() < 0.001, "{due}");
     assert!((due["odometer"].as_f64().unwrap() - (120_500.5 + distance)).abs() < 0.001, "{due}");
     assert_eq!((&due["state"], &due["by"]), (&json!("due"), &json!("distance")));
-    let report = json!({"kind": "maintenance", "columns": ["device", "maintenance", "status", "distanceSince", "distanceLeft"]});
+    let report = json!({"kind": "maintenance", "language": "en", "columns": ["device", "maintenance", "status", "distanceSince", "distanceLeft"]});
     let report = world.app.send(&world.owner, "POST /api/reports/run", &report).await.expect(200);
     let row = &report["rows"][0];
     assert_eq!((&row["device"], &row["maintenance"]), (&json!("Van 1"), &json!("Oil change")));
@@ -167,7 +167,7 @@ async fn a_due_plan_raises_an_alert_and_is_done(engine: Engine) {
     world.engine.run_to_end().await;
     world.examine().await;
     assert_eq!(world.alerts().await.len(), 2);
-    let events = world.app.get(&world.owner, "/api/events?cursor=0&limit=1000").await;
+    let events = world.app.get(&world.owner, "/api/events?cursor=start&limit=1000").await;
     let types: Vec<&str> = events["events"]
         .as_array()
         .unwrap()

@@ -6,7 +6,7 @@ use perigee_core::devices::device::{Device, DeviceSettings};
 use perigee_core::groups::group::{Group, GroupSettings};
 use perigee_core::locations::location::{Latitude, Location, Longitude, Milli, Readings};
 use perigee_core::store::{Devices as _, Groups as _, Locations as _};
-use perigee_server::background::save_usage;
+use perigee_server::background::{TimelineEngine, save_usage};
 use serde_json::{Value, json};
 
 use crate::support::people::Traits;
@@ -25,6 +25,7 @@ on_both_engines!(
     where_devices_were_before_is_not_shown,
     the_account_is_named_unless_it_shall_not_be,
     many_viewers_get_one_answer,
+    trips_are_shown_if_the_link_allows_it,
 );
 
 async fn device(app: &TestApp, tenant: &Tenant, name: &str) -> Device {
@@ -376,4 +377,45 @@ async fn a_page_stays_up_to_date(engine: Engine) {
     assert_eq!(listed["shares"][0]["views"], 1, "asking again is no opening");
     let wrong = app.call(&format!("{}?trail=yesterday", opening(&made))).send().await;
     wrong.expect_error(400, "invalid-parameter");
+}
+
+async fn trips_are_shown_if_the_link_allows_it(engine: Engine) {
+    let app = TestApp::new(engine).await;
+    let owner = app.tenant("acme", 10).await.owner;
+    let van = app.device(&owner, &json!({ "name": "Van" })).await;
+    let now = app.app.clock.now();
+    // It stands for ten minutes, drives for 20 and stands for half an hour.
+    let one = |minute: i32| {
+        let north = 40.0 + f64::from((minute - 10).clamp(0, 20)) * 0.009;
+        let at = now.plus_seconds(60 * i64::from(minute - 60)).to_string();
+        json!({ "dateTime": at, "latitude": north, "longitude": -8.0 })
+    };
+    let track: Vec<Value> = (0..60).map(one).collect();
+    app.send(&owner, &format!("POST /api/devices/{van}/locations"), &json!(track)).await.expect(201);
+    TimelineEngine::new(app.app.clone()).run_to_end().await;
+    for shows in [true, false] {
+        // Five minutes after the trip has begun.
+        let (from, until) = (now.plus_seconds(-45 * 60).to_string(), now.plus_seconds(86_400).to_string());
+        let body = json!({ "deviceId": van, "from": from, "until": until, "showTrips": shows });
+        let link = app.send(&owner, "POST /api/shares", &body).await.expect(201);
+        assert_eq!(link["showTrips"], shows);
+        let secret = link["url"].as_str().and_then(|url| url.rsplit('/').next()).expect("a URL").to_owned();
+        let open = async |query: &str| {
+            let seen = app.call(&format!("GET /api/shared/{secret}{query}")).send().await.expect(200);
+            seen["devices"][0].get("trips").cloned()
+        };
+        assert_eq!(open("").await, None);
+        let trips = open("?trips=true").await;
+        if !shows {
+            assert_eq!(trips, None);
+            continue;
+        }
+        let trips = trips.expect("the link shows them");
+        assert_eq!(trips.as_array().map(Vec::len), Some(1), "{trips}");
+        // It is cut where the link begins, and has no position.
+        assert_eq!(trips[0]["from"], json!(from));
+        let distance = trips[0]["distance"].as_f64().expect("a number");
+        assert!((13.0..17.0).contains(&distance), "{trips}");
+        assert_eq!(trips[0].as_object().map(serde_json::Map::len), Some(4), "{trips}");
+    }
 }

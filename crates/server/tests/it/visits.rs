@@ -10,7 +10,7 @@ on_both_engines!(
     visits_are_cut_to_the_period_and_add_up,
     late_locations_change_visits,
     visits_are_reported,
-    a_day_of_one_second_is_read_in_pages,
+    many_visits_are_answered_in_pages,
     bad_questions_for_visits_are_refused,
 );
 
@@ -144,7 +144,8 @@ async fn visits_are_reported(engine: Engine) {
     assert_eq!((&totals[0]["id"], &totals[0]["duration"]), (&json!(yard), &json!(7_200)));
     for format in ["csv", "xlsx", "pdf", "ndjson"] {
         let path = format!("POST /api/reports/run?format={format}");
-        world.app.send(&world.owner, &path, &body).await.expect(200);
+        let answer = world.app.send(&world.owner, &path, &body).await;
+        assert_eq!(answer.status, 200, "{format}");
     }
     let mut unknown = body.clone();
     unknown["geofences"] = json!(["geo_00000000000g1"]);
@@ -156,23 +157,44 @@ async fn visits_are_reported(engine: Engine) {
     refused.expect_error(400, "invalid-body");
 }
 
-async fn a_day_of_one_second_is_read_in_pages(engine: Engine) {
+async fn many_visits_are_answered_in_pages(engine: Engine) {
     let world = world(engine).await;
-    world.yard().await;
-    // Every four minutes in and out: more visits than a page has.
-    for hour in 0..20 {
-        let location = |second: u32| {
-            let km = if second / 120 % 2 == 0 { 0.0 } else { 5.0 };
-            json!({
-                "dateTime": format!("2025-12-31T{hour:02}:{:02}:{:02}Z", second / 60, second % 60),
-                "latitude": 42.0 + km / 111.195, "longitude": -8.0, "speed": 50,
-            })
-        };
-        let locations: Vec<Value> = (0..3_600).step_by(10).map(location).collect();
-        world.send(&locations).await;
+    let yard = world.yard().await;
+    // In and out each minute, for a week.
+    let one = |minute: u32| {
+        json!({
+            "dateTime": format!("2025-12-{}T{:02}:{:02}:00Z", 20 + minute / 1_440, minute / 60 % 24, minute % 60),
+            "latitude": if minute % 2 == 0 { 42.0 } else { 42.05 }, "longitude": -8.0,
+        })
+    };
+    let locations: Vec<Value> = (0..10_400).map(one).collect();
+    for part in locations.chunks(5_200) {
+        world.send(part).await;
     }
-    let visits = world.visits(DAY).await;
-    assert_eq!(visits.len(), 20 * 15);
+    let count = |visits: &[Value]| visits.iter().filter(|visit| visit["entry"].is_string()).count();
+    let (mut from, mut entries, mut pages) = ("2025-12-20T00:00:00Z".to_owned(), 0, 0);
+    loop {
+        let path = format!("/api/devices/{}/visits?from={from}&to=2026-01-01T00:00:00Z", world.van);
+        let page = world.app.get(&world.owner, &path).await;
+        entries += count(page["visits"].as_array().unwrap());
+        pages += 1;
+        match page["nextFrom"].as_str() {
+            Some(next) => next.clone_into(&mut from),
+            None => break,
+        }
+    }
+    assert_eq!((entries, pages), (5_200, 3));
+    let (mut cursor, mut entries) = (String::new(), 0);
+    loop {
+        let path = format!("/api/geofences/{yard}/visits?from=2025-12-20&to=2026-01-01T00:00:00Z{cursor}");
+        let page = world.app.get(&world.owner, &path).await;
+        entries += count(page["visits"].as_array().unwrap());
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(entries, 5_200);
 }
 
 async fn bad_questions_for_visits_are_refused(engine: Engine) {

@@ -10,6 +10,7 @@ pub(crate) mod checksum;
 pub(crate) mod clock;
 pub(crate) mod column;
 pub(crate) mod devices;
+mod drivers;
 pub(crate) mod events;
 pub(crate) mod fill_checksums;
 mod gateways;

@@ -15,7 +15,7 @@ use crate::forward::forward;
 use crate::sql::{access::audit, accounts, column, idempotency, ids, locations, scope};
 use crate::{Row, Tx, params};
 
-const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, secret, views, last_viewed, \
+const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, show_trips, secret, views, last_viewed, \
                        created_by, creation";
 
 fn from_row(row: &Row) -> Result<Share> {
@@ -30,6 +30,7 @@ fn from_row(row: &Row) -> Result<Share> {
             from: row.timestamp("starts")?,
             until: row.timestamp("ends")?,
             show_account: row.bool("show_account")?,
+            show_trips: row.bool("show_trips")?,
             secret: row.text("secret")?,
         },
         views: row.int("views")?,
@@ -75,8 +76,8 @@ async fn create(
     let id = ids::fresh_id(tx, "share", account).await?;
     let sql = format!(
         "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation, \
-             show_account) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING {COLUMNS}"
+             show_account, show_trips) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING {COLUMNS}"
     );
     let by = actor.origin.user;
     let values = params![
@@ -90,7 +91,8 @@ async fn create(
         new.secret,
         by,
         tx.now(),
-        new.show_account
+        new.show_account,
+        new.show_trips
     ];
     let share = from_row(&tx.query_one(&sql, values).await?)?;
     let sql = "INSERT INTO share_directory (secret, account_id, ends) VALUES (?1, ?2, ?3)";

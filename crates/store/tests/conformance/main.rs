@@ -10,6 +10,7 @@ mod clock_ahead;
 mod commits;
 mod damage;
 mod devices;
+mod drivers;
 mod fixture;
 mod flips;
 mod gateways;
@@ -25,6 +26,7 @@ mod sample;
 mod shares;
 mod timeline_edits;
 mod timelines;
+mod trip_rules;
 mod webhooks;
 
 /// Makes a test of each case on each engine. A case is `pub(crate) async fn case(on: Fixture)` in its area's module,
@@ -481,6 +483,18 @@ conformance! {
         alerts_are_raised_once_in_a_cycle,
         a_date_comes_without_locations,
         what_is_done_begins_the_next_cycle,
+    }
+    drivers {
+        drivers_are_kept_found_and_deleted,
+        assignments_of_a_device_do_not_overlap,
+        who_drove_does_not_depend_on_what_came_first,
+        changes_of_drivers_are_followed,
+        trips_are_added_up_by_driver,
+    }
+    trip_rules {
+        each_trip_raises_one_alert_in_any_order,
+        labels_and_drivers_decide_later,
+        trips_from_before_a_rule_raise_nothing,
     }
     timeline_edits {
         edits_survive_late_locations_and_restarts,

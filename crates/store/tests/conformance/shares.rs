@@ -19,6 +19,7 @@ fn link(on: &Fixture, target: ShareTarget, secret: &str) -> NewShare {
         from: on.now().plus_seconds(10),
         until: on.now().plus_seconds(20),
         show_account: true,
+        show_trips: false,
         secret: secret.into(),
     }
 }

@@ -179,7 +179,7 @@ async fn alerts_of_other_devices_are_stored_while_a_node_hangs_with_locations() 
     let (held, other) = (nodes.device(&actor).await, nodes.device(&actor).await);
     let frozen = freeze(&nodes, &actor, held).await;
     let waiting = tokio::spawn({
-        let (node, alerts) = (node.clone(), vec![alert(nodes.now())]);
+        let (node, actor, alerts) = (node.clone(), actor.clone(), vec![alert(nodes.now())]);
         async move { node.store_alerts(&actor, held, alerts).await }
     });
     let stored = node.store_alerts(&actor, other, vec![alert(nodes.now())]).await.unwrap();

@@ -139,8 +139,9 @@ export class HistoryView {
   }
 
   /** Replaces the labels of a segment by those of an API response. */
-  label({ id, name, purpose, note, driver }: Segment): void {
-    this.segments = this.segments.map((one) => (one.id === id ? { ...one, name, purpose, note, driver } : one))
+  label({ id, name, purpose, note, driver, driverId, driverName, driverSource }: Segment): void {
+    const labels = { name, purpose, note, driver, driverId, driverName, driverSource }
+    this.segments = this.segments.map((one) => (one.id === id ? { ...one, ...labels } : one))
   }
 
   /** Cancels loading and keeps what has arrived. */

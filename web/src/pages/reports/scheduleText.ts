@@ -13,6 +13,15 @@ export function scheduleText(schedule: Schemas['ReportSchedule']): string {
   return monthDay === 'last' ? t('reports.say.lastDay', at) : t('reports.say.monthly', { ...at, day: monthDay ?? '1' })
 }
 
+const pausedKeys = {
+  off: 'reports.paused.off',
+  ownerDeleted: 'reports.paused.ownerDeleted',
+  ownerInactive: 'reports.paused.ownerInactive'
+} as const
+
+/** Why a schedule mails nothing at present. */
+export const pausedText = (why: string): string => t(pausedKeys[why as keyof typeof pausedKeys] ?? pausedKeys.off)
+
 /** How a run ended, and why if it failed. */
 export function runText(run: Schemas['ReportRun']): string {
   const said = { time: dateTime(run.scheduledAt), error: run.error ?? '', count: run.recipients }

@@ -4,7 +4,7 @@ import { fromField } from '$lib/ui/time/range'
 
 export const periods = ['today', 'yesterday', 'thisWeek', 'lastWeek', 'thisMonth', 'lastMonth'] as const
 export const intervals = ['day', 'week', 'month', 'period'] as const
-export const groupings = ['device', 'group', 'account'] as const
+export const groupings = ['device', 'group', 'driver', 'account'] as const
 export const unitSystems = ['metric', 'imperial', 'nautical'] as const
 
 export interface Wanted {

@@ -25,6 +25,9 @@ export type Part =
   | 'withinSeconds'
   | 'tank'
   | 'perSecond'
+  | 'over'
+  | 'purpose'
+  | 'breakSeconds'
 
 interface Kind {
   parts: Part[]
@@ -55,6 +58,8 @@ export interface ConditionForm {
   withinSeconds: number
   tank: number
   perSecond: number | null
+  purpose: string
+  breakSeconds: number
 }
 
 const measure = (quantity: Quantity, usual: Partial<ConditionForm>): Kind => ({
@@ -86,7 +91,18 @@ export const kinds: Record<string, Kind> = {
   rpm: measure('rpm', { compare: 'above', limit: 4000 }),
   mileage: measure('distance', { compare: 'reached', limit: 10_000 }),
   sensorTime: { parts: ['number', 'seconds'], quantity: 'plain', usual: { number: 1, seconds: 3600 } },
-  attribute: { parts: ['name', 'compare', 'clear'], quantity: 'plain', usual: { compare: 'equals' } }
+  attribute: { parts: ['name', 'compare', 'clear'], quantity: 'plain', usual: { compare: 'equals' } },
+  tripDistance: { parts: ['over'], quantity: 'distance', usual: { limit: 200 }, alone: true },
+  tripDuration: { parts: ['seconds'], quantity: 'plain', usual: { seconds: 14_400 }, alone: true },
+  tripOutsideHours: { parts: [], quantity: 'plain', usual: {}, alone: true },
+  tripPurpose: { parts: ['purpose'], quantity: 'plain', usual: { purpose: 'private' }, alone: true },
+  tripNoDriver: { parts: [], quantity: 'plain', usual: {}, alone: true },
+  drivingTime: {
+    parts: ['seconds', 'breakSeconds'],
+    quantity: 'plain',
+    usual: { seconds: 16_200, breakSeconds: 2700 },
+    alone: true
+  }
 }
 
 export const kindOf = (type: string): Kind => kinds[type] ?? { parts: [], quantity: 'plain', usual: {} }
@@ -115,7 +131,9 @@ const empty: Omit<ConditionForm, 'key' | 'type'> = {
   by: null,
   withinSeconds: 600,
   tank: 1,
-  perSecond: null
+  perSecond: null,
+  purpose: '',
+  breakSeconds: 900
 }
 
 let keys = 0
@@ -166,6 +184,8 @@ export function conditionForm(condition: Condition, units: UnitSystem): Conditio
   form.withinSeconds = condition.withinSeconds ?? form.withinSeconds
   form.tank = condition.tank ?? 1
   form.perSecond = shown(condition.perSecond, 'rate') ?? form.perSecond
+  form.purpose = condition.purpose ?? form.purpose
+  form.breakSeconds = condition.breakSeconds ?? form.breakSeconds
   return form
 }
 
@@ -217,6 +237,9 @@ export function conditionBody(form: ConditionForm, units: UnitSystem): Condition
     else if (part === 'seconds') body.seconds = form.seconds
     else if (part === 'withinSeconds') body.withinSeconds = form.withinSeconds
     else if (part === 'tank') body.tank = form.tank
+    else if (part === 'over') body.above = sent(form.limit, quantity)
+    else if (part === 'purpose') body.purpose = form.purpose.trim()
+    else if (part === 'breakSeconds') body.breakSeconds = form.breakSeconds
   }
   return body
 }

@@ -78,6 +78,19 @@ export function describeCondition(words: DescribeContext, condition: Condition):
     case 'harshBraking':
     case 'harshAcceleration':
       return say(`rules.say.${type}`, { rate: amount(words, 'speed', condition.perSecond ?? 12) })
+    case 'tripDistance':
+      return say('rules.say.tripDistance', { distance: amount(words, 'distance', condition.above) })
+    case 'tripDuration':
+      return say('rules.say.tripDuration', { time: duration(condition.seconds ?? 0) })
+    case 'tripPurpose':
+      return say('rules.say.tripPurpose', { purpose: condition.purpose ?? '' })
+    case 'drivingTime':
+      return say('rules.say.drivingTime', {
+        time: duration(condition.seconds ?? 0),
+        rest: duration(condition.breakSeconds ?? 900)
+      })
+    case 'tripOutsideHours':
+    case 'tripNoDriver':
     case 'late':
     case 'offline':
     case 'sos':

@@ -7,13 +7,19 @@ import { addTrails, trailSince, type SharedDevice } from './trails'
 export type State = 'loading' | 'live' | 'unreachable' | End
 type View = Schemas['SharedView']
 
+export type SharedTrip = Schemas['SharedTrip']
+
 const reloadMs = 5_000
+const tripsMs = 60_000
 const longestWaitMs = 60_000
 
 export class SharedWatch {
   state: State = $state('loading')
   view: View | null = $state.raw(null)
   devices: SharedDevice[] = $state.raw([])
+  /** The trips of each device, if the link shows them. */
+  trips: ReadonlyMap<string, SharedTrip[]> = $state.raw(new Map())
+  #tripsAt = 0
   #timer = 0
   #wait = reloadMs
   #isClosed = false
@@ -51,6 +57,10 @@ export class SharedWatch {
       if (this.#isClosed) return
       this.view = view
       this.devices = addTrails(this.devices, view.devices)
+      if (view.devices.some(({ trips }) => trips)) {
+        this.trips = new Map(view.devices.map(({ key, trips }) => [key, trips ?? []]))
+        this.#tripsAt = Date.now()
+      }
       this.#wait = reloadMs
       this.state = 'live'
     } catch (error) {
@@ -68,6 +78,8 @@ export class SharedWatch {
     const query = new URLSearchParams({ trail: trailSince(this.devices), place: 'true', language, units })
     // Only the first request counts as an opening of the link.
     if (this.view) query.set('again', 'true')
+    // Trips change slowly, and are read each minute.
+    if (Date.now() - this.#tripsAt >= tripsMs) query.set('trips', 'true')
     return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
   }
 

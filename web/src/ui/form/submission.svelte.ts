@@ -4,7 +4,12 @@ import { t } from '$lib/i18n/index.svelte'
 import { reason } from '$lib/ui/feedback/toast.svelte'
 
 /** Error codes that belong to one field although the answer has no pointer. */
-const fieldOfCode: Partial<Record<ErrorCode, string>> = { 'email-taken': 'email', 'identifier-taken': 'identifier' }
+const fieldOfCode: Partial<Record<ErrorCode, string>> = {
+  'email-taken': 'email',
+  'identifier-taken': 'identifier',
+  'tag-taken': 'tags',
+  'driver-assigned': 'from'
+}
 
 type Path<T> = {
   [K in keyof T & string]:

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Quantity;
+use super::{Quantity, TripCondition};
 use crate::devices::device::DeviceStatus;
 use crate::id::GeofenceId;
 use crate::locations::location::Attribute;
@@ -85,6 +85,8 @@ pub enum Condition {
     },
     /// Somebody pressed the SOS button.
     Sos,
+    /// A trip of the timeline meets a condition. All conditions of its rule must be about trips.
+    Trip(TripCondition),
 }
 
 /// A limit with hysteresis.
@@ -215,6 +217,12 @@ impl Condition {
             Self::Ignition { on: false } => "IgnitionOff",
             Self::Harsh { jolt, .. } => jolt.name(),
             Self::Sos => "SOSButton",
+            Self::Trip(TripCondition::Distance { .. }) => "TripDistance",
+            Self::Trip(TripCondition::Duration { .. }) => "TripTime",
+            Self::Trip(TripCondition::OutsideHours) => "TripOutsideHours",
+            Self::Trip(TripCondition::Purpose { .. }) => "TripPurpose",
+            Self::Trip(TripCondition::NoDriver) => "TripNoDriver",
+            Self::Trip(TripCondition::Driving { .. }) => "DrivingTime",
         };
         name.to_owned()
     }

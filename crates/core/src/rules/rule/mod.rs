@@ -19,6 +19,7 @@ mod snapshot_serde;
 #[cfg(test)]
 mod tests;
 mod trail;
+mod trip;
 
 pub use carried::carried_alerts;
 pub use condition::{Condition, Crossing, FenceChange, HarshManoeuvre, Level, Silence, Tank};
@@ -33,3 +34,4 @@ pub use settings::{Rule, RuleSettings, RuleTarget};
 pub use trail::{
     Checkpoint, Evaluation, LOOK_BACK_MS, RuleEpisodes, Snapshot, Start, Trail, prunable_checkpoints,
 };
+pub use trip::{DRIVING_CONTEXT_MS, Trip, TripCondition};

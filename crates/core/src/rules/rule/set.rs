@@ -17,7 +17,7 @@ pub struct RuleSet {
     fences: Arc<RuleFences>,
     /// Rules for all devices.
     of_all: Vec<usize>,
-    /// Rules for all devices that are evaluated on locations: those in `of_all` that are not about silence.
+    /// Rules for all devices that are evaluated on locations: those in `of_all` that are not about silence or trips.
     of_all_on_locations: Vec<usize>,
     of_devices: HashMap<DeviceId, Vec<usize>>,
     of_groups: HashMap<GroupId, Vec<usize>>,
@@ -36,7 +36,7 @@ impl RuleSet {
             let target = &rule.settings.target;
             if target.all {
                 set.of_all.push(index);
-                if !rule.settings.watches_silence() {
+                if rule.settings.is_on_locations() {
                     set.of_all_on_locations.push(index);
                 }
                 continue;
@@ -78,7 +78,7 @@ impl RuleSet {
         indexes.into_iter().filter_map(|index| self.rules.get(index).cloned()).collect()
     }
 
-    /// Like [`RuleSet::rules_of`], but without the rules about silence, which are not evaluated on locations.
+    /// Like [`RuleSet::rules_of`], but without the rules about silence and trips, which are not evaluated on locations.
     pub fn location_rules_of(&self, device: DeviceId, groups: &[GroupId]) -> Vec<Arc<Rule>> {
         let is_targeted = self.of_devices.contains_key(&device)
             || groups.iter().any(|group| self.of_groups.contains_key(group));
@@ -88,7 +88,7 @@ impl RuleSet {
             return all.filter_map(|index| self.rules.get(*index).cloned()).collect();
         }
         let mut rules = self.rules_of(device, groups);
-        rules.retain(|rule| !rule.settings.watches_silence());
+        rules.retain(|rule| rule.settings.is_on_locations());
         rules
     }
 

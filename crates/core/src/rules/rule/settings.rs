@@ -164,6 +164,11 @@ impl RuleSettings {
         self.silence().is_some()
     }
 
+    /// Whether it is evaluated on locations.
+    pub fn is_on_locations(&self) -> bool {
+        !self.watches_silence() && !self.watches_trips()
+    }
+
     /// The silence that makes it true, if it is a rule about silence.
     pub fn silence(&self) -> Option<Silence> {
         self.conditions.iter().find_map(|condition| match condition {

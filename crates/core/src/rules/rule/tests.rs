@@ -5,3 +5,4 @@ mod fences;
 mod order;
 mod start;
 mod support;
+mod trips;

@@ -21,6 +21,8 @@ const DEVICES: u32 = 500;
 /// Maximum number of marked devices of a slice, and number of locations after which it ends.
 const MARKED: u32 = 50;
 const LOCATIONS: usize = 50_000;
+/// Segments of a slice whose drivers are found again.
+const SEGMENTS: u32 = 2_000;
 
 impl TimelineEngine {
     pub(super) async fn round(&self, account: AccountId) -> Result<Outcome> {
@@ -40,8 +42,11 @@ impl TimelineEngine {
         };
         let Some(round) = self.mark(round, &part).await? else { return Ok(Outcome::Nothing) };
         let outcome = self.derive_marked(round).await?;
+        let resolved = store.resolve_drivers(account, SEGMENTS).await?;
         Ok(match outcome {
+            _ if resolved == Some(true) => Outcome::More,
             Outcome::Nothing | Outcome::Done if part.more => Outcome::More,
+            Outcome::Nothing if resolved.is_some() => Outcome::Done,
             Outcome::Nothing if part.count > 0 => Outcome::Done,
             outcome => outcome,
         })

@@ -35,6 +35,7 @@ use super::reply::Envelope;
         (name = "authentication", description = "Tokens, console sessions, passwords and the second factor."),
         (name = "devices", description = "Trackers and other devices that report locations, with their licences and limits."),
         (name = "locations", description = "Locations that devices reported: submit, read and delete them."),
+        (name = "drivers", description = "People who drive devices: their key tags and their assignments to devices."),
         (name = "trips", description = "Timelines of devices: trips, stops and gaps, derived from their locations."),
         (name = "reports", description = "Totals of timelines, and reports as tables and documents."),
         (name = "maintenance", description = "Maintenance plans of devices: what is due by distance, engine hours or date, and what was done."),

@@ -2,9 +2,10 @@
 //! Bodies get theirs from their [statements](crate::http::input).
 
 use perigee_core::id::{
-    AccountId, AlertId, AlertNoteId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId, DeviceId,
-    EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId, MessageId, NotificationId,
-    PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId, WebhookId,
+    AccountId, AlertId, AlertNoteId, AssignmentId, CommandId, ContactGroupId, ConversationMessageId,
+    DeliveryId, DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId,
+    MessageId, NotificationId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId,
+    WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -25,9 +26,10 @@ const POSITION: &str =
     r"-?(90|[1-8]?[0-9]([.][0-9]{1,7})?),-?(180|(1[0-7][0-9]|[1-9]?[0-9])([.][0-9]{1,7})?)";
 
 /// The parameters of paths, which mean the same in every path: name, description, example, and the prefix of IDs.
-const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
+const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 28] = [
     ("accountId", "ID of the account.", "acc_01jc2m8k4n5p5", Some(AccountId::PREFIX)),
     ("alertId", "ID of the alert.", "alr_01jc2m8k4n5p9", Some(AlertId::PREFIX)),
+    ("assignmentId", "ID of the assignment.", "asg_01jc2m8k4n5p6", Some(AssignmentId::PREFIX)),
     ("commandId", "ID of the command.", "cmd_01jc2m8k4n5p6", Some(CommandId::PREFIX)),
     ("contactGroupId", "ID of the contact group.", "ctg_01jc2m8k4n5p6", Some(ContactGroupId::PREFIX)),
     (
@@ -39,6 +41,7 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 23] = [
     ("deliveryId", "ID of the delivery.", "dlv_01jc2m8k4n5p6", Some(DeliveryId::PREFIX)),
     // The path also accepts the identifier of the hardware, so any text is allowed.
     ("deviceId", "ID or identifier of the device.", "dev_01jc2m8k4n5p7", None),
+    ("driverId", "ID of the driver.", "drv_01jc2m8k4n5p6", Some(DriverId::PREFIX)),
     ("editId", "ID of the edit.", "edt_01jc2m8k4n5p6", Some(EditId::PREFIX)),
     ("fileId", "ID of the file.", "fil_01jc2m8k4n5p6", Some(FileId::PREFIX)),
     ("gatewayId", "ID of the gateway.", "gtw_01jc2m8k4n5p6", Some(GatewayId::PREFIX)),

@@ -2,8 +2,8 @@
 
 use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{
-    AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, GatewayId, GroupId, MaintenancePlanId,
-    SegmentId, UserId, WebhookId,
+    AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, DriverId, GatewayId, GroupId,
+    MaintenancePlanId, SegmentId, UserId, WebhookId,
 };
 use serde_json::{Map, Value, json};
 
@@ -75,6 +75,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Device => (Some("Device"), DeviceId::PREFIX),
         Subject::Group => (Some("Group"), GroupId::PREFIX),
         Subject::User => (Some("User"), UserId::PREFIX),
+        Subject::Driver => (Some("Driver"), DriverId::PREFIX),
         Subject::Account => (None, AccountId::PREFIX),
         Subject::Webhook => (None, WebhookId::PREFIX),
         Subject::Gateway => (None, GatewayId::PREFIX),
@@ -84,7 +85,11 @@ fn data_schema(kind: EventKind) -> Value {
     let id_alone = only_id(prefix);
     let is_deleted = matches!(
         kind,
-        EventKind::DeviceDeleted | EventKind::GroupDeleted | EventKind::UserDeleted | EventKind::TripRemoved
+        EventKind::DeviceDeleted
+            | EventKind::GroupDeleted
+            | EventKind::DriverDeleted
+            | EventKind::UserDeleted
+            | EventKind::TripRemoved
     );
     let subject = match schema {
         Some(name) if !is_deleted => {
@@ -129,6 +134,13 @@ fn extra_members(kind: EventKind) -> Value {
             "deviceId": { "type": "string", "description": "ID of the device.", "example": "dev_01jc2m8k4n5p7" },
             "name": { "type": "string", "description": "Name of the maintenance plan.", "example": "Oil change" },
             "state": { "$ref": "#/components/schemas/MaintenanceState" },
+        }),
+        EventKind::DriverUpdated => json!({
+            "assignmentId": {
+                "type": "string",
+                "description": "ID of the assignment that was created, updated or deleted. Present only if it was one.",
+                "example": "asg_01jc2m8k4n5p6",
+            },
         }),
         EventKind::DeviceExpiring | EventKind::DeviceExpired | EventKind::DeviceReactivated => json!({
             "expires": { "type": ["string", "null"], "format": "date-time", "description": "Time at which the device expires or expired. Null if it does not expire.", "example": "2026-12-31T23:00:00Z" },

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
-use perigee_core::id::{DeviceId, GeofenceId, GroupId, SegmentId};
+use perigee_core::drivers::DriverTag;
+use perigee_core::id::{DeviceId, GeofenceId, GroupId, SegmentId, UserId};
 use perigee_core::text::{
     EMAIL_MAX, Email, Line, Lines, NAME_MAX, SHORT_MAX, TAG_KEY_MAX, TAG_VALUE_MAX, TAGS_MAX, Tags,
 };
@@ -85,6 +86,8 @@ plain! {
     GroupId => id(Self::PREFIX);
     GeofenceId => id(Self::PREFIX);
     SegmentId => id(Self::PREFIX);
+    UserId => id(Self::PREFIX);
+    DriverTag => text(1, SHORT_MAX, |text| text.pattern(Some(LINE)));
 }
 
 /// An id that a client may also give as a name or an identifier; empty for none. A text that is not an id is replaced

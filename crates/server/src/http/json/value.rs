@@ -6,9 +6,10 @@ use std::ops::RangeInclusive;
 use perigee_core::access::privilege::Privilege;
 use perigee_core::accounts::country::Country;
 use perigee_core::day::Date;
+use perigee_core::drivers::DriverTag;
 use perigee_core::id::{
-    AccountId, AlertId, AuditId, DeviceId, GeofenceId, GroupId, KeyId, RuleId, SegmentId, SessionId, ShareId,
-    UserId,
+    AccountId, AlertId, AuditId, DeviceId, DriverId, GeofenceId, GroupId, KeyId, RuleId, SegmentId,
+    SessionId, ShareId, UserId,
 };
 use perigee_core::rules::schedule::Weekday;
 use perigee_core::text::{TextError, check_length, check_lines, check_one_line};
@@ -134,6 +135,7 @@ texts! {
     Zone => "an IANA time zone such as \"Europe/Madrid\"; /api/users/timeZones lists them";
     Privilege => "one of owner, admin, devices.write, groups.write, users.write, locations.write, alerts.write, commands.send, rules.write, api";
     Weekday => "a day of the week such as \"monday\"";
+    DriverTag => "a key tag of at most 100 letters and digits, not only zeros and separators";
     Country => "a two-letter country code such as \"ES\" or an English country name; /api/users/countries lists them";
 }
 
@@ -164,6 +166,7 @@ ids! {
     RuleId => "a rule";
     GeofenceId => "a geofence";
     SegmentId => "a segment";
+    DriverId => "a driver";
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod alerts;
 pub mod console;
 pub mod devices;
 pub mod documents;
+pub mod drivers;
 pub mod events;
 pub mod gateways;
 pub mod groups;

@@ -45,8 +45,11 @@ impl Mailed {
     async fn new(engine: Engine) -> Self {
         let app = TestApp::with(engine, |config| config.email.host = "mail.example.com".into()).await;
         let sink = Arc::new(Sink::default());
-        let senders =
-            Senders { channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(), centre: None };
+        let senders = Senders {
+            channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(),
+            centre: None,
+            push: None,
+        };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
         let worker = Worker::new(&app.app, &channels, Channel::EMAIL);
         Self { app, sink, worker }

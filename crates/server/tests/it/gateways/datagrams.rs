@@ -88,7 +88,7 @@ async fn an_sos_above_the_rate_of_its_address_is_stored(engine: Engine) {
     stranger.send(&[login(IMEI, 2), sos(4)].concat()).await.unwrap();
     let mut answer = [0; 100];
     let count = timeout(PATIENCE, stranger.recv(&mut answer)).await.expect("an answer").unwrap();
-    assert_eq!(answer[..count], frame(0x01, &[], 2));
+    assert_eq!(answer[..count], frame(0x13, &[], 4), "only the SOS is acknowledged");
     tracker.socket.send(&location(5, 5)).await.unwrap();
     tracker.ask(&sos(6), &frame(0x13, &[], 6)).await;
     tracker.finish(1, 0, 3).await;

@@ -70,6 +70,10 @@ pub(super) enum Kind {
     SavedReport,
     /// A maintenance plan of a device.
     Maintenance,
+    /// A driver of the account.
+    Driver,
+    /// An assignment of a driver to a device.
+    Assignment,
 }
 
 impl Kind {
@@ -110,6 +114,10 @@ impl Row {
             // The plan may be one of another device than the body names.
             "PUT /api/maintenance/{maintenanceId}" => &["invalid-body"],
             // Nobody here has a second factor.
+            // The device is unknown.
+            "POST /api/drivers/{driverId}/assignments" | "PUT /api/driverAssignments/{assignmentId}" => {
+                &["invalid-body"]
+            }
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
             "POST /api/session/forgottenPassword" => &["rate-limited"],
             _ => &[],
@@ -233,6 +241,14 @@ fn labels() -> Value {
     json!({ "name": "Tour" })
 }
 
+fn nothing() -> Value {
+    json!({})
+}
+
+fn assignment() -> Value {
+    json!({ "deviceId": "Not a device", "from": "2026-01-01T00:00:00Z" })
+}
+
 fn instant() -> Value {
     json!({ "at": "2026-01-01T00:00:00Z" })
 }
@@ -268,9 +284,9 @@ fn frame() -> Value {
 
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
-    Alert, Command, ContactGroup, ConversationMessage, Device, Gateway, Geofence, Group, Maintenance, None,
-    Notification, PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share, Template,
-    TimelineEdit, User, Webhook,
+    Alert, Assignment, Command, ContactGroup, ConversationMessage, Device, Driver, Gateway, Geofence, Group,
+    Maintenance, None, Notification, PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share,
+    Template, TimelineEdit, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -415,6 +431,19 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /api/alerts/{alertId}/notes", With(Privilege::AlertsWrite), Alert, note),
     row("GET /api/devices/{deviceId}/alertRecipients", Read, Device, none),
     row("POST /api/devices/{deviceId}/alertRecipients/test", With(Privilege::DevicesWrite), Device, none),
+    row("GET /api/drivers", Whole, None, none),
+    row("POST /api/drivers", Wholly(Privilege::DevicesWrite), None, name),
+    row("GET /api/drivers/{driverId}", Read, Driver, none),
+    row("PUT /api/drivers/{driverId}", With(Privilege::DevicesWrite), Driver, name),
+    row("PATCH /api/drivers/{driverId}", With(Privilege::DevicesWrite), Driver, name),
+    row("DELETE /api/drivers/{driverId}", With(Privilege::DevicesWrite), Driver, none),
+    row("GET /api/drivers/{driverId}/assignments", Read, Driver, none),
+    row("POST /api/drivers/{driverId}/assignments", With(Privilege::DevicesWrite), Driver, assignment),
+    row("GET /api/devices/{deviceId}/driverAssignments", Whole, Device, none),
+    row("GET /api/driverAssignments/{assignmentId}", Read, Assignment, none),
+    row("PUT /api/driverAssignments/{assignmentId}", With(Privilege::DevicesWrite), Assignment, assignment),
+    row("PATCH /api/driverAssignments/{assignmentId}", With(Privilege::DevicesWrite), Assignment, nothing),
+    row("DELETE /api/driverAssignments/{assignmentId}", With(Privilege::DevicesWrite), Assignment, none),
     row("GET /api/contactGroups", Whole, None, none),
     row("POST /api/contactGroups", Admin, None, contacts),
     row("GET /api/contactGroups/{contactGroupId}", Read, ContactGroup, none),

@@ -11,14 +11,15 @@ use perigee_core::devices::command::{CommandFilter, CommandKind, CommandState, N
 use perigee_core::devices::conversation::{Carrier, NewOutgoing, TextKind, TextState};
 use perigee_core::devices::device::DeviceSettings;
 use perigee_core::devices::device_file::NewDeviceFile;
+use perigee_core::drivers::{AssignmentSettings, DriverSettings};
 use perigee_core::gateways::account_gateway::NewGateway;
 use perigee_core::gateways::gateway::{MessageFilter, NewMessage, Reporter};
 use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::groups::group::GroupSettings;
 use perigee_core::id::{
-    AlertId, AlertNoteId, DeliveryId, DeviceId, FileId, GeofenceId, GroupId, KeyId, RuleId, SessionId,
-    UserId, WebhookId,
+    AlertId, AlertNoteId, DeliveryId, DeviceId, DriverId, FileId, GeofenceId, GroupId, KeyId, RuleId,
+    SessionId, UserId, WebhookId,
 };
 use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Readings, TimeRange};
@@ -36,9 +37,9 @@ use perigee_core::reports::SavedReportSettings;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Commands, ContactGroups, Conversations, Credentials, DeviceFiles, Devices,
-    Geofences, Groups, Locations, MaintenancePlans, Notifications, PushSubscriptions, RawMessages, Routing,
-    Rules, SavedReports as _, Shares, Timelines, Webhooks,
+    AccountGateways, Alerts, Assignments, Commands, ContactGroups, Conversations, Credentials, DeviceFiles,
+    Devices, Drivers, Geofences, Groups, Locations, MaintenancePlans, Notifications, PushSubscriptions,
+    RawMessages, Routing, Rules, SavedReports as _, Shares, Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -117,9 +118,16 @@ impl Identity {
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
-            (Kind::User | Kind::Gateway | Kind::ContactGroup | Kind::Webhook | Kind::SavedReport, _) => {
-                !matches!(self, Self::GroupScoped | Self::DeviceScoped)
-            }
+            (
+                Kind::User
+                | Kind::Gateway
+                | Kind::ContactGroup
+                | Kind::Webhook
+                | Kind::SavedReport
+                | Kind::Driver
+                | Kind::Assignment,
+                _,
+            ) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
             (Kind::Group | Kind::Geofence, Object::Own) => self != Self::DeviceScoped,
             (_, Object::Own) => true,
             (_, Object::OtherGroup) => !matches!(self, Self::GroupScoped | Self::DeviceScoped),
@@ -164,9 +172,12 @@ impl Object {
     pub(super) fn of(kind: Kind) -> &'static [Self] {
         match kind {
             Kind::None => &[Self::Own],
-            Kind::Webhook | Kind::Gateway | Kind::ContactGroup | Kind::SavedReport => {
-                &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed]
-            }
+            Kind::Webhook
+            | Kind::Gateway
+            | Kind::ContactGroup
+            | Kind::SavedReport
+            | Kind::Driver
+            | Kind::Assignment => &[Self::Own, Self::OtherAccount, Self::Missing, Self::Malformed],
             Kind::Secret => &[Self::Own, Self::Missing, Self::Malformed],
             Kind::Template => &[Self::Own, Self::Malformed],
             _ => &[Self::Own, Self::OtherGroup, Self::OtherAccount, Self::Missing, Self::Malformed],
@@ -523,6 +534,8 @@ impl World {
             Kind::ContactGroup => make_contact_group(&self.app, tenant).await,
             Kind::PushSubscription => make_push_subscription(&self.app, tenant, tenant.owner.id).await,
             Kind::SavedReport => make_saved_report(&self.app, tenant).await,
+            Kind::Driver => make_driver(&self.app, tenant).await.to_string(),
+            Kind::Assignment => make_assignment(&self.app, tenant, self.device_of(object)).await,
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
             Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
             Kind::Maintenance => make_plan(&self.app, tenant, self.device_of(object)).await,
@@ -577,6 +590,8 @@ fn missing(kind: Kind) -> String {
         Kind::ContactGroup => perigee_core::id::ContactGroupId::from_i64(1).to_string(),
         Kind::PushSubscription => perigee_core::id::PushSubscriptionId::from_i64(1).to_string(),
         Kind::SavedReport => perigee_core::id::SavedReportId::from_i64(1).to_string(),
+        Kind::Driver => DriverId::from_i64(1).to_string(),
+        Kind::Assignment => perigee_core::id::AssignmentId::from_i64(1).to_string(),
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
         Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
@@ -662,16 +677,32 @@ async fn make_push_subscription(app: &TestApp, tenant: &Tenant, user: UserId) ->
 }
 
 async fn make_saved_report(app: &TestApp, tenant: &Tenant) -> String {
-    // One that is there already, or the account would soon have enough of them.
+    // One that is there already, or the account would soon have enough of them. Those of users are visible to their owners.
     let scope = Scope::for_operator(tenant.account.id);
-    let listed = app.store.list_saved_reports(scope, tenant.owner.id, PageRequest::first(1)).await;
-    if let Some(saved) = listed.unwrap().items.pop() {
+    let listed = app.store.list_saved_reports(scope, tenant.owner.id, PageRequest::first(200)).await;
+    if let Some(saved) = listed.unwrap().items.into_iter().find(|saved| saved.owner.is_none()) {
         return saved.id.to_string();
     }
     let report = serde_json::json!({ "kind": "trips", "period": "yesterday" });
     let settings = SavedReportSettings { name: "Trips".to_owned(), report, schedule: None };
     let actor = Actor::operator(tenant.account.id);
     app.store.create_saved_report(&actor, settings, None).await.unwrap().into_inner().id.to_string()
+}
+
+async fn make_driver(app: &TestApp, tenant: &Tenant) -> DriverId {
+    let settings = DriverSettings { name: "Ana".to_owned(), ..DriverSettings::default() };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_driver(&actor, settings, None).await.unwrap().into_inner().id
+}
+
+/// An assignment at a time at which the device has no other.
+async fn make_assignment(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let driver = make_driver(app, tenant).await;
+    let from = Timestamp::from_millis(i64::from(rand::random::<u32>()) * 1_000);
+    let settings = AssignmentSettings { device, from, to: Some(from.plus_millis(1)) };
+    let actor = Actor::operator(tenant.account.id);
+    let made = app.store.create_assignment(&actor, driver, settings, None).await.unwrap();
+    made.into_inner().id.to_string()
 }
 
 fn reporter(scope: Scope, device: DeviceId) -> Reporter {
@@ -835,6 +866,7 @@ async fn make_share(app: &TestApp, tenant: &Tenant, device: DeviceId) -> (String
         from: now,
         until: now.plus_seconds(3_600),
         show_account: true,
+        show_trips: false,
         secret: secret.clone(),
     };
     let actor = Actor::operator(tenant.account.id);

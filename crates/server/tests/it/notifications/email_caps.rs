@@ -48,8 +48,11 @@ impl Mailed {
         })
         .await;
         let sink = Arc::new(Sink::default());
-        let senders =
-            Senders { channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(), centre: None };
+        let senders = Senders {
+            channels: [(Channel::EMAIL, sink.clone() as Arc<dyn Sender>)].into(),
+            centre: None,
+            push: None,
+        };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
         let worker = Worker::new(&app.app, &channels, Channel::EMAIL);
         Self { app, sink, worker }

@@ -32,6 +32,7 @@ on_both_engines!(
     where_alerts_go_is_set_at_three_levels,
     alerts_are_listed_taken_note_of_and_ended,
     settings_switch_channels_off,
+    a_report_counts_messages,
 );
 
 /// Receives what is sent, and answers as configured.
@@ -340,4 +341,28 @@ async fn settings_switch_channels_off(engine: Engine) {
     let mut found = pointers(&refused);
     found.sort_unstable();
     assert_eq!(found, ["/smsDailySegments", "/smsPrefixes/0"]);
+}
+
+async fn a_report_counts_messages(engine: Engine) {
+    let on = Outside::new(engine).await;
+    let tenant = on.app.tenant("acme", 10).await;
+    let owner = tenant.owner.clone();
+    let device = on.app.device(&owner, &json!({ "name": "Gaviota" })).await;
+    on.app.device(&owner, &json!({ "name": "Quiet" })).await;
+    on.app.send(&owner, "PUT /api/account/alertRouting", &ana()).await.expect(200);
+    // The second goes to the mailbox only, and the third is a repetition of it.
+    for name in ["SOSButton", "RPM", "RPM"] {
+        on.raise(&owner, &device, name).await;
+    }
+    on.work().await;
+    let body = json!({ "kind": "messages", "period": "today" });
+    let report = on.app.send(&owner, "POST /api/reports/run", &body).await.expect(200);
+    let row = |channel: &str, sent: u32, suppressed: u32| json!({ "device": "Gaviota", "channel": channel, "sent": sent, "failed": 0, "suppressed": suppressed, "costUnits": sent });
+    assert_eq!(report["rows"], json!([row("email", 2, 1), row("sms", 1, 0)]));
+    assert_eq!(report["totals"][1]["sent"], 3, "{report}");
+    on.app.clock().advance_seconds(86_400);
+    let body = json!({ "kind": "messages", "period": "today", "timeZone": "UTC" });
+    let owner = on.app.equip(&tenant.account, owner.id, owner.email.clone()).await;
+    let report = on.app.send(&owner, "POST /api/reports/run", &body).await.expect(200);
+    assert_eq!(report["rows"], json!([]));
 }

@@ -40,7 +40,7 @@ async fn work(app: &TestApp) -> Vec<Message> {
     let sink = Arc::new(Sink::default());
     let sender: Arc<dyn Sender> = sink.clone();
     let channels = [Channel::EMAIL, Channel::SMS].map(|channel| (channel, Arc::clone(&sender)));
-    let senders = Senders { channels: channels.into(), centre: None };
+    let senders = Senders { channels: channels.into(), centre: None, push: None };
     let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
     for channel in Channel::all() {
         Worker::new(&app.app, &channels, *channel).send_due().await.expect("the store works");

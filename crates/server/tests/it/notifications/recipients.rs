@@ -51,7 +51,7 @@ impl MessageTest {
         let sink = Arc::new(Sink::default());
         let sender: Arc<dyn Sender> = sink.clone();
         let channels = [Channel::EMAIL, Channel::SMS].map(|channel| (channel, Arc::clone(&sender)));
-        let senders = Senders { channels: channels.into(), centre: None };
+        let senders = Senders { channels: channels.into(), centre: None, push: None };
         let (channels, _) = senders.into_channels(&app.app.config, &app.app.store, &app.app.clock);
         let owner = app.tenant("acme", 10).await.owner;
         Self { app, sink, channels, owner }

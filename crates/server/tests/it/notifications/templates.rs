@@ -13,7 +13,7 @@ async fn an_own_template_comes_and_goes(engine: Engine) {
     let tenant = app.tenant("acme", 10).await;
     let other = app.tenant("other", 10).await;
     let all = app.get(&tenant.owner, "/api/templates").await;
-    assert_eq!(all["templates"].as_array().unwrap().len(), 11);
+    assert_eq!(all["templates"].as_array().unwrap().len(), 13);
     assert!(all["templates"].as_array().unwrap().iter().all(|template| template["builtIn"] == json!(true)));
     let built_in = app.get(&tenant.owner, PATH).await;
 

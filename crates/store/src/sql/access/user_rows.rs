@@ -13,7 +13,7 @@ use perigee_core::store::Result;
 use crate::params;
 use crate::row::Row;
 use crate::sql::query::for_ids;
-use crate::sql::{column, search};
+use crate::sql::{column, drivers, search};
 use crate::tx::Tx;
 use crate::value::Value;
 
@@ -127,6 +127,7 @@ pub(in crate::sql) async fn delete(tx: &Tx, user: &User) -> Result<()> {
         let sql = format!("DELETE FROM {table} WHERE account_id = ?1 AND user_id = ?2");
         tx.execute(&sql, params![user.account, user.id]).await?;
     }
+    drivers::forget_user(tx, user.account, user.id).await?;
     let sql = "DELETE FROM account_user WHERE account_id = ?1 AND id = ?2";
     tx.execute(sql, params![user.account, user.id]).await?;
     Ok(())

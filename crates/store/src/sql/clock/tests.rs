@@ -73,6 +73,8 @@ const NO_WAITS: &[(&str, &[&str])] = &[
             "alert.later_fix_time",
             "device_file.captured_at",
             "device_live.newest_time",
+            "driver_assignment.from_at",
+            "driver_assignment.to_at",
             "location_erased.from_time",
             "location_erased.to_time",
             "maintenance_plan.kept_to",
@@ -87,6 +89,8 @@ const NO_WAITS: &[(&str, &[&str])] = &[
             "timeline_anchor.settled",
             "timeline_device.dirty_from",
             "timeline_device.dirty_to",
+            "timeline_device.drivers_from",
+            "timeline_device.drivers_to",
             "timeline_edit.from_at",
             "timeline_edit.to_at",
             "timeline_removed.from_at",
@@ -260,6 +264,7 @@ const NUMBERS: &[&str] = &[
     "segments",
     "severity",
     "show_account",
+    "show_trips",
     "shown",
     "size",
     "standing_s",
@@ -279,6 +284,7 @@ const NUMBERS: &[&str] = &[
     "up_to",
     "version",
     "views",
+    "watches_trips",
     "withdrawn",
 ];
 

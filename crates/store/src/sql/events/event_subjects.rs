@@ -6,12 +6,14 @@ use std::str::FromStr;
 
 use perigee_core::access::actor::Scope;
 use perigee_core::events::event::{Event, EventObject, Subject};
-use perigee_core::id::{AlertId, CommandId, ConversationMessageId, DeviceId, GroupId, SegmentId, UserId};
+use perigee_core::id::{
+    AlertId, CommandId, ConversationMessageId, DeviceId, DriverId, GroupId, SegmentId, UserId,
+};
 use perigee_core::store::Result;
 
 use crate::Tx;
 use crate::sql::devices::{self, commands, conversations};
-use crate::sql::{access::user_rows, accounts, alerts, groups, timeline};
+use crate::sql::{access::user_rows, accounts, alerts, drivers, groups, timeline};
 
 /// Attaches to each event its subject, in its current state and as this scope sees it.
 pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) -> Result<()> {
@@ -19,6 +21,7 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
     let (mut group_ids, mut user_ids) = (BTreeSet::new(), BTreeSet::new());
     let (mut command_ids, mut trip_ids) = (BTreeSet::new(), BTreeSet::new());
     let mut text_ids = BTreeSet::new();
+    let mut driver_ids = BTreeSet::new();
     for event in &*events {
         match event.kind.subject() {
             Subject::Alert => alert_ids.extend(event.subject.parse::<AlertId>().ok()),
@@ -27,6 +30,7 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
                 text_ids.extend(event.subject.parse::<ConversationMessageId>().ok());
             }
             Subject::Trip => trip_ids.extend(event.subject.parse::<SegmentId>().ok()),
+            Subject::Driver => driver_ids.extend(event.subject.parse::<DriverId>().ok()),
             Subject::Device => device_ids.extend(event.device),
             Subject::Group => group_ids.extend(event.subject.parse::<GroupId>().ok()),
             Subject::User => user_ids.extend(event.subject.parse::<UserId>().ok()),
@@ -55,6 +59,8 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
     let texts = by_id(conversations::find_many(tx, scope, &ids).await?, |text| text.id);
     let ids: Vec<i64> = trip_ids.into_iter().map(SegmentId::as_i64).collect();
     let trips = by_id(timeline::find_many(tx, scope, &ids).await?, |trip| trip.id);
+    let ids: Vec<i64> = driver_ids.into_iter().map(DriverId::as_i64).collect();
+    let drivers = by_id(drivers::find_many(tx, scope, &ids).await?, |driver| driver.id);
     let ids: Vec<i64> = group_ids.into_iter().map(GroupId::as_i64).collect();
     let groups = by_id(groups::find_many(tx, scope, &ids).await?, |group| group.id);
     let ids: Vec<i64> = user_ids.into_iter().map(UserId::as_i64).collect();
@@ -65,6 +71,7 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
             Subject::Command => of(&commands, &event.subject).map(EventObject::Command),
             Subject::ConversationMessage => of(&texts, &event.subject).map(EventObject::ConversationMessage),
             Subject::Trip => of(&trips, &event.subject).map(EventObject::Trip),
+            Subject::Driver => of(&drivers, &event.subject).map(EventObject::Driver),
             Subject::Device => {
                 event.device.and_then(|id| devices.get(&id)).cloned().map(Box::new).map(EventObject::Device)
             }

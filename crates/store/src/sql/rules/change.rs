@@ -125,10 +125,11 @@ pub(super) async fn create(
     let settings = admit(tx, &actor, None, settings).await?;
     let id = RuleId::from_i64(ids::fresh_id(tx, "rule", account).await?);
     let sql = "INSERT INTO rule (account_id, id, revision, generation, since, all_devices, settings, search, \
-                   creation, last_modified) VALUES (?1, ?2, 1, 1, ?7, ?4, ?5, ?6, ?3, ?3)";
+                   creation, last_modified, watches_trips) VALUES (?1, ?2, 1, 1, ?7, ?4, ?5, ?6, ?3, ?3, ?8)";
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
     let since = Rule::since(tx.now());
-    tx.execute(sql, params![account, id, tx.now(), settings.target.all, text, search, since]).await?;
+    let (all, trips) = (settings.target.all, settings.watches_trips());
+    tx.execute(sql, params![account, id, tx.now(), all, text, search, since, trips]).await?;
     write_links(tx, account, id, &settings).await?;
     bump_revision(tx, account).await?;
     let rule = reread(tx, &actor, id).await?;
@@ -164,9 +165,10 @@ pub(super) async fn replace(
         return Ok(before);
     }
     let sql = "UPDATE rule SET revision = revision + 1, all_devices = ?3, settings = ?4, search = ?5, \
-               last_modified = ?6 WHERE account_id = ?1 AND id = ?2 RETURNING id";
+               last_modified = ?6, watches_trips = ?7 WHERE account_id = ?1 AND id = ?2 RETURNING id";
     let (text, search) = (settings_text(&settings)?, search_text(&settings));
-    let rows = tx.query(sql, params![account, id, settings.target.all, text, search, tx.now()]).await?;
+    let (all, trips) = (settings.target.all, settings.watches_trips());
+    let rows = tx.query(sql, params![account, id, all, text, search, tx.now(), trips]).await?;
     write_links(tx, account, id, &settings).await?;
     if !settings.evaluates_like(&before.settings) {
         start_generation(tx, account, rows).await?;

@@ -88,6 +88,15 @@ pub(in crate::sql) async fn all(tx: &Tx, account: AccountId) -> Result<Vec<Rule>
     rows.iter().map(|row| from_row(account, row)).collect()
 }
 
+/// The enabled rules of an account about trips, by id.
+pub(super) async fn about_trips(tx: &Tx, account: AccountId) -> Result<Vec<Rule>> {
+    let sql = format!("{SELECT} AND r.watches_trips = TRUE ORDER BY r.id");
+    let rows = tx.query(&sql, params![account]).await?;
+    let mut rules = rows.iter().map(|row| from_row(account, row)).collect::<Result<Vec<_>>>()?;
+    rules.retain(|rule| rule.settings.enabled);
+    Ok(rules)
+}
+
 /// One visible rule, with its complete target.
 pub(super) async fn find_whole(tx: &Tx, scope: Scope, id: RuleId) -> Result<Option<Rule>> {
     let mut query = Query::new(SELECT, params![scope.account]);

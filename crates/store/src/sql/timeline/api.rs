@@ -1,15 +1,17 @@
 //! The `Timelines` trait.
 
+use std::collections::HashMap;
+
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Scope};
 use perigee_core::error::StoreError;
-use perigee_core::id::{AccountId, DeviceId, EditId, SegmentId};
+use perigee_core::id::{AccountId, DeviceId, DriverId, EditId, SegmentId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::locations::location::TimeRange;
 use perigee_core::revision::Revision;
 use perigee_core::store::{
-    AccountLease, DerivedTimeline, DeviceTotals, PendingTimeline, RemovedTrip, Result, TimelineMarks,
-    TimelinePage, TimelineRound, Timelines, TimelinesSaved, TripFilter, TripOrder,
+    AccountLease, DerivedTimeline, DeviceTotals, DriverTotals, PendingTimeline, RemovedTrip, Result,
+    TimelineMarks, TimelinePage, TimelineRound, Timelines, TimelinesSaved, TripFilter, TripOrder,
 };
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{
@@ -17,9 +19,10 @@ use perigee_core::timeline::{
     TimelineEdit, TimelineOverrides,
 };
 
-use super::{edits, follow, label, mark, pending, read, removed, save, settings, totals};
+use super::{drivers, edits, follow, label, mark, pending, read, removed, save, settings, totals};
 use crate::Database;
 use crate::forward::forward;
+use crate::sql::drivers::names;
 
 async fn lease_timelines(
     database: &Database,
@@ -75,6 +78,12 @@ forward! {
             -> Vec<StoredSegment> = read::trips;
         read_snapshot sum_segments(&self, scope: Scope, devices: Vec<DeviceId>, limits: Vec<Timestamp>)
             -> Vec<DeviceTotals> = totals::sum;
+        read_snapshot sum_driver_trips(&self, scope: Scope, devices: Vec<DeviceId>, limits: Vec<Timestamp>)
+            -> Vec<DriverTotals> = totals::sum_by_driver;
+        read driver_names(&self, account: AccountId, ids: Vec<DriverId>)
+            -> HashMap<DriverId, String> = names(account, &ids);
+        run resolve_drivers(&self, account: AccountId, limit: u32)
+            -> Option<bool> = drivers::resolve_again;
         read find_segment(&self, scope: Scope, id: SegmentId)
             -> Option<StoredSegment> = read::find;
         write label_segment(

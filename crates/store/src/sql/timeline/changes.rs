@@ -14,6 +14,7 @@ use super::{follow, removed};
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::maintenance;
 use crate::sql::query::{for_ids, insert_many};
+use crate::sql::rules::trip_rules;
 use crate::{Tx, params};
 
 /// Changes of an account's segments that are saved together.
@@ -25,6 +26,8 @@ pub(super) struct Changes {
     removed_trips: Vec<RemovedTrip>,
     /// The first instant of each device at which its timeline changes.
     first: BTreeMap<DeviceId, Timestamp>,
+    /// The first instant of each device from which its trips changed.
+    changed_from: BTreeMap<DeviceId, Timestamp>,
     /// Each kind with the trip that it is about, in the order in which they are written.
     events: Vec<(EventKind, NewEvent)>,
 }
@@ -37,11 +40,12 @@ impl Changes {
             removed: Vec::new(),
             removed_trips: Vec::new(),
             first: BTreeMap::new(),
+            changed_from: BTreeMap::new(),
             events: Vec::new(),
         }
     }
 
-    fn note(&mut self, device: DeviceId, from: Timestamp) {
+    fn note_change(&mut self, device: DeviceId, from: Timestamp) {
         let first = self.first.entry(device).or_insert(from);
         *first = from.min(*first);
     }
@@ -49,23 +53,37 @@ impl Changes {
     /// Adds a derived segment, with the stored one that it replaces. Nothing is written if they are equal.
     pub(super) fn put(&mut self, old: Option<&StoredSegment>, new: StoredSegment, is_quiet: bool) {
         if let Some(old) = old
-            && (&old.segment, &old.labels, old.is_open) == (&new.segment, &new.labels, new.is_open)
+            && (&old.segment, &old.labels, old.is_open, &old.driver)
+                == (&new.segment, &new.labels, new.is_open, &new.driver)
         {
             return;
         }
         let before = old.map_or(new.segment.from, |old| old.segment.from);
-        self.note(new.device, before.min(new.segment.from));
+        self.note_change(new.device, before.min(new.segment.from));
         if new.segment.kind == SegmentKind::Trip && !is_quiet {
             for kind in event_kinds(old, &new) {
                 self.events.push((*kind, event(&new, &json!({}))));
             }
         }
+        self.note_trip(&new);
+        if let Some(old) = old {
+            self.note_trip(old);
+        }
         self.put.push(new);
+    }
+
+    /// Notes that a trip changed or ended to exist.
+    fn note_trip(&mut self, of: &StoredSegment) {
+        if of.segment.kind == SegmentKind::Trip {
+            let from = self.changed_from.entry(of.device).or_insert(of.segment.from);
+            *from = of.segment.from.min(*from);
+        }
     }
 
     /// Adds a stored segment to be deleted, because no derived one replaces it.
     pub(super) fn remove(&mut self, old: &StoredSegment, is_quiet: bool) {
-        self.note(old.device, old.segment.from);
+        self.note_change(old.device, old.segment.from);
+        self.note_trip(old);
         self.removed.push((old.device, old.id.as_i64()));
         if old.segment.kind == SegmentKind::Trip {
             self.removed_trips.push(RemovedTrip {
@@ -104,6 +122,7 @@ impl Changes {
         }
         removed::add(tx, self.account, &self.removed_trips).await?;
         maintenance::timelines_changed(tx, self.account, &self.first).await?;
+        trip_rules::evaluate(tx, self.account, &self.changed_from).await?;
         let count = self.events.len();
         let mut events = self.events.into_iter().peekable();
         while let Some((kind, first)) = events.next() {

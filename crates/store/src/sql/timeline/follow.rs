@@ -29,14 +29,16 @@ pub(super) async fn accounts(tx: &Tx) -> Result<Vec<AccountId>> {
         ReadScope::Some((after, _)) => some_behind(tx, after).await?,
     };
     tx.log_watches().timelines.found(!found.is_empty());
-    let sql = if tx.is_distributed() {
-        "SELECT DISTINCT account_id AS id FROM timeline_device WHERE dirty_from IS NOT NULL".to_owned()
-    } else {
-        let waiting = waiting_accounts("timeline_device", "dirty_from IS NOT NULL");
-        format!("WITH RECURSIVE {waiting} SELECT id FROM waiting WHERE id IS NOT NULL")
-    };
-    for row in tx.query(&sql, &[]).await? {
-        found.insert(account(&row)?);
+    for is_marked in ["dirty_from IS NOT NULL", "drivers_from IS NOT NULL"] {
+        let sql = if tx.is_distributed() {
+            format!("SELECT DISTINCT account_id AS id FROM timeline_device WHERE {is_marked}")
+        } else {
+            let waiting = waiting_accounts("timeline_device", is_marked);
+            format!("WITH RECURSIVE {waiting} SELECT id FROM waiting WHERE id IS NOT NULL")
+        };
+        for row in tx.query(&sql, &[]).await? {
+            found.insert(account(&row)?);
+        }
     }
     Ok(found.into_iter().collect())
 }

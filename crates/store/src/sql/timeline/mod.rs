@@ -3,6 +3,7 @@
 
 mod api;
 mod changes;
+pub(in crate::sql) mod drivers;
 mod edits;
 mod follow;
 mod label;
@@ -18,5 +19,5 @@ pub(in crate::sql) mod totals;
 
 pub(crate) use follow::followed_to;
 pub(crate) use mark::{changed, retired};
-pub(in crate::sql) use read::find_many;
+pub(in crate::sql) use read::{find_many, trips_from};
 pub(crate) use settings::regrouped;

@@ -4,7 +4,8 @@ use perigee_core::access::actor::Scope;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId, SegmentId};
 use perigee_core::locations::location::TimeRange;
-use perigee_core::store::{LogScanLimits, Result, TimelinePage, TripFilter, TripOrder};
+use perigee_core::store::{DriverKey, LogScanLimits, Result, TimelinePage, TripFilter, TripOrder};
+use perigee_core::time::Timestamp;
 use perigee_core::timeline::{SegmentKind, StoredSegment};
 
 use super::row::{COLUMNS, from_row};
@@ -63,7 +64,7 @@ async fn is_pending(tx: &Tx, account: AccountId, device: DeviceId) -> Result<boo
         return Ok(true);
     }
     let sql = "SELECT 1 AS found FROM timeline_device \
-               WHERE account_id = ?1 AND device_id = ?2 AND dirty_from IS NOT NULL";
+               WHERE account_id = ?1 AND device_id = ?2 AND (dirty_from IS NOT NULL OR drivers_from IS NOT NULL)";
     if tx.query_opt(sql, params![account, device]).await?.is_some() {
         return Ok(true);
     }
@@ -112,6 +113,12 @@ pub(super) async fn trips(
     if let Some(purpose) = &filter.purpose {
         query.push_if_storable(" AND purpose = {}", purpose);
     }
+    match &filter.driver {
+        Some(DriverKey::Known(driver)) => query.push_with(" AND driver_id = {}", *driver),
+        Some(DriverKey::Named(name)) => query.push_if_storable(" AND driver_name = {}", name),
+        Some(DriverKey::Unknown) => query.push(" AND driver_name IS NULL"),
+        None => {}
+    }
     if let Some(least) = filter.least_distance_m {
         query.push_with(" AND distance_m >= {}", i64::try_from(least).unwrap_or(i64::MAX));
     }
@@ -133,6 +140,22 @@ pub(super) async fn trips(
     }
     query.push_with(" LIMIT {}", limit);
     all(&query.rows(tx).await?)
+}
+
+/// The trips of a device that end after an instant, by time. Labels and drivers included.
+pub(in crate::sql) async fn trips_from(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    from: Timestamp,
+) -> Result<Vec<StoredSegment>> {
+    // The segment at the instant is found by its own beginning, which is in the index.
+    let sql = format!(
+        "SELECT {COLUMNS} FROM timeline_segment WHERE account_id = ?1 AND device_id = ?2 AND kind = 'trip' \
+         AND to_at > ?3 AND from_at >= COALESCE((SELECT MAX(from_at) FROM timeline_segment \
+             WHERE account_id = ?1 AND device_id = ?2 AND from_at <= ?3), ?3) ORDER BY from_at"
+    );
+    all(&tx.query(&sql, params![account, device, from]).await?)
 }
 
 /// A segment of a visible device.

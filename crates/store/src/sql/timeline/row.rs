@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use perigee_core::id::{AccountId, DeviceId, SegmentId};
+use perigee_core::drivers::{DriverSource, DriverTag, SegmentDriver};
+use perigee_core::id::{AccountId, DeviceId, DriverId, SegmentId};
 use perigee_core::locations::location::{Latitude, Longitude, Milli};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
@@ -14,7 +15,8 @@ use crate::{Row, Value, params};
 /// The columns, in the order of [`values`].
 pub(super) const COLUMNS: &str = "account_id, device_id, id, kind, from_at, to_at, is_open, start_latitude, \
      start_longitude, end_latitude, end_longitude, distance_m, distance_source, moving_s, standing_s, idling_s, engine_s, \
-     max_speed, fuel_used, driver_tag, inferred, name, purpose, note, driver, revision, updated_at, change_number";
+     max_speed, fuel_used, driver_tag, inferred, name, purpose, note, driver, revision, updated_at, change_number, \
+     driver_id, driver_name, driver_source, tag_key";
 
 /// The assignments by which a segment replaces the row with its id.
 pub(super) const REPLACE: &str = "ON CONFLICT (account_id, device_id, id) DO UPDATE SET kind = excluded.kind, \
@@ -25,11 +27,14 @@ pub(super) const REPLACE: &str = "ON CONFLICT (account_id, device_id, id) DO UPD
      idling_s = excluded.idling_s, engine_s = excluded.engine_s, max_speed = excluded.max_speed, \
      fuel_used = excluded.fuel_used, driver_tag = excluded.driver_tag, inferred = excluded.inferred, \
      name = excluded.name, purpose = excluded.purpose, note = excluded.note, driver = excluded.driver, \
-     revision = excluded.revision, updated_at = excluded.updated_at, change_number = excluded.change_number";
+     revision = excluded.revision, updated_at = excluded.updated_at, change_number = excluded.change_number, \
+     driver_id = excluded.driver_id, driver_name = excluded.driver_name, driver_source = excluded.driver_source, \
+     tag_key = excluded.tag_key";
 
 /// The values of [`COLUMNS`].
 pub(super) fn values(stored: &StoredSegment) -> Vec<Value> {
-    let (segment, labels) = (&stored.segment, &stored.labels);
+    let (segment, labels, driver) = (&stored.segment, &stored.labels, stored.driver.as_ref());
+    let tag: Option<DriverTag> = segment.driver_tag.as_deref().and_then(|tag| tag.parse().ok());
     let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     params![
         stored.account,
@@ -59,7 +64,11 @@ pub(super) fn values(stored: &StoredSegment) -> Vec<Value> {
         labels.driver.as_deref(),
         stored.revision.0,
         stored.updated_at,
-        stored.change
+        stored.change,
+        driver.and_then(|driver| driver.id),
+        driver.map(|driver| driver.name.as_str()),
+        driver.map(|driver| driver.source.name()),
+        tag.as_ref().map(DriverTag::as_str)
     ]
     .to_vec()
 }
@@ -86,6 +95,8 @@ pub(super) fn from_row(row: &Row) -> Result<StoredSegment> {
         driver_tag: row.opt_str("driver_tag")?.map(Arc::from),
         inferred: row.bool("inferred")?,
     };
+    let (driver, text) = (driver(row)?, row.opt_text("driver")?);
+    let driver_id = driver.as_ref().and_then(|driver| driver.id).filter(|_| text.is_some());
     Ok(StoredSegment {
         account: AccountId::from_i64(row.i64("account_id")?),
         device: DeviceId::from_i64(row.i64("device_id")?),
@@ -96,12 +107,22 @@ pub(super) fn from_row(row: &Row) -> Result<StoredSegment> {
             name: row.opt_text("name")?,
             purpose: row.opt_text("purpose")?,
             note: row.opt_text("note")?,
-            driver: row.opt_text("driver")?,
+            driver: text,
+            driver_id,
         },
+        driver,
         revision: Revision(row.i64("revision")?),
         updated_at: row.timestamp("updated_at")?,
         change: row.i64("change_number")?,
     })
+}
+
+fn driver(row: &Row) -> Result<Option<SegmentDriver>> {
+    let Some(name) = row.opt_text("driver_name")? else { return Ok(None) };
+    let source = row.opt_str("driver_source")?;
+    let source = DriverSource::ALL.into_iter().find(|known| Some(known.name()) == source);
+    let source = source.ok_or_else(|| column::unreadable("driver_source", "unknown source of a driver"))?;
+    Ok(Some(SegmentDriver { id: row.opt_i64("driver_id")?.map(DriverId::from_i64), name, source }))
 }
 
 fn position(row: &Row, latitude: &str, longitude: &str) -> Result<Position> {

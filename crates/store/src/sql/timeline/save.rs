@@ -14,9 +14,9 @@ use super::follow;
 use super::reconcile::reconcile;
 use super::row::{COLUMNS, from_row};
 use super::settings;
-use crate::sql::ids;
 use crate::sql::query::insert_many;
 use crate::sql::scope::visible_devices;
+use crate::sql::{drivers, ids};
 use crate::{Tx, params};
 
 /// Anchors to store: fix time, settled time and serialised state. They are serialised outside of the transaction.
@@ -137,22 +137,28 @@ async fn replace(
         0 => 0..,
         count => ids::fresh_ids(tx, "timeline_segment", account, count).await?..,
     };
+    let (mut olds, mut news) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for (at, found) in matches.into_iter().enumerate() {
         let is_open = has_open_end && at + 1 == count;
         let id = found.old.as_ref().map(|old| old.id).or_else(|| fresh.next().map(SegmentId::from_i64));
         let Some(id) = id else { continue };
-        let stored = StoredSegment {
+        news.push(StoredSegment {
             account,
             device: one.device,
             id,
             segment: found.segment,
             is_open,
             labels: found.labels,
+            driver: found.old.as_ref().and_then(|old| old.driver.clone()),
             revision: found.old.as_ref().map_or(Revision::FIRST, |old| old.revision),
             updated_at: tx.now(),
             change: 0,
-        };
-        changes.put(found.old.as_ref(), stored, is_quiet);
+        });
+        olds.push(found.old);
+    }
+    drivers::resolve(tx, account, one.device, &mut news).await?;
+    for (old, new) in olds.iter().zip(news) {
+        changes.put(old.as_ref(), new, is_quiet);
     }
     for old in removed {
         changes.remove(&old, is_quiet);

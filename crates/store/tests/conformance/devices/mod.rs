@@ -318,6 +318,7 @@ pub(crate) async fn a_deleted_device_leaves_nothing_behind(mut on: Fixture) {
             from: on.now(),
             until: on.now().plus_seconds(60),
             show_account: true,
+            show_trips: true,
             secret: device.to_string(),
         };
         on.store.create_share(&actor, new, None).await.unwrap();

@@ -13,6 +13,7 @@ use crate::http::routes::alerts::view::AlertView;
 use crate::http::routes::devices::commands::view::CommandView;
 use crate::http::routes::devices::conversation::view::MessageView;
 use crate::http::routes::devices::view::DeviceView;
+use crate::http::routes::drivers::DriverView;
 use crate::http::routes::groups::GroupView;
 use crate::http::routes::timeline::view::SegmentView;
 
@@ -60,6 +61,7 @@ fn data(event: &Event, object: &EventObject, now: Timestamp) -> Map<String, Valu
         EventObject::Group(group) => members_of(GroupView::from((**group).clone())),
         EventObject::User(user) => members_of(UserView::from((**user).clone())),
         EventObject::Trip(trip) => members_of(SegmentView::from((**trip).clone())),
+        EventObject::Driver(driver) => members_of(DriverView::from((**driver).clone())),
         EventObject::Absent | EventObject::Location(_) => {
             Map::from_iter([("id".to_owned(), event.subject.clone().into())])
         }

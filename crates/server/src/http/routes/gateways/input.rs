@@ -33,7 +33,7 @@ input! {
         /// - `sendUrl`, `sendKey`, `sender`: URL and key of Garmin's IPC Inbound, and the e-mail address or telephone number
         ///   from which texts are sent to devices of `garmin`.
         /// - `sendUser`, `sendPassword`: credentials with which texts are sent to devices of `rockblock`; `sendUrl`: URL of
-        ///   RockBLOCK MT, if not the usual one.
+        ///   the interface for messages, if not the usual one.
         /// - `user`, `password`: credentials of HTTP Basic that requests must have; for `garmin-history`, those that the server
         ///   sends to the provider.
         /// - `token`: token that Garmin sends with each request.

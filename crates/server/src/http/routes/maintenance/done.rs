@@ -4,7 +4,7 @@ use perigee_core::id::MaintenancePlanId;
 use perigee_core::maintenance::MaintenanceRecord;
 
 use super::handlers::find;
-use super::input::{DoneInput, read_done};
+use super::input::{MaintenanceDoneInput, read_done};
 use super::view::{hours, kilometres};
 use crate::http::prelude::*;
 
@@ -62,7 +62,7 @@ pub struct RecordView {
 
 list! {
     /// A list of records of maintenance.
-    pub struct RecordList;
+    pub struct MaintenanceRecordList;
     /// Records of the plan, oldest first.
     records: RecordView,
 }
@@ -94,7 +94,7 @@ impl From<MaintenanceRecord> for RecordView {
 /// Ends the present cycle of a maintenance plan with a record, and begins the next one: kilometres, engine hours and periods
 /// count from `dateTime`. The alerts of the plan end. A fixed `date` of the plan is replaced by `nextDate`, or else cleared. A
 /// plan may have up to 1,000 records. Requires the privilege `devices.write`.
-#[utoipa::path(post, path = "/api/maintenance/{maintenanceId}/done", tag = "maintenance", request_body = DoneInput,
+#[utoipa::path(post, path = "/api/maintenance/{maintenanceId}/done", tag = "maintenance", request_body = MaintenanceDoneInput,
     responses((status = 201, description = "The record was stored, and the next cycle began.", body = RecordView)))]
 pub async fn finish_maintenance(
     Call(app, caller): Call,
@@ -125,7 +125,7 @@ pub async fn finish_maintenance(
 #[utoipa::path(get, path = "/api/maintenance/{maintenanceId}/history", tag = "maintenance", params(
     ("limit" = Option<u32>, Query, description = "Maximum number of records in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
-), responses((status = 200, description = "Records of the plan, oldest first.", body = RecordList)))]
+), responses((status = 200, description = "Records of the plan, oldest first.", body = MaintenanceRecordList)))]
 pub async fn list_maintenance_records(
     Call(app, caller): Call,
     IdPath(id): IdPath<MaintenancePlanId>,

@@ -4,7 +4,7 @@ use perigee_core::id::{DeviceId, MaintenancePlanId};
 use perigee_core::maintenance::{DueState, MaintenanceFilter, MaintenanceStatus};
 use perigee_core::page::Page;
 
-use super::input::{PlanInput, read_plan};
+use super::input::{MaintenancePlanInput, read_plan};
 use super::view::{PlanView, StateName};
 use crate::http::names::{device_param, group_param};
 use crate::http::prelude::*;
@@ -14,7 +14,7 @@ const NAMES: &[(&str, Named)] = &[("deviceId", Named::Device)];
 
 list! {
     /// A list of maintenance plans.
-    pub struct PlanList;
+    pub struct MaintenancePlanList;
     /// Maintenance plans of devices that the caller may see, sorted by ID.
     plans: PlanView,
 }
@@ -39,7 +39,7 @@ pub(super) async fn find(
     ("state" = Option<StateName>, Query, description = "Only plans in this state. Default: all states.", example = "due"),
     ("limit" = Option<u32>, Query, description = "Maximum number of plans in a page. Default: 1000 with `cursor`, no limit without.", minimum = 1, maximum = 1000),
     ("cursor" = Option<String>, Query, description = "Cursor of the page: `nextCursor` of the previous page."),
-), responses((status = 200, description = "Maintenance plans of visible devices, sorted by ID.", body = PlanList)))]
+), responses((status = 200, description = "Maintenance plans of visible devices, sorted by ID.", body = MaintenancePlanList)))]
 pub async fn list_maintenance_plans(Call(app, caller): Call, mut params: Params) -> ApiResult<Response> {
     let filter = MaintenanceFilter {
         device: device_param(&app, &caller, &mut params, "device").await?,
@@ -69,7 +69,7 @@ pub async fn list_maintenance_plans(Call(app, caller): Call, mut params: Params)
 /// Creates a maintenance plan of a device. Its alerts `MaintenanceSoon` and `MaintenanceDue` are raised once in a cycle and
 /// notify the recipients of the device. A device may have up to 50 plans, and an account up to 20,000. Requires the privilege
 /// `devices.write`.
-#[utoipa::path(post, path = "/api/maintenance", tag = "maintenance", request_body = PlanInput,
+#[utoipa::path(post, path = "/api/maintenance", tag = "maintenance", request_body = MaintenancePlanInput,
     responses((status = 201, description = "The maintenance plan was created.", body = PlanView)))]
 pub async fn create_maintenance_plan(
     Call(app, caller): Call,
@@ -117,7 +117,7 @@ pub async fn get_maintenance_plan(
 }
 
 change_handlers! {
-    path: "/api/maintenance/{maintenanceId}", tag: "maintenance", body: PlanInput, answer: PlanView, "The updated maintenance plan.";
+    path: "/api/maintenance/{maintenanceId}", tag: "maintenance", body: MaintenancePlanInput, answer: PlanView, "The updated maintenance plan.";
     /// Replace a maintenance plan
     ///
     /// Replaces the settings of a maintenance plan; the device must stay the same. If the work is less urgent with the new

@@ -24,7 +24,7 @@ const MONTHS_MAX: u32 = MaintenanceSettings::MONTHS_MAX;
 input! {
     /// Settings of a maintenance plan. It needs at least one of `distance`, `engineHours`, `days`, `months` and `date`; the first
     /// that is reached counts.
-    pub(super) struct PlanInput {
+    pub(super) struct MaintenancePlanInput {
         /// Device that is maintained, by ID, identifier or a name that only one device has. It cannot be changed later.
         device_id as "deviceId": ByName<DeviceId>, required, example "dev_01jc2m8k4n5p7";
         /// Name of the plan: what is to be done.
@@ -58,7 +58,7 @@ input! {
 
 input! {
     /// What was done for a maintenance plan.
-    pub(super) struct DoneInput {
+    pub(super) struct MaintenanceDoneInput {
         /// Time at which the work was done: the beginning of the next cycle. Not before `lastDone` of the plan and not in the
         /// future. Default: now.
         date_time as "dateTime": Instant, nullable, example "2026-05-01T08:00:00Z";
@@ -177,7 +177,7 @@ pub(super) fn read_plan(
 ) -> ApiResult<(DeviceId, MaintenanceSettings)> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
     let ignored: &[&[&str]] = &[ENVELOPE, &["id", "timesDone", "due", "creation", "lastModified"]];
-    read_fields(fields, ignored, |input: PlanInput, fields| {
+    read_fields(fields, ignored, |input: MaintenancePlanInput, fields| {
         let period = match (input.days, input.months) {
             (Some(_), Some(_)) => {
                 fields.refuse("days", "must not be given together with \"months\"");
@@ -249,7 +249,7 @@ pub(super) fn read_done(
     plan: &MaintenancePlan,
 ) -> ApiResult<MaintenanceDone> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
-    read_fields(fields, &[ENVELOPE], |input: DoneInput, fields| {
+    read_fields(fields, &[ENVELOPE], |input: MaintenanceDoneInput, fields| {
         let at = input.date_time.unwrap_or(now);
         refuse_future(fields, "dateTime", at, now);
         if at < plan.settings.start.at {

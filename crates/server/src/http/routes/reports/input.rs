@@ -32,8 +32,8 @@ words! {
      devices as they are now, whatever the period: when they were last heard, and their battery. `messages`: notifications that were sent, failed \
      or were suppressed, by device and channel. `visits`: visits to geofences, cut to the period. `maintenance`: maintenance plans as they are now, \
      whatever the period." => ReportKind;
-    "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `account`: \
-     all devices together." => Grouping;
+    "ReportGrouping", "What totals are about. `device`: each device. `group`: each group; a device counts in each of its groups. `driver`: \
+     each driver; only trips count. `account`: all devices together." => Grouping;
 }
 
 /// A kind of report, as the API describes it.

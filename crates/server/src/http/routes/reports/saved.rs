@@ -73,6 +73,14 @@ list! {
 
 input! {
     /// Settings of a saved report.
+    #[example({
+        "name": "Week of the vans",
+        "report": { "kind": "totals", "period": "lastWeek", "interval": "day", "groupBy": "device" },
+        "schedule": {
+            "frequency": "weekly", "weekdays": ["monday"], "time": "07:00", "timeZone": "Europe/Madrid", "format": "xlsx",
+            "recipients": [{ "channel": "email", "address": "ana@example.com" }]
+        }
+    })]
     struct SavedReportInput {
         /// Name of the saved report, shown in lists and e-mails.
         name: Name, required, example "Week of the vans";

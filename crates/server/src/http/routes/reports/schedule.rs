@@ -73,8 +73,8 @@ input! {
         /// Day of the month on which a monthly report is mailed, `1` to `31`, or `last`. A month that is shorter has it on
         /// its last day. Required with `monthly`, not allowed otherwise.
         month_day as "monthDay": MonthDayText, nullable, example null;
-        /// Local time at which the report is due, as `HH:MM`. A time that the clock skips is replaced by the one so much
-        /// later; of a time that comes twice it is the first.
+        /// Local time at which the report is due, as `HH:MM`. Where the clock skips the time, the report is due as long after
+        /// the skip began; where the time comes twice, it is due the first time.
         time: ClockTime, required, example "07:00";
         /// Time zone of the time and of dates, as an IANA name. Default: the time zone of the account.
         time_zone as "timeZone": Zone, nullable, example "Europe/Madrid";

@@ -6,6 +6,7 @@ use perigee_core::access::actor::Scope;
 use perigee_core::devices::device::{DeviceFilter, DeviceRef};
 use perigee_core::id::GroupId;
 use perigee_core::page::PageRequest;
+use perigee_core::store::DriverKey;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::{Interval, NamedPeriod, Totals};
 use perigee_core::zone::Zone;
@@ -20,7 +21,9 @@ use crate::http::names::{device_param, group_param};
 use crate::http::prelude::*;
 use crate::http::read_turn::ReadTurn;
 use crate::http::reply::encode;
-use crate::reports::{DevicePages, ReportDevice, Selection, sum_by_group};
+use crate::reports::{
+    DevicePages, DriverSums, ReportDevice, Selection, add_drivers, driver_names, sum_by_group,
+};
 
 /// The name that cursors are bound to.
 const LIST: &str = "totals";
@@ -28,6 +31,10 @@ const LIST: &str = "totals";
 const TOTALS_MAX: usize = 50_000;
 /// Devices of a page.
 const DEVICES_MAX: u32 = 1_000;
+
+/// An ID, or null: unlike an absent member, null says something.
+#[derive(Serialize)]
+struct NullableId(Option<String>);
 
 /// Totals of a device, a group or the account in an interval.
 #[derive(Serialize, ToSchema)]
@@ -42,7 +49,12 @@ pub struct TotalsView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, example = "grp_01jc2m8k4n5p6")]
     group_id: Option<String>,
-    /// Name of the device or group. Null with `by=account`.
+    /// ID of the driver. Present only with `by=driver`; null for trips of a driver who was deleted or whom a user named only
+    /// by a text, and for trips without a driver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, value_type = Option<String>, example = "drv_01jc2m8k4n5p6")]
+    driver_id: Option<NullableId>,
+    /// Name of the device, group or driver. Null with `by=account`, and for trips without a driver.
     #[schema(example = "Northern Star")]
     name: Option<String>,
     /// Beginning of the interval.
@@ -121,6 +133,7 @@ impl TotalsView {
         Self {
             device_id: None,
             group_id: None,
+            driver_id: None,
             name: None,
             from: limit(interval),
             to: limit(interval + 1),
@@ -151,9 +164,10 @@ struct Asking {
 
 /// List totals of timelines
 ///
-/// Adds up the trips, stops and gaps of a period: for each device that the caller may see, for each group, or for the whole
-/// account; by day, week or month, or for the whole period. Segments at the limits of intervals are divided in proportion to
+/// Adds up the trips, stops and gaps of a period: for each device that the caller may see, for each group, for each driver, or
+/// for the whole account; by day, week or month, or for the whole period. Segments at the limits of intervals are divided in proportion to
 /// time, so that the totals of the intervals add up to those of the period. A device counts in each of its groups. With
+/// `by=driver`, only trips are added up, because stops and gaps count for nobody. With
 /// `by=device`, the answer is paged by device. Any user may call this operation.
 #[utoipa::path(get, path = "/api/totals", tag = "reports", params(
     ("period" = Option<PeriodName>, Query, description = "The period. Must not be given together with `from` or `to`. Default without them: `thisMonth`."),
@@ -207,6 +221,8 @@ pub async fn list_totals(Call(app, caller): Call, mut params: Params) -> ApiResu
     let asking = Asking { scope: caller.scope(), payer, limits, device, group };
     let (totals, next) = if by == Grouping::Device {
         asking.by_device(&app, PageRequest { after, limit: limit.unwrap_or(most) }).await?
+    } else if by == Grouping::Driver {
+        (asking.by_driver(&app).await?, None)
     } else {
         (asking.by_group(&app, by).await?, None)
     };
@@ -220,6 +236,13 @@ pub async fn list_totals(Call(app, caller): Call, mut params: Params) -> ApiResu
     };
     let bytes = hold(&app, caller.payer(), encode(Some(caller.usage()), &list).map_err(internal)?)?;
     Ok(([(http::header::CONTENT_TYPE, "application/json")], bytes).into_response())
+}
+
+fn too_many_totals() -> ApiError {
+    invalid_parameter(
+        "interval",
+        format!("The answer has more than {TOTALS_MAX} totals. Choose a longer interval, or one group."),
+    )
 }
 
 impl Asking {
@@ -246,12 +269,53 @@ impl Asking {
         Ok((sums.iter().map(view).collect(), next))
     }
 
-    async fn by_group(&self, app: &App, by: Grouping) -> ApiResult<Vec<TotalsView>> {
-        let selection = match (self.device, self.group) {
+    fn selection(&self) -> Selection {
+        match (self.device, self.group) {
             (Some(device), _) => Selection::Some(vec![device], Vec::new()),
             (None, Some(group)) => Selection::Some(Vec::new(), vec![group]),
             (None, None) => Selection::All,
-        };
+        }
+    }
+
+    async fn by_driver(&self, app: &App) -> ApiResult<Vec<TotalsView>> {
+        let turn = ReadTurn::of(app, self.payer);
+        let mut first = Some(turn.first().await?);
+        let mut pages = DevicePages::new(self.scope, &self.selection());
+        let mut sums = DriverSums::new();
+        loop {
+            let _slot = match first.take() {
+                Some(slot) => slot,
+                None => turn.next().await?,
+            };
+            let devices = pages.next(app.store.as_ref()).await?;
+            if devices.is_empty() {
+                break;
+            }
+            let in_group =
+                |device: &&ReportDevice| self.group.is_none_or(|group| device.groups.contains(&group));
+            let ids = devices.iter().filter(in_group).map(|device| device.id).collect();
+            add_drivers(&mut sums, app.store.sum_driver_trips(self.scope, ids, self.limits.clone()).await?);
+            if sums.len() > TOTALS_MAX {
+                return Err(too_many_totals());
+            }
+        }
+        let names = driver_names(app.store.as_ref(), self.scope, &sums).await?;
+        let views = sums.iter().map(|((driver, interval), totals)| {
+            let id = match driver {
+                DriverKey::Known(id) => Some(id.to_string()),
+                DriverKey::Named(_) | DriverKey::Unknown => None,
+            };
+            TotalsView {
+                driver_id: Some(NullableId(id)),
+                name: names.of(driver).map(|name| name.to_string()),
+                ..TotalsView::of(totals, *interval, &self.limits)
+            }
+        });
+        Ok(views.collect())
+    }
+
+    async fn by_group(&self, app: &App, by: Grouping) -> ApiResult<Vec<TotalsView>> {
+        let selection = self.selection();
         let turn = ReadTurn::of(app, self.payer);
         let mut first = Some(turn.first().await?);
         let mut pages = DevicePages::new(self.scope, &selection);
@@ -269,12 +333,7 @@ impl Asking {
             let found = app.store.sum_segments(self.scope, ids, self.limits.clone()).await?;
             sum_by_group(&mut sums, by, self.scope, &devices, &found);
             if sums.len() > TOTALS_MAX {
-                return Err(invalid_parameter(
-                    "interval",
-                    format!(
-                        "The answer has more than {TOTALS_MAX} totals. Choose a longer interval, or one group."
-                    ),
-                ));
+                return Err(too_many_totals());
             }
         }
         if let Some(group) = self.group {

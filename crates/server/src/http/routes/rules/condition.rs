@@ -4,7 +4,9 @@ use perigee_core::id::GeofenceId;
 use perigee_core::locations::location::Attribute;
 use perigee_core::rules::rule::{
     Condition, Crossing, FenceChange, HarshManoeuvre, Level, Quantity, RuleSettings, Silence, Tank,
+    TripCondition,
 };
+use perigee_core::timeline::SegmentLabels;
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::{Ref, RefOr, Schema};
@@ -17,6 +19,8 @@ use crate::http::json::{Field, Fields};
 const FENCES_MOST: usize = 1_000;
 /// The largest absolute value of a limit.
 const LIMIT_MOST: f64 = 1e9;
+/// The largest distance of a trip in a condition, in kilometres.
+const DISTANCE_MOST_KM: f64 = 100_000.0;
 
 /// A condition that is true or false for a device at each of its locations. `type` decides which of the other members
 /// apply. A location without the value does not change the result.
@@ -33,11 +37,15 @@ pub struct ConditionView {
     /// `offline`, `late`: the device is silent for longer than its reporting interval allows. `fuelDrop`, `fuelRise`:
     /// the level of a tank changes by `by` within `withinSeconds`. `input`: a digital input is on or off. `ignition`:
     /// the ignition is on or off. `harshBraking`, `harshAcceleration`: the device reports it, or its speed changes by
-    /// `perSecond`. `sos`: the device reports an SOS.
+    /// `perSecond`. `sos`: the device reports an SOS. Conditions on trips of the timeline, which cannot be combined with others:
+    /// `tripDistance` (a finished trip is longer than `above` km), `tripDuration` (a trip lasts longer than `seconds`),
+    /// `tripOutsideHours` (a trip is at least in part outside of the rule's `schedule`, which has the working hours),
+    /// `tripPurpose` (a user gave the trip this `purpose`), `tripNoDriver` (it is not known who drove on a finished trip),
+    /// `drivingTime` (the device was driven for longer than `seconds` without a break of `breakSeconds`).
     #[serde(rename = "type")]
     #[schema(
         example = "speed",
-        pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos)$"
+        pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos|tripDistance|tripDuration|tripOutsideHours|tripPurpose|tripNoDriver|drivingTime)$"
     )]
     kind: String,
     /// Limit that the value must exceed, in the unit of `type`. Give exactly one of `above`, `below` and `reached`.
@@ -83,7 +91,8 @@ pub struct ConditionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, max_items = 1000)]
     geofences: Option<Vec<String>>,
-    /// Time that the device must stand still, in seconds, for `idle` and `noMovement`.
+    /// Time that the device must stand still, in seconds, for `idle` and `noMovement`; time of a trip or of driving without a
+    /// break, for `tripDuration` and `drivingTime`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 2_678_400)]
     seconds: Option<u32>,
@@ -112,6 +121,14 @@ pub struct ConditionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1)]
     per_second: Option<f64>,
+    /// Purpose of the trip, for `tripPurpose`: `business`, `private` or any other text. Letter case does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, max_length = 100)]
+    purpose: Option<String>,
+    /// Shortest time between two trips that counts as a break, in seconds, for `drivingTime`. Default: 900.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, minimum = 60, maximum = 86_400)]
+    break_seconds: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -139,6 +156,12 @@ enum Type {
     HarshBraking,
     HarshAcceleration,
     Sos,
+    TripDistance,
+    TripDuration,
+    TripOutsideHours,
+    TripPurpose,
+    TripNoDriver,
+    DrivingTime,
 }
 
 const TYPES: &[(&str, Type)] = &[
@@ -165,6 +188,12 @@ const TYPES: &[(&str, Type)] = &[
     ("harshBraking", Type::HarshBraking),
     ("harshAcceleration", Type::HarshAcceleration),
     ("sos", Type::Sos),
+    ("tripDistance", Type::TripDistance),
+    ("tripDuration", Type::TripDuration),
+    ("tripOutsideHours", Type::TripOutsideHours),
+    ("tripPurpose", Type::TripPurpose),
+    ("tripNoDriver", Type::TripNoDriver),
+    ("drivingTime", Type::DrivingTime),
 ];
 
 const CHANGES: &[(&str, FenceChange)] = &[
@@ -250,7 +279,38 @@ fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
             Some(Condition::Harsh { jolt, kmh_per_s })
         }
         Type::Sos => Some(Condition::Sos),
+        Type::TripDistance
+        | Type::TripDuration
+        | Type::TripOutsideHours
+        | Type::TripPurpose
+        | Type::TripNoDriver
+        | Type::DrivingTime => read_trip(fields, kind).map(Condition::Trip),
     }
+}
+
+fn read_trip(fields: &mut Fields<'_>, kind: Type) -> Option<TripCondition> {
+    Some(match kind {
+        Type::TripDistance => {
+            let km = fields.number("above").range(0.1..=DISTANCE_MOST_KM).required()?;
+            TripCondition::Distance { metres: whole_metres(km) }
+        }
+        Type::TripDuration => TripCondition::Duration { seconds: read_seconds(fields)? },
+        Type::TripOutsideHours => TripCondition::OutsideHours,
+        Type::TripPurpose => {
+            let purpose = fields.text("purpose").chars(1..=SegmentLabels::NAME_MAX).required()?;
+            TripCondition::Purpose { purpose }
+        }
+        Type::DrivingTime => {
+            let break_s = fields.integer("breakSeconds", 60..=86_400).or(900);
+            TripCondition::Driving { seconds: read_seconds(fields)?, break_s }
+        }
+        _ => TripCondition::NoDriver,
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "limited before")]
+fn whole_metres(km: f64) -> u32 {
+    (km * 1_000.0).round() as u32
 }
 
 fn read_seconds(fields: &mut Fields<'_>) -> Option<u32> {
@@ -360,6 +420,27 @@ impl From<&Condition> for ConditionView {
                 ..blank(if *jolt == HarshManoeuvre::Braking { "harshBraking" } else { "harshAcceleration" })
             },
             Condition::Sos => blank("sos"),
+            Condition::Trip(trip) => of_trip(trip),
+        }
+    }
+}
+
+fn of_trip(condition: &TripCondition) -> ConditionView {
+    let blank = |kind: &str| ConditionView { kind: kind.to_owned(), ..ConditionView::default() };
+    match condition {
+        TripCondition::Distance { metres } => {
+            ConditionView { above: Some(f64::from(*metres) / 1_000.0), ..blank("tripDistance") }
+        }
+        TripCondition::Duration { seconds } => {
+            ConditionView { seconds: Some(*seconds), ..blank("tripDuration") }
+        }
+        TripCondition::OutsideHours => blank("tripOutsideHours"),
+        TripCondition::Purpose { purpose } => {
+            ConditionView { purpose: Some(purpose.clone()), ..blank("tripPurpose") }
+        }
+        TripCondition::NoDriver => blank("tripNoDriver"),
+        TripCondition::Driving { seconds, break_s } => {
+            ConditionView { seconds: Some(*seconds), break_seconds: Some(*break_s), ..blank("drivingTime") }
         }
     }
 }

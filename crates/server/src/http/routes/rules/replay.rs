@@ -7,8 +7,11 @@ use perigee_core::id::{DeviceId, RuleId};
 use perigee_core::locations::location::{Degrees, HistoryRequest, Order, TimeRange};
 use perigee_core::page::PageRequest;
 use perigee_core::revision::Revision;
-use perigee_core::rules::rule::{Condition, Episode, Evaluator, Rule, RuleFences, Silence, Trail};
+use perigee_core::rules::rule::{
+    Condition, DRIVING_CONTEXT_MS, Episode, Evaluator, Rule, RuleFences, Silence, Trail, Trip,
+};
 use perigee_core::time::Timestamp;
+use perigee_core::timeline::SegmentKind;
 use perigee_core::zone::Zone;
 
 use super::handlers::find;
@@ -24,6 +27,8 @@ const SPAN_MOST_MS: i64 = 31 * 24 * 60 * 60 * 1000;
 const LOCATIONS_PAGE: u64 = 200_000;
 /// Maximum number of locations evaluated for one device.
 const LOCATIONS_DEVICE: u64 = 500_000;
+/// Maximum number of trips evaluated for one device.
+const TRIPS_DEVICE: u32 = 5_000;
 /// CPU steps after which the rest of a device is not evaluated: about ten seconds.
 const STEPS_DEVICE: u64 = 2_000_000_000;
 /// CPU steps of one turn: about 50 ms.
@@ -99,8 +104,8 @@ impl EpisodeView {
 
 /// Test a rule on history
 ///
-/// Evaluates the locations of a time range of at most 31 days with the current settings of the rule, whether or not it
-/// is enabled, and returns the alerts it would have raised. Nothing is stored and nobody is notified. The answer is
+/// Evaluates the locations of a time range of at most 31 days with the current settings of the rule, or the trips if its
+/// conditions are about trips, whether or not it is enabled, and returns the alerts it would have raised. Nothing is stored and nobody is notified. The answer is
 /// paged by device. Any user who sees the rule may call this operation.
 #[utoipa::path(post, path = "/api/rules/{ruleId}/test", tag = "rules", params(
     ("from" = String, Query, description = "Start of the time range, inclusive.", example = "2026-05-01T00:00:00Z"),
@@ -265,6 +270,9 @@ async fn replay(
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
+    if rule.settings.watches_trips() {
+        return replay_trips(app, caller, rule, device, range, page).await;
+    }
     // The current settings are tested on all of the history, also from before the rule was last changed.
     let rule = Arc::new(Rule { since: Timestamp::MIN, ..rule.clone() });
     let start = Trail::default().start(&[&*rule], &[range.from], range.from);
@@ -313,6 +321,29 @@ async fn replay(
         _ => evaluator.finish(until).touched.into_iter().flat_map(|touched| touched.episodes).collect(),
     };
     page.episodes.extend(episodes.iter().map(|episode| EpisodeView::of(&rule, device.id, episode)));
+    Ok(())
+}
+
+/// Evaluates the trips of a device, as they are stored, and adds the episodes that were found.
+async fn replay_trips(
+    app: &App,
+    caller: &Caller,
+    rule: &Rule,
+    device: &Device,
+    range: TimeRange,
+    page: &mut RuleTest,
+) -> ApiResult<()> {
+    // Driving time may have begun before the time range.
+    let period = TimeRange { from: range.from.plus_millis(-DRIVING_CONTEXT_MS), to: range.to.plus_millis(1) };
+    let kind = Some(SegmentKind::Trip);
+    let found = app.store.list_segments(caller.scope(), device.id, period, kind, TRIPS_DEVICE).await?;
+    if found.more {
+        page.incomplete.push(device.id.to_string());
+    }
+    let trips: Vec<Trip> = found.segments.iter().filter_map(Trip::of).collect();
+    let episodes = rule.settings.trip_episodes(&trips).into_iter();
+    let episodes = episodes.filter(|episode| (range.from..=range.to).contains(&episode.met));
+    page.episodes.extend(episodes.map(|episode| EpisodeView::of(rule, device.id, &episode)));
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use perigee_core::alerts::alert::Alert;
 use perigee_core::id::{DeviceId, GroupId};
-use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget};
+use perigee_core::rules::rule::{Rule, RuleSettings, RuleTarget, TripCondition};
 use perigee_core::text::{Description, Line, Lines, Name};
 use perigee_core::zone::Zone;
 
@@ -54,7 +54,8 @@ pub struct RuleView {
     /// and locations without an `accuracy` whose `source` is `network` or `doppler`.
     #[schema(example = 500)]
     max_accuracy_metres: u32,
-    /// Hours in which the rule applies. Null for always.
+    /// Hours in which the rule applies. Null for always. For `tripOutsideHours`, they are the working hours, and the rule applies
+    /// outside of them.
     schedule: Option<ScheduleView>,
     /// Name of the alerts. Null if it follows from the first condition; see `raises`.
     #[schema(example = json!(null))]
@@ -102,7 +103,8 @@ input! {
         devices: Set<DeviceId, 0, { RuleTarget::NAMED_MAX }>, nullable, example [];
         /// IDs of the groups whose devices the rule applies to. Names are accepted too. Default: none.
         groups: Set<GroupId, 0, { RuleTarget::NAMED_MAX }>, nullable, example [];
-        /// Conditions that must all be true at the same time. `offline` and `late` must be the only condition.
+        /// Conditions that must all be true at the same time. `offline` and `late` must be the only condition,
+        /// and all conditions must be about trips if one is.
         conditions: Conditions, required;
         /// Time that the conditions must be true before an alert is raised, in seconds. Default: 0. It must be 0 for
         /// `offline` and `late`.
@@ -114,7 +116,8 @@ input! {
         /// about positions (`geofence`, `route`, `noMovement`): such a rule ignores locations whose `accuracy` is
         /// greater, and locations without an `accuracy` whose `source` is `network` or `doppler`. Default: 500.
         max_accuracy_m as "maxAccuracyMetres": Whole<1, { RuleSettings::ACCURACY_MOST_M }>, or(RuleSettings::MAX_ACCURACY_M), example 500;
-        /// Hours in which the rule applies. Default: always.
+        /// Hours in which the rule applies. Default: always. For `tripOutsideHours`, they are the working hours, and the rule applies
+        /// outside of them; it requires them.
         schedule: Object<ScheduleInput>, nullable;
         /// Name of the alerts. Default: the name that follows from the first condition.
         alert_name as "alertName": Line<1, { Alert::NAME_MAX }>, nullable, example null;
@@ -195,6 +198,8 @@ pub(super) fn read_rule(body: &Value, mode: Mode, zone: &Zone) -> ApiResult<Rule
         };
         if settings.watches_silence() {
             refuse_mixed_silence(&settings, fields);
+        } else if settings.watches_trips() {
+            refuse_mixed_trips(&settings, fields);
         }
         Some(settings)
     })
@@ -207,5 +212,22 @@ fn refuse_mixed_silence(settings: &RuleSettings, fields: &mut Fields<'_>) {
     }
     if settings.for_s > 0 || settings.cool_down_s > 0 {
         fields.refuse("forSeconds", "must be 0 for \"offline\" and \"late\", like \"coolDownSeconds\"");
+    }
+}
+
+/// Conditions about trips are evaluated on trips, not on locations.
+fn refuse_mixed_trips(settings: &RuleSettings, fields: &mut Fields<'_>) {
+    let trips = settings.trip_conditions();
+    if trips.len() < settings.conditions.len() {
+        fields.refuse("conditions", "must all be about trips if one is");
+    }
+    if trips.len() > 1 && settings.watches_driving() {
+        fields.refuse("conditions", "must have no other condition if one is \"drivingTime\"");
+    }
+    if trips.contains(&&TripCondition::OutsideHours) && settings.schedule.is_none() {
+        fields.refuse("schedule", "is required for \"tripOutsideHours\": it has the working hours");
+    }
+    if settings.for_s > 0 || settings.cool_down_s > 0 {
+        fields.refuse("forSeconds", "must be 0 for conditions about trips, like \"coolDownSeconds\"");
     }
 }

@@ -49,6 +49,9 @@ pub struct ShareView {
     /// Whether the page of the link shows the name of the account.
     #[schema(example = true)]
     show_account: bool,
+    /// Whether the page of the link shows the trips of the devices.
+    #[schema(example = false)]
+    show_trips: bool,
     /// URL of the page to hand out. Anyone who has the URL can open the link. Null for callers without the privilege
     /// `devices.write`.
     #[schema(example = "https://track.example.com/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
@@ -93,6 +96,9 @@ input! {
         /// Whether the page of the link shows the name of the account. Nothing else of the account is shown. Default:
         /// `true`.
         show_account as "showAccount": bool, or(true), example true;
+        /// Whether the page of the link shows the trips of the devices since `from`: their times and distances. Default:
+        /// `false`.
+        show_trips as "showTrips": bool, or(false), example false;
     }
 }
 
@@ -112,6 +118,7 @@ impl ShareView {
             from: share.link.from.to_string(),
             until: share.link.until.to_string(),
             show_account: share.link.show_account,
+            show_trips: share.link.show_trips,
             page: shows_urls.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
             url: shows_urls.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
             views: share.views,
@@ -150,6 +157,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
             from: input.from.unwrap_or(now),
             until: until?,
             show_account: input.show_account,
+            show_trips: input.show_trips,
             secret,
         })
     })

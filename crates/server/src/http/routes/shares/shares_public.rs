@@ -16,6 +16,7 @@ use perigee_core::page::PageRequest;
 use perigee_core::shares::share::NewShare;
 use perigee_core::store::SharedView;
 use perigee_core::time::Timestamp;
+use perigee_core::timeline::{Segment, SegmentKind, clip};
 use sha2::{Digest as _, Sha256};
 
 use crate::auth::Secret;
@@ -74,6 +75,29 @@ pub struct SharedDevice {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     trail: Option<Vec<SharedLocation>>,
+    /// Trips since `from` of the link, at most of the last 31 days, oldest first: the first 1,000. Present only with `trips`,
+    /// if the link shows trips and at most 50 devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    trips: Option<Vec<SharedTrip>>,
+}
+
+/// Trip in the public view of a share link.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedTrip {
+    /// Beginning of the trip, or `from` of the link if that is later.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    from: String,
+    /// End of the trip, or of what is known of it.
+    #[schema(example = "2026-05-01T12:40:00Z", format = DateTime)]
+    to: String,
+    /// Distance between `from` and `to`, in kilometres.
+    #[schema(value_type = f64, example = 43.215, minimum = 0)]
+    distance: f64,
+    /// Time in motion, in seconds.
+    #[schema(example = 2400, minimum = 0)]
+    moving_seconds: u64,
 }
 
 /// Location in the public view of a share link.
@@ -106,6 +130,13 @@ const TRAIL_POINTS: usize = 20_000;
 /// The most positions in the trail of one device.
 const DEVICE_POINTS: usize = 1_000;
 
+/// The most devices of a link whose trips are shown: each is read on its own.
+const TRIP_DEVICES: usize = 50;
+/// The most trips of a device.
+const DEVICE_TRIPS: u32 = 1_000;
+/// How long ago the oldest trips may be, in seconds.
+const TRIPS_SINCE_S: i64 = 31 * 86_400;
+
 /// Number of devices read at a time: a device takes ten times the memory of its public view.
 const PAGE_DEVICES: u32 = 500;
 
@@ -118,7 +149,7 @@ impl SharedAnswer {
 
     /// Adds the devices of a page.
     async fn add(&mut self, app: &App, view: SharedView, page: PageKey) -> ApiResult<()> {
-        let PageKey { trail, now, place, .. } = page;
+        let PageKey { trail, now, place, trips, .. } = page;
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
         let each = points_each(view.device_count);
@@ -127,7 +158,14 @@ impl SharedAnswer {
             Some(since) => read_trails(app, scope, &view.devices.items, since, each).await?,
             None => HashMap::new(),
         };
+        let shows_trips = trips && link.show_trips && view.device_count <= TRIP_DEVICES;
+        let since_trips = link.from.max(now.plus_seconds(-TRIPS_SINCE_S));
         for (device, last) in view.devices.items {
+            let trips = if shows_trips {
+                Some(read_trips(app, scope, device.id, (since_trips, now)).await?)
+            } else {
+                None
+            };
             let trail = since.map(|_| trails.remove(&device.id).unwrap_or_default());
             self.devices.push(SharedDevice {
                 key: key(&link.secret, device.id),
@@ -136,6 +174,7 @@ impl SharedAnswer {
                 icon: device.settings.icon,
                 last_location: last.map(|last| SharedLocation::described(last, place)),
                 trail,
+                trips,
             });
         }
         Ok(())
@@ -179,6 +218,35 @@ async fn read_trails(
     Ok(trails.into_iter().map(|(device, trail)| (device, shown(trail))).collect())
 }
 
+/// The trips of a device between two instants, cut there. Positions are left out: those of a cut trip may be older than the
+/// link shows.
+async fn read_trips(
+    app: &App,
+    scope: Scope,
+    device: DeviceId,
+    (from, to): (Timestamp, Timestamp),
+) -> ApiResult<Vec<SharedTrip>> {
+    let (range, kind) = (TimeRange { from, to }, Some(SegmentKind::Trip));
+    let page = match app.store.list_segments(scope, device, range, kind, DEVICE_TRIPS).await {
+        // It was deleted meanwhile.
+        Err(StoreError::NotFound(_)) => return Ok(Vec::new()),
+        read => read?,
+    };
+    let trips: Vec<Segment> = page.segments.into_iter().map(|stored| stored.segment).collect();
+    let shown = clip(&trips, from, to).into_iter().map(|trip| SharedTrip {
+        from: trip.from.to_string(),
+        to: trip.to.to_string(),
+        distance: kilometres(trip.distance_m),
+        moving_seconds: trip.moving_s,
+    });
+    Ok(shown.collect())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "whole metres are exact up to 2^53")]
+fn kilometres(metres: u64) -> f64 {
+    metres as f64 / 1_000.0
+}
+
 impl From<StoredLocation> for SharedLocation {
     fn from(stored: StoredLocation) -> Self {
         let location = stored.location;
@@ -215,6 +283,7 @@ impl SharedLocation {
         ("place" = Option<bool>, Query, description = "`true` to add `place`, the position in words, to each last location. Default: `false`.", example = true),
         ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: English."),
         ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: metric."),
+        ("trips" = Option<bool>, Query, description = "`true` to add `trips` to each device, if the link shows trips. Default: `false`.", example = true),
         ("again" = Option<bool>, Query, description = "`true` if the same client has opened the link before; the request is then not counted as a view. Default: `false`.", example = false)),
     responses((status = 200, description = "Current view of the share link.", body = SharedAnswer)))]
 pub async fn get_shared(
@@ -226,6 +295,7 @@ pub async fn get_shared(
 ) -> ApiResult<Response> {
     let trail = params.parsed::<Timestamp>("trail", "a time such as 2026-05-01T12:00:00Z");
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
+    let trips = params.word("trips", &[("true", true), ("false", false)]).unwrap_or_default();
     let wants_place = read_flag(&mut params);
     let (language, units) = read_reader(&mut params);
     params.finish()?;
@@ -262,7 +332,7 @@ pub async fn get_shared(
         app.counters.views.count(&share, now);
     }
     let end = app.store.event_end(Scope::for_share_link(&share)).await?;
-    let key = PageKey { trail, end, now, place };
+    let key = PageKey { trail, end, now, place, trips };
     let make = make_page(app.clone(), share.link.secret.clone(), key);
     let link = OpenLink { secret: &share.link.secret, account: share.account };
     match app.live.share_cache.get(&app.tasks.runtime, link, key, make).await {

@@ -30,6 +30,9 @@ const READ_ONLY: &[&str] = &[
     "fuelUsed",
     "inferred",
     "driverTag",
+    "driverId",
+    "driverName",
+    "driverSource",
     "updatedAt",
 ];
 
@@ -42,7 +45,8 @@ input! {
         purpose: Line<0, { SegmentLabels::NAME_MAX }>, nullable, example "business";
         /// Note about the segment. Null for none.
         note: Lines<0, { SegmentLabels::NOTE_MAX }>, nullable, example "Two pallets";
-        /// Name of the driver. Null for none.
+        /// Driver of the segment: the ID or the name of a driver of the account, or any other name. It takes precedence over a
+        /// key tag and an assignment. Null to go by these.
         driver: Line<0, { SegmentLabels::NAME_MAX }>, nullable, example "Ana";
     }
 }
@@ -55,6 +59,8 @@ fn read_labels(body: &Value) -> ApiResult<SegmentLabels> {
             purpose: given(input.purpose),
             note: given(input.note),
             driver: given(input.driver),
+            // The store finds the driver with this name or ID.
+            driver_id: None,
         })
     })
 }
@@ -77,7 +83,7 @@ pub async fn update_segment(
         change.preconditions.check(Kind::Segment, present.revision)?;
         let (id, seen) = (present.id, present.revision);
         let labels = read_labels(&change.apply(&SegmentView::from(present)).await?)?;
-        Ok(app.store.label_segment(&caller.actor(), id, seen, labels).await)
+        attribute_reference(app.store.label_segment(&caller.actor(), id, seen, labels).await, "driver")
     })
     .await?;
     Ok(caller.reply_at(segment.revision, SegmentView::from(segment)))

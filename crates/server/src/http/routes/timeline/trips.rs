@@ -1,7 +1,7 @@
 //! Trips of all visible devices.
 
 use perigee_core::id::SegmentId;
-use perigee_core::store::{RemovedTrip, TripFilter, TripOrder};
+use perigee_core::store::{DriverKey, RemovedTrip, TripFilter, TripOrder};
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::StoredSegment;
 
@@ -83,6 +83,7 @@ impl From<RemovedTrip> for RemovedTripView {
     ("to" = Option<String>, Query, description = "Only trips that begin before this time. Must not be before `from`. Default: no upper bound.", format = DateTime, example = "2026-05-02T00:00:00Z"),
     ("device" = Option<String>, Query, description = "Only trips of this device, by ID, identifier or name.", example = "dev_01jc2m8k4n5p7"),
     ("group" = Option<String>, Query, description = "Only trips of devices in this group, by ID or name.", example = "grp_01jc2m8k4n5p6"),
+    ("driver" = Option<String>, Query, description = "Only trips of this driver, by ID or by the name on the trip; `none` for trips without a driver.", example = "Ana", max_length = 100),
     ("purpose" = Option<String>, Query, description = "Only trips with this purpose.", example = "business", max_length = 100),
     ("minDistance" = Option<u32>, Query, description = "Only trips of at least this distance, in kilometres. Default: no limit.", example = 10, minimum = 0, maximum = 100_000),
     ("updatedSince" = Option<String>, Query, description = "Only trips that were changed at or after this time, in the order of their last change.", format = DateTime, example = "2026-05-01T00:00:00Z"),
@@ -105,6 +106,7 @@ pub async fn list_trips(Call(app, caller): Call, mut params: Params) -> ApiReply
         to,
         updated_since: params.instant("updatedSince", zone),
         purpose: params.text("purpose"),
+        driver: params.text("driver").filter(|text| !text.is_empty()).map(driver_key),
         least_distance_m: params.number("minDistance", 0, 100_000).map(|km| u64::from(km) * 1_000),
     };
     let reader = place_param(&app, &caller, &mut params).await?;
@@ -148,6 +150,15 @@ pub async fn list_trips(Call(app, caller): Call, mut params: Params) -> ApiReply
     let trips = trips.into_iter().map(|trip| SegmentView::described(trip, reader)).collect();
     let removed = is_feed.then(|| removed.into_iter().map(RemovedTripView::from).collect());
     Ok(caller.reply(TripList { trips, removed, next_cursor }))
+}
+
+/// The driver that a filter names: an ID, a name, or `none`.
+fn driver_key(text: String) -> DriverKey {
+    match text.parse() {
+        Ok(id) => DriverKey::Known(id),
+        Err(_) if text == "none" => DriverKey::Unknown,
+        Err(_) => DriverKey::Named(text),
+    }
 }
 
 /// Keeps the first changes of both lists, as many as a page has; returns the number of the last one.

@@ -1,5 +1,6 @@
 //! The JSON of segments.
 
+use perigee_core::drivers::DriverSource;
 use perigee_core::locations::location::{Degrees, Milli};
 use perigee_core::locations::place::Reader;
 use perigee_core::timeline::{DistanceSource, Position, Segment, SegmentKind, StoredSegment};
@@ -13,12 +14,17 @@ words! {
      the device did not move. `gap`: the device was silent, and afterwards at another position." => SegmentKind;
     "DistanceSource", "Method by which a distance was computed. `legs`: sum of the distances from location to location. `mileage`: difference \
      of the reading `mileage` at both ends. `straight`: straight distance between both ends; only for gaps." => DistanceSource;
+    "DriverSource", "How it is known who drove. `manual`: a user set the driver. `tag`: the device reported the key tag of the driver. \
+     `assignment`: the driver was assigned to the device when the trip began." => DriverSource;
 }
 
 /// A kind of segment, as the API describes it.
 pub type SegmentKindName = Word<SegmentKind>;
 /// A source of a distance, as the API describes it.
 pub type DistanceSourceName = Word<DistanceSource>;
+
+/// How a driver is known, as the API describes it.
+pub type DriverSourceName = Word<DriverSource>;
 
 /// Position at which a segment begins or ends.
 #[derive(Serialize, ToSchema)]
@@ -111,6 +117,17 @@ pub struct SegmentView {
     /// Name of the driver, set by a user. Null if not set.
     #[schema(example = "Ana")]
     driver: Option<String>,
+    /// ID of the driver: the one that a user set, or else the one whose key tag the device reported, or else the one who was
+    /// assigned to the device when the trip began. Null if nobody is known, if a user gave only a name, or if the driver was
+    /// deleted.
+    #[schema(example = "drv_01jc2m8k4n5p6")]
+    driver_id: Option<String>,
+    /// Name of the driver. Null if nobody is known.
+    #[schema(example = "Ana")]
+    driver_name: Option<String>,
+    /// How the driver is known: `manual`, `tag` or `assignment`. Null if nobody is known.
+    #[schema(value_type = Option<DriverSourceName>, example = "tag")]
+    driver_source: Option<&'static str>,
     /// Time of the last change of the segment, by late locations or by a user.
     #[schema(example = "2026-05-01T08:55:20Z", format = DateTime)]
     updated_at: String,
@@ -141,7 +158,7 @@ impl SegmentView {
     pub(super) fn part(stored: StoredSegment, segment: Segment, reader: Option<Reader>) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "distances are far below 2^53 metres")]
         let distance = segment.distance_m as f64 / 1_000.0;
-        let labels = stored.labels;
+        let (labels, driver) = (stored.labels, stored.driver);
         Self {
             id: stored.id.to_string(),
             device_id: stored.device.to_string(),
@@ -166,6 +183,9 @@ impl SegmentView {
             purpose: labels.purpose,
             note: labels.note,
             driver: labels.driver,
+            driver_id: driver.as_ref().and_then(|driver| driver.id).map(|id| id.to_string()),
+            driver_source: driver.as_ref().map(|driver| driver.source.name()),
+            driver_name: driver.map(|driver| driver.name),
             updated_at: stored.updated_at.to_string(),
         }
     }

@@ -42,7 +42,13 @@ impl Prepared {
         });
         let rule =
             json!({"name": "Fast", "allDevices": true, "conditions": [{"type": "speed", "above": 10}]});
-        let device = make("/api/devices", json!({"name": "Star", "identifier": "860000000000001"})).await;
+        let modem = json!([{"identifier": format!("3004340{number:08}"), "link": "garmin"}]);
+        let star = json!({"name": "Star", "identifier": "860000000000001", "identifiers": modem});
+        let device = make("/api/devices", star).await;
+        let sending =
+            json!({"sendUrl": "https://garmin.example.com", "sendKey": "k", "sender": "ops@example.com"});
+        make("/api/gateways", json!({"feed": "garmin", "options": sending})).await;
+        let text = make(&format!("/api/devices/{device}/conversation"), json!({"text": "Hello"})).await;
         let alert = json!({"dateTime": "2026-05-01T12:00:00Z", "alertName": "RPM"});
         let alert = app.send(owner, &format!("POST /api/devices/{device}/alerts"), &alert).await.expect(201);
         let alert = alert["ids"][0].as_str().unwrap().to_owned();
@@ -53,11 +59,18 @@ impl Prepared {
         let [first, second] = make_trips(app, owner, &device).await;
         let split = json!({"at": "2026-05-01T08:29:00Z"});
         let edit = make(&format!("/api/segments/{first}/split"), split).await;
+        let driver = make("/api/drivers", json!({"name": "Ana"})).await;
+        let assignment =
+            json!({"deviceId": device, "from": "2025-05-01T08:00:00Z", "to": "2025-05-01T09:00:00Z"});
+        let assignment = make(&format!("/api/drivers/{driver}/assignments"), assignment).await;
         let ids = BTreeMap::from([
             ("acc_", tenant.account.id.to_string()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
+            ("drv_", driver),
+            ("asg_", assignment),
             ("cmd_", command),
+            ("txt_", text),
             ("edt_", edit),
             ("seg_", first),
             ("seg_01jc2m8k4n5p8", second),
@@ -68,6 +81,7 @@ impl Prepared {
             ("geo_", make("/api/geofences", geofence).await),
             ("rul_", make("/api/rules", rule).await),
             ("ctg_", make("/api/contactGroups", json!({"name": "Watch", "contacts": []})).await),
+            ("rpt_", make("/api/reports", json!({"name": "Trips", "report": {"kind": "trips"}})).await),
             ("gtw_", make("/api/gateways", json!({"feed": "osmand"})).await),
             ("whk_", make("/api/webhooks", json!({"url": "https://example.com/hook"})).await),
         ]);

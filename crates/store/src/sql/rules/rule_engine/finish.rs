@@ -208,7 +208,7 @@ async fn raise(
 }
 
 /// The alert that a rule raises for an episode.
-fn alert(rule: &Rule, episode: &Episode) -> Alert {
+pub(in crate::sql::rules) fn alert(rule: &Rule, episode: &Episode) -> Alert {
     let (settings, name) = (&rule.settings, rule.settings.alert_name());
     Alert {
         time: episode.met,

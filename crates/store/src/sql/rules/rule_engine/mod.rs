@@ -2,9 +2,9 @@
 //! round: alerts, occurrences, trails, statuses and the cursor in one transaction.
 
 mod api;
-mod finish;
+pub(in crate::sql::rules) mod finish;
 mod lease;
-mod occurrence;
+pub(in crate::sql::rules) mod occurrence;
 mod trail;
 mod watch;
 

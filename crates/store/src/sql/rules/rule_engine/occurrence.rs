@@ -14,7 +14,7 @@ use crate::{Row, Tx, Value, params};
 
 /// An occurrence as stored: its id, its alert and its time span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(in crate::sql::rules) struct Key {
     id: i64,
     alert: AlertId,
     begin: Timestamp,
@@ -23,7 +23,7 @@ pub(super) struct Key {
 }
 
 /// A rule at one of its generations.
-pub(super) type Version = (RuleId, i64);
+pub(in crate::sql::rules) type Version = (RuleId, i64);
 
 fn from_row(row: &Row) -> Result<(Version, Occurrence<Key>)> {
     let (begin, met, end) = (row.timestamp("begins")?, row.timestamp("met")?, row.opt_timestamp("ends")?);
@@ -33,7 +33,7 @@ fn from_row(row: &Row) -> Result<(Version, Occurrence<Key>)> {
 }
 
 /// The occurrences of each of these devices that had not ended by its instant.
-pub(super) async fn of_devices(
+pub(in crate::sql::rules) async fn of_devices(
     tx: &Tx,
     account: AccountId,
     since: &BTreeMap<DeviceId, Timestamp>,
@@ -55,7 +55,7 @@ pub(super) async fn of_devices(
 }
 
 /// Changed occurrences, and the ends of their alerts.
-pub(super) struct Changes {
+pub(in crate::sql::rules) struct Changes {
     account: AccountId,
     rows: Vec<Vec<Value>>,
     endings: BTreeMap<Ending, Vec<(DeviceId, AlertId)>>,
@@ -65,24 +65,30 @@ pub(super) struct Changes {
 type Ending = (Option<Timestamp>, Option<Timestamp>);
 
 impl Changes {
-    pub(super) const fn new(account: AccountId) -> Self {
+    pub(in crate::sql::rules) const fn new(account: AccountId) -> Self {
         Self { account, rows: Vec::new(), endings: BTreeMap::new() }
     }
 
     /// Adds the occurrence of an episode for which an alert was raised.
-    pub(super) fn add(&mut self, whose: (Version, DeviceId), id: i64, alert: AlertId, episode: &Episode) {
+    pub(in crate::sql::rules) fn add(
+        &mut self,
+        whose: (Version, DeviceId),
+        id: i64,
+        alert: AlertId,
+        episode: &Episode,
+    ) {
         let Episode { begin, met, end, .. } = *episode;
         self.put(whose, Key { id, alert, begin, met, end }, None, false);
     }
 
     /// Changes the time span of an occurrence.
-    pub(super) fn shift(&mut self, whose: (Version, DeviceId), key: Key, episode: &Episode) {
+    pub(in crate::sql::rules) fn shift(&mut self, whose: (Version, DeviceId), key: Key, episode: &Episode) {
         let Episode { begin, met, end, .. } = *episode;
         self.put(whose, Key { begin, met, end, ..key }, key.end, false);
     }
 
     /// Withdraws an occurrence. Its alert, which may have been sent, stays and ends.
-    pub(super) fn withdraw(&mut self, whose: (Version, DeviceId), key: Key, now: Timestamp) {
+    pub(in crate::sql::rules) fn withdraw(&mut self, whose: (Version, DeviceId), key: Key, now: Timestamp) {
         self.put(whose, Key { end: key.end.or(Some(now)), ..key }, key.end, true);
     }
 
@@ -100,7 +106,7 @@ impl Changes {
     }
 
     /// Writes all changes with few statements.
-    pub(super) async fn save(self, tx: &Tx) -> Result<()> {
+    pub(in crate::sql::rules) async fn save(self, tx: &Tx) -> Result<()> {
         let head = "INSERT INTO rule_occurrence \
                     (account_id, id, rule_id, generation, device_id, alert_id, begins, met, ends, withdrawn)";
         let tail = "ON CONFLICT (account_id, id) DO UPDATE SET begins = excluded.begins, met = excluded.met, \

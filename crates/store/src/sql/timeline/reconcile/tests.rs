@@ -35,6 +35,7 @@ fn stored(id: i64, name: Option<&str>, segment: Segment) -> StoredSegment {
         segment,
         is_open: false,
         labels: SegmentLabels { name: name.map(str::to_owned), ..SegmentLabels::default() },
+        driver: None,
         revision: Revision::FIRST,
         updated_at: Timestamp::from_millis(0),
         change: 0,

@@ -18,7 +18,7 @@ use crate::http::routes::devices::{find_device, find_device_id};
 
 input! {
     /// Message to a device.
-    pub(super) struct MessageInput {
+    pub(super) struct ConversationMessageInput {
         /// Type of the message. Default: `text`.
         kind as "type": Word<TextKind>, nullable, example "text";
         /// Text of the message. Required for `text`, not permitted for `locationRequest`. A text that the link cannot
@@ -34,7 +34,7 @@ input! {
 
 input! {
     /// Mark up to which texts are read.
-    pub(super) struct ReadInput {
+    pub(super) struct ConversationReadInput {
         /// ID of the last message of the conversation that the caller has read. Default: the newest message.
         up_to as "upTo": Line<1, SHORT_MAX>, nullable, example "txt_01jc2m8k4n5p6";
     }
@@ -67,7 +67,7 @@ struct Wanted {
 
 fn read_message(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<Wanted> {
     let fields = Fields::of(body).map_err(invalid_body)?.in_zone(zone);
-    read_fields(fields, &[ENVELOPE, READ_ONLY], |input: MessageInput, fields| {
+    read_fields(fields, &[ENVELOPE, READ_ONLY], |input: ConversationMessageInput, fields| {
         let kind = input.kind.unwrap_or(TextKind::Text);
         match (kind, &input.text) {
             (TextKind::Text, None) => fields.refuse("text", "is required for the type text"),
@@ -137,7 +137,7 @@ fn check_text(app: &App, device: &Device, link: &Link, wanted: &Wanted, now: Tim
 /// may wait for a device. Of messages that a provider bills, at most 50 to a device and 500 of an account are permitted in 24
 /// hours; beyond that the request fails with `too-many`. Requires the privilege `commands.send`.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/conversation", tag = "conversations",
-    request_body(content = MessageInput, example = json!({"text": "Storm warning: return to port"})),
+    request_body(content = ConversationMessageInput, example = json!({"text": "Storm warning: return to port"})),
     responses((status = 201, description = "The message was queued.", body = MessageView)))]
 pub async fn send_message(
     Call(app, caller): Call,
@@ -182,7 +182,7 @@ pub async fn cancel_message(
 /// Marks the texts of a device up to a message as read by the caller. Other users are not affected, and a mark never moves
 /// back. Any user who may see the device may call this operation.
 #[utoipa::path(post, path = "/api/devices/{deviceId}/conversation/read", tag = "conversations",
-    request_body(content = ReadInput, example = json!({"upTo": "txt_01jc2m8k4n5p6"})),
+    request_body(content = ConversationReadInput, example = json!({"upTo": "txt_01jc2m8k4n5p6"})),
     responses((status = 200, description = "The number of texts that are unread now.", body = UnreadView)))]
 pub async fn mark_conversation_read(
     Call(app, caller): Call,
@@ -190,7 +190,7 @@ pub async fn mark_conversation_read(
     body: JsonBody,
 ) -> ApiReply<UnreadView> {
     let device = find_device_id(&app, &caller, device.as_ref()).await?;
-    let up_to = read_body(&body.value, &[ENVELOPE], |input: ReadInput, fields| {
+    let up_to = read_body(&body.value, &[ENVELOPE], |input: ConversationReadInput, fields| {
         let id = input.up_to.map(|text| text.parse::<ConversationMessageId>());
         if matches!(id, Some(Err(_))) {
             fields.refuse("upTo", "must be the ID of a message, such as txt_01jc2m8k4n5p6");

@@ -1,0 +1,239 @@
+//! Conditions about trips: a table for each, and the same episodes however the trips became known.
+
+use proptest::prelude::*;
+
+use super::support::{at, rule};
+use crate::locations::location::{Latitude, Longitude};
+use crate::rules::rule::{Change, Condition, Occurrence, Rule, Trip, TripCondition, reconcile};
+use crate::rules::schedule::{Schedule, Weekday};
+use crate::time::Timestamp;
+
+/// Begin, met and end, in seconds.
+type Expected = (i64, i64, Option<i64>);
+
+/// A trip between two seconds; one metre per second.
+fn trip(from: i64, to: i64) -> Trip {
+    let position = (Latitude::from_e7(0), Longitude::from_e7(0));
+    Trip {
+        from: at(from),
+        to: at(to),
+        is_open: false,
+        distance_m: u64::try_from(to - from).unwrap(),
+        purpose: None,
+        has_driver: false,
+        ends: (position, position),
+    }
+}
+
+fn open(trip: Trip) -> Trip {
+    Trip { is_open: true, ..trip }
+}
+
+fn about(conditions: &[TripCondition]) -> Rule {
+    let conditions = conditions.iter().cloned().map(Condition::Trip).collect();
+    Rule { since: Timestamp::MIN, ..rule(1, conditions, 0, 0) }
+}
+
+fn seconds(time: Timestamp) -> i64 {
+    (time.as_millis() - at(0).as_millis()) / 1_000
+}
+
+#[track_caller]
+fn check(conditions: &[TripCondition], trips: &[Trip], expect: &[Expected]) {
+    let found = about(conditions).settings.trip_episodes(trips);
+    let found: Vec<Expected> = found
+        .iter()
+        .map(|episode| (seconds(episode.begin), seconds(episode.met), episode.end.map(seconds)))
+        .collect();
+    assert_eq!(found, expect, "{conditions:?}");
+}
+
+#[test]
+fn trips_longer_than_a_distance_or_a_time() {
+    let trips = [trip(0, 100), trip(200, 301), open(trip(400, 600))];
+    check(&[TripCondition::Distance { metres: 100 }], &trips, &[(200, 301, Some(301))]);
+    check(&[TripCondition::Duration { seconds: 100 }], &trips, &[(200, 300, Some(301)), (400, 500, None)]);
+    let both = [TripCondition::Duration { seconds: 50 }, TripCondition::Distance { metres: 100 }];
+    check(&both, &trips, &[(200, 301, Some(301))]);
+}
+
+#[test]
+fn trips_by_purpose_and_driver() {
+    let private = Trip { purpose: Some("Private".to_owned()), ..trip(0, 100) };
+    let known = Trip { has_driver: true, ..trip(200, 300) };
+    let trips = [private, known, open(trip(400, 500))];
+    let purpose = TripCondition::Purpose { purpose: "private".to_owned() };
+    check(&[purpose.clone()], &trips, &[(0, 0, Some(100))]);
+    check(&[TripCondition::NoDriver], &trips, &[(0, 100, Some(100))]);
+    check(&[purpose, TripCondition::NoDriver], &trips, &[(0, 100, Some(100))]);
+}
+
+#[test]
+fn trips_outside_of_working_hours() {
+    let mut rule = about(&[TripCondition::OutsideHours]);
+    let day = 86_400_000;
+    let midnight = Timestamp::from_millis(at(0).as_millis().div_euclid(day) * day);
+    let hour = |hour: i64| seconds(midnight.plus_millis(hour * 3_600_000));
+    rule.settings.schedule = Some(Schedule {
+        weekdays: Weekday::ALL.to_vec(),
+        from: "08:00".parse().unwrap(),
+        to: "18:00".parse().unwrap(),
+        time_zone: Some("UTC".parse().unwrap()),
+    });
+    let trips = [trip(hour(7), hour(9)), trip(hour(10), hour(18)), open(trip(hour(19) - 7_200, hour(20)))];
+    let found: Vec<i64> =
+        rule.settings.trip_episodes(&trips).iter().map(|episode| seconds(episode.met)).collect();
+    assert_eq!(found, [hour(7), hour(18)], "the end of the hours does not belong to them");
+    rule.settings.schedule = None;
+    assert_eq!(rule.settings.trip_episodes(&trips), []);
+}
+
+#[test]
+fn driving_goes_on_until_a_break() {
+    let driving = [TripCondition::Driving { seconds: 200, break_s: 60 }];
+    check(&driving, &[trip(0, 100), trip(150, 240)], &[]);
+    check(&driving, &[trip(0, 100), trip(150, 260)], &[(0, 250, Some(260))]);
+    check(&driving, &[trip(0, 100), trip(160, 400)], &[(160, 360, Some(400))]);
+    check(&driving, &[trip(0, 201)], &[(0, 200, Some(201))]);
+    let goes_on = [trip(0, 100), trip(150, 260), trip(300, 900), open(trip(959, 999))];
+    check(&driving, &goes_on, &[(0, 250, None)]);
+}
+
+/// Raised episodes by their keys, as a store keeps them.
+#[derive(Default)]
+struct Kept {
+    known: Vec<Occurrence<usize>>,
+    raised: usize,
+}
+
+impl Kept {
+    fn apply(&mut self, changes: Vec<Change<usize>>) {
+        for change in changes {
+            match change {
+                Change::Raise(episode) => {
+                    let (begin, met, end) = (episode.begin, episode.met, episode.end);
+                    self.known.push(Occurrence { key: self.raised, begin, met, end });
+                    self.raised += 1;
+                }
+                Change::Move(key, episode) => {
+                    for one in self.known.iter_mut().filter(|one| one.key == key) {
+                        (one.begin, one.met, one.end) = (episode.begin, episode.met, episode.end);
+                    }
+                }
+                Change::Withdraw(key) => self.known.retain(|one| one.key != key),
+            }
+        }
+    }
+
+    fn spans(&self) -> Vec<(Timestamp, Timestamp, Option<Timestamp>)> {
+        let mut spans: Vec<_> = self.known.iter().map(|one| (one.begin, one.met, one.end)).collect();
+        spans.sort_unstable();
+        spans
+    }
+}
+
+/// The first instant from which two lists of trips differ.
+fn first_difference(before: &[Trip], after: &[Trip]) -> Option<Timestamp> {
+    let differs = |one: &&Trip, others: &[Trip]| !others.contains(one);
+    let mut changed: Vec<Timestamp> =
+        before.iter().filter(|one| differs(one, after)).map(|one| one.from).collect();
+    changed.extend(after.iter().filter(|one| differs(one, before)).map(|one| one.from));
+    changed.into_iter().min()
+}
+
+/// How a change of trips reaches the occurrences. The second variant, which compares only what follows the change, is wrong:
+/// trips before it can belong to the same driving time.
+type Compare = fn(&Rule, &[Occurrence<usize>], &[Trip], Timestamp) -> Vec<Change<usize>>;
+
+fn by_window(
+    rule: &Rule,
+    known: &[Occurrence<usize>],
+    trips: &[Trip],
+    from: Timestamp,
+) -> Vec<Change<usize>> {
+    rule.reconcile_trips(known, trips, from)
+}
+
+fn without_window(
+    rule: &Rule,
+    known: &[Occurrence<usize>],
+    trips: &[Trip],
+    from: Timestamp,
+) -> Vec<Change<usize>> {
+    let is_later = |end: Option<Timestamp>| end.is_none_or(|end| end > from);
+    let known: Vec<_> = known.iter().filter(|one| is_later(one.end)).copied().collect();
+    let later: Vec<Trip> = trips.iter().filter(|trip| trip.to > from).cloned().collect();
+    reconcile(&known, &rule.settings.trip_episodes(&later))
+}
+
+/// Lets the trips of a history become known in this order, and returns whether the occurrences are those of the whole.
+fn same_in_the_end(rule: &Rule, trips: &[Trip], order: &[usize], compare: Compare) -> bool {
+    let (mut kept, mut present, mut seen) = (Kept::default(), Vec::new(), Vec::new());
+    for index in order {
+        seen.push(*index);
+        seen.sort_unstable();
+        let mut next: Vec<Trip> = seen.iter().map(|at| trips[*at].clone()).collect();
+        if let Some(last) = next.last_mut() {
+            last.is_open = true;
+        }
+        if let Some(from) = first_difference(&present, &next) {
+            kept.apply(compare(rule, &kept.known, &next, from));
+            // After a restart or on another node, the same change is evaluated again, and finds nothing to do.
+            let again = compare(rule, &kept.known, &next, from);
+            kept.apply(again);
+        }
+        present = next;
+    }
+    let mut whole = Kept::default();
+    whole.apply(rule.reconcile_trips(&[], &present, Timestamp::MIN));
+    kept.spans() == whole.spans()
+}
+
+/// Trips of up to 100 s with pauses of up to 100 s, and an order in which they become known.
+fn histories() -> impl Strategy<Value = (Vec<Trip>, Vec<usize>)> {
+    let legs = proptest::collection::vec((1_i64..100, 1_i64..100, any::<bool>()), 1..12);
+    let trips = legs.prop_map(|legs| {
+        let mut now = 0;
+        let leg = |(pause, length, is_private): (i64, i64, bool)| {
+            now += pause;
+            let made = trip(now, now + length);
+            now += length;
+            Trip { purpose: is_private.then(|| "private".to_owned()), has_driver: is_private, ..made }
+        };
+        legs.into_iter().map(leg).collect::<Vec<_>>()
+    });
+    trips.prop_flat_map(|trips| {
+        let order: Vec<usize> = (0..trips.len()).collect();
+        (Just(trips), Just(order).prop_shuffle())
+    })
+}
+
+fn rules() -> Vec<Rule> {
+    [
+        TripCondition::Distance { metres: 50 },
+        TripCondition::Duration { seconds: 40 },
+        TripCondition::Purpose { purpose: "private".to_owned() },
+        TripCondition::NoDriver,
+        TripCondition::Driving { seconds: 120, break_s: 50 },
+    ]
+    .into_iter()
+    .map(|condition| about(&[condition]))
+    .collect()
+}
+
+proptest! {
+    #[test]
+    fn any_order_of_arrival_raises_the_same_episodes((trips, order) in histories()) {
+        for rule in rules() {
+            prop_assert!(same_in_the_end(&rule, &trips, &order, by_window), "{:?}", rule.settings.conditions);
+        }
+    }
+}
+
+#[test]
+fn a_comparison_that_depends_on_the_order_is_caught() {
+    let driving = about(&[TripCondition::Driving { seconds: 120, break_s: 50 }]);
+    let trips = [trip(0, 90), trip(100, 190), trip(200, 290)];
+    assert!(same_in_the_end(&driving, &trips, &[0, 2, 1], by_window));
+    assert!(!same_in_the_end(&driving, &trips, &[0, 2, 1], without_window));
+}
