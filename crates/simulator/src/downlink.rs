@@ -126,7 +126,7 @@ impl Downlink {
                 let Some((name, value)) = line.trim_end().split_once(':') else { break };
                 match name.to_ascii_lowercase().as_str() {
                     "content-length" => {
-                        length = value.trim().parse().ok().filter(|length| *length <= BODY_MAX)?
+                        length = value.trim().parse().ok().filter(|length| *length <= BODY_MAX)?;
                     }
                     "x-api-key" => key = Some(value.trim().to_owned()),
                     _ => {}

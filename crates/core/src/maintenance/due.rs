@@ -125,8 +125,8 @@ impl MaintenanceSettings {
         let left =
             |measure| gauges.iter().flatten().find(|gauge| gauge.of == measure).map(|gauge| gauge.left);
         let state = nearest.map_or(DueState::Ok, |gauge| gauge.state);
-        let estimates = gauges.iter().flatten().filter_map(|gauge| gauge.estimate(start.at, now, zone));
-        let estimated = estimates.chain(date).min().filter(|_| state != DueState::Due);
+        let forecasts = gauges.iter().flatten().filter_map(|gauge| gauge.estimate(start.at, now, zone));
+        let estimated = forecasts.chain(date).min().filter(|_| state != DueState::Due);
         let next_change = date.and_then(|date| {
             let soon = warning.days.and_then(|days| shifted(date, -i64::from(days)));
             let starts = [soon, Some(date)].map(|date| date.map(|date| day_on(date, zone).starts));

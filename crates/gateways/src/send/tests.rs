@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn options(value: serde_json::Value) -> Options {
+fn options(value: &serde_json::Value) -> Options {
     Options::new(value.as_object().unwrap().clone())
 }
 
@@ -16,8 +16,9 @@ fn called(feed: &str, options: &Options, kind: TextKind, text: &str) -> Provider
 
 #[test]
 fn garmin_gets_json_with_the_key_in_a_header() {
-    let set =
-        options(json!({"sendUrl": "https://eur.example.com/", "sendKey": "k1", "sender": "ops@example.com"}));
+    let set = options(
+        &json!({"sendUrl": "https://eur.example.com/", "sendKey": "k1", "sender": "ops@example.com"}),
+    );
     let call = called("garmin", &set, TextKind::Text, "Storm \"Ana\" at 18");
     assert_eq!(call.url, "https://eur.example.com/api/Messaging/Message");
     assert!(call.headers.contains(&("x-api-key", "k1".to_owned())));
@@ -32,7 +33,7 @@ fn garmin_gets_json_with_the_key_in_a_header() {
 
 #[test]
 fn rockblock_gets_a_form_in_the_body() {
-    let set = options(json!({"sendUser": "a@b.c", "sendPassword": "p&w=1"}));
+    let set = options(&json!({"sendUser": "a@b.c", "sendPassword": "p&w=1"}));
     let call = called("rockblock", &set, TextKind::Text, "Hi é");
     assert_eq!(call.url, "https://rockblock.rock7.com/rockblock/MT");
     let expect = "imei=300434030000000&username=a%40b.c&password=p%26w%3D1&data=486920c3a9";

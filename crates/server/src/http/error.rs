@@ -248,6 +248,51 @@ fn too_many(kind: Kind, most: u32) -> String {
     }
 }
 
+/// What uses an object that was to be deleted.
+fn in_use(kind: Kind) -> String {
+    let text = match kind {
+        Kind::Geofence => "A rule uses this geofence. Change or delete that rule first.",
+        Kind::Webhook => {
+            "An alert routing or a rule sends alerts to this webhook. Remove the webhook from it first."
+        }
+        Kind::ContactGroup => {
+            "An alert routing or a rule notifies this contact group. Remove the group from it first."
+        }
+        Kind::TimelineEdit => {
+            "The time is inside of trips that were merged. To split them there, delete the edit that merged them first."
+        }
+        Kind::Gateway => {
+            "Raw messages that this gateway received are still stored. To correct its name, device or options, update the gateway instead. To delete the gateway, add messages=keep to the query: its raw messages stay and can still be reprocessed."
+        }
+        kind => {
+            return format!(
+                "A user is limited to this {kind}. Change that user's \"group\" or \"deviceId\", or delete the user, first."
+            );
+        }
+    };
+    text.to_owned()
+}
+
+/// Why a command cannot be cancelled.
+fn command_not_queued(state: CommandState) -> ApiError {
+    if matches!(state, CommandState::Sent | CommandState::Answered) {
+        let text = "The command was sent to the device and can no longer be cancelled.";
+        return ApiError::new(ErrorCode::AlreadySent, text);
+    }
+    let text = format!("The command is {}: it will not be sent, so it cannot be cancelled.", state.name());
+    ApiError::new(ErrorCode::AlreadyEnded, text)
+}
+
+/// Why a message of a conversation cannot be cancelled.
+fn text_not_queued(state: TextState) -> ApiError {
+    if !matches!(state, TextState::Failed | TextState::Expired | TextState::Cancelled) {
+        let text = "The message was handed over, or is being handed over, and can no longer be cancelled.";
+        return ApiError::new(ErrorCode::AlreadySent, text);
+    }
+    let text = format!("The message is {}: it will not be sent, so it cannot be cancelled.", state.name());
+    ApiError::new(ErrorCode::AlreadyEnded, text)
+}
+
 fn assigned(other: &Overlap) -> String {
     let Overlap { assignment, driver_name, from, to } = other;
     let until = to.map_or_else(|| "without an end".to_owned(), |to| format!("until {to}"));
@@ -300,31 +345,7 @@ impl From<StoreError> for ApiError {
                 ErrorCode::LastOwner,
                 "The account would have no active owner. Make another user an owner first.",
             ),
-            StoreError::InUse(Kind::Geofence) => {
-                Self::new(ErrorCode::InUse, "A rule uses this geofence. Change or delete that rule first.")
-            }
-            StoreError::InUse(Kind::Webhook) => Self::new(
-                ErrorCode::InUse,
-                "An alert routing or a rule sends alerts to this webhook. Remove the webhook from it first.",
-            ),
-            StoreError::InUse(Kind::ContactGroup) => Self::new(
-                ErrorCode::InUse,
-                "An alert routing or a rule notifies this contact group. Remove the group from it first.",
-            ),
-            StoreError::InUse(Kind::TimelineEdit) => Self::new(
-                ErrorCode::InUse,
-                "The time is inside of trips that were merged. To split them there, delete the edit that merged them first.",
-            ),
-            StoreError::InUse(Kind::Gateway) => Self::new(
-                ErrorCode::InUse,
-                "Raw messages that this gateway received are still stored. To correct its name, device or options, update the gateway instead. To delete the gateway, add messages=keep to the query: its raw messages stay and can still be reprocessed.",
-            ),
-            StoreError::InUse(kind) => Self::new(
-                ErrorCode::InUse,
-                format!(
-                    "A user is limited to this {kind}. Change that user's \"group\" or \"deviceId\", or delete the user, first."
-                ),
-            ),
+            StoreError::InUse(kind) => Self::new(ErrorCode::InUse, in_use(kind)),
             StoreError::OutOfReach(Kind::Geofence) => forbidden(
                 "This geofence was created by a user who sees other devices than you, so you cannot change it. Ask a user who sees the whole account.",
             ),
@@ -357,24 +378,8 @@ impl From<StoreError> for ApiError {
                 ErrorCode::AlreadySent,
                 "The notification was sent. Only a notification that was suppressed, has failed or is unclear can be sent again.",
             ),
-            StoreError::NotQueued(CommandState::Sent | CommandState::Answered) => Self::new(
-                ErrorCode::AlreadySent,
-                "The command was sent to the device and can no longer be cancelled.",
-            ),
-            StoreError::NotQueued(state) => Self::new(
-                ErrorCode::AlreadyEnded,
-                format!("The command is {}: it will not be sent, so it cannot be cancelled.", state.name()),
-            ),
-            StoreError::TextNotQueued(
-                state @ (TextState::Failed | TextState::Expired | TextState::Cancelled),
-            ) => Self::new(
-                ErrorCode::AlreadyEnded,
-                format!("The message is {}: it will not be sent, so it cannot be cancelled.", state.name()),
-            ),
-            StoreError::TextNotQueued(_) => Self::new(
-                ErrorCode::AlreadySent,
-                "The message was handed over, or is being handed over, and can no longer be cancelled.",
-            ),
+            StoreError::NotQueued(state) => command_not_queued(state),
+            StoreError::TextNotQueued(state) => text_not_queued(state),
             StoreError::TooManyBilled { kind, most } => Self::new(
                 ErrorCode::TooMany,
                 format!(

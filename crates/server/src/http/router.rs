@@ -132,6 +132,33 @@ fn operations() -> OpenApiRouter<App> {
     device_operations().merge(account_operations())
 }
 
+/// Routes of conversations with devices.
+fn conversation_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(conversation::read::list_conversation, conversation::write::send_message))
+        .routes(routes!(conversation::read::get_conversation_links))
+        .routes(routes!(conversation::write::mark_conversation_read))
+        .routes(routes!(conversation::read::list_conversations))
+        .routes(routes!(conversation::read::get_conversation_message, conversation::write::cancel_message))
+}
+
+/// Routes of totals and reports.
+fn report_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(reports::totals::list_totals))
+        .routes(routes!(reports::kinds::list_report_kinds))
+        .routes(routes!(reports::run::run_report))
+        .routes(routes!(reports::saved::list_saved_reports, reports::saved::create_saved_report))
+        .routes(routes!(
+            reports::saved::get_saved_report,
+            reports::saved::replace_saved_report,
+            reports::saved::update_saved_report,
+            reports::saved::delete_saved_report
+        ))
+        .routes(routes!(reports::saved::list_report_runs))
+        .routes(routes!(reports::saved::run_saved_report))
+}
+
 /// Routes of devices, locations, alerts and their routing.
 fn device_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
@@ -169,29 +196,14 @@ fn device_operations() -> OpenApiRouter<App> {
         .routes(routes!(device_files::list_device_files))
         .routes(routes!(device_files::get_device_file))
         .routes(routes!(device_photo::replace_device_photo, device_photo::delete_device_photo))
-        .routes(routes!(conversation::read::list_conversation, conversation::write::send_message))
-        .routes(routes!(conversation::read::get_conversation_links))
-        .routes(routes!(conversation::write::mark_conversation_read))
-        .routes(routes!(conversation::read::list_conversations))
-        .routes(routes!(conversation::read::get_conversation_message, conversation::write::cancel_message))
+        .merge(conversation_operations())
         .routes(routes!(commands::read::list_command_types))
         .routes(routes!(commands::read::list_commands))
         .routes(routes!(commands::read::get_command, commands::write::cancel_command))
         .routes(routes!(timeline::read::get_timeline))
         .routes(routes!(timeline::trips::list_trips))
         .routes(routes!(timeline::read::get_segment, timeline::labels::update_segment))
-        .routes(routes!(reports::totals::list_totals))
-        .routes(routes!(reports::kinds::list_report_kinds))
-        .routes(routes!(reports::run::run_report))
-        .routes(routes!(reports::saved::list_saved_reports, reports::saved::create_saved_report))
-        .routes(routes!(
-            reports::saved::get_saved_report,
-            reports::saved::replace_saved_report,
-            reports::saved::update_saved_report,
-            reports::saved::delete_saved_report
-        ))
-        .routes(routes!(reports::saved::list_report_runs))
-        .routes(routes!(reports::saved::run_saved_report))
+        .merge(report_operations())
         .merge(timeline_operations())
         .merge(maintenance_operations())
         .routes(routes!(timeline::visits::list_device_visits))

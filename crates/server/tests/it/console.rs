@@ -63,7 +63,7 @@ async fn says_what_server_it_is_and_no_more() {
             "server": {"name": "Perigee", "version": env!("CARGO_PKG_VERSION")},
             "baseUrl": "http://perigee.test",
             "map": {"bundled": false, "layers": [], "center": [0.0, 25.0], "zoom": 1.5},
-            "channels": {"email": false, "sms": false, "others": []},
+            "channels": {"email": false, "sms": false, "push": true, "others": []},
             "languages": ["en", "es", "fr", "de", "pt", "it"],
         })
     );
@@ -84,7 +84,7 @@ async fn the_operators_maps_are_offered_and_served_in_parts() {
     })
     .await;
     let facts = app.call("GET /api/console").send().await.expect(200);
-    assert_eq!(facts["channels"], json!({"email": true, "sms": false, "others": []}));
+    assert_eq!(facts["channels"], json!({"email": true, "sms": false, "push": true, "others": []}));
     let [file, tiles] = facts["map"]["layers"].as_array().unwrap().as_slice() else {
         panic!("two maps in {facts}");
     };

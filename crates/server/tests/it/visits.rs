@@ -164,7 +164,7 @@ async fn many_visits_are_answered_in_pages(engine: Engine) {
     let one = |minute: u32| {
         json!({
             "dateTime": format!("2025-12-{}T{:02}:{:02}:00Z", 20 + minute / 1_440, minute / 60 % 24, minute % 60),
-            "latitude": if minute % 2 == 0 { 42.0 } else { 42.05 }, "longitude": -8.0,
+            "latitude": if minute.is_multiple_of(2) { 42.0 } else { 42.05 }, "longitude": -8.0,
         })
     };
     let locations: Vec<Value> = (0..10_400).map(one).collect();

@@ -62,8 +62,8 @@ async fn drivers(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<Option<
     trips.into_iter().map(|trip| trip.driver.map(|driver| (driver.name, driver.source))).collect()
 }
 
-fn by(name: &str, source: DriverSource) -> Option<(String, DriverSource)> {
-    Some((name.to_owned(), source))
+fn by(name: &str, source: DriverSource) -> (String, DriverSource) {
+    (name.to_owned(), source)
 }
 
 /// The day of [`begin`], with this key tag in each location from this one on.
@@ -145,17 +145,14 @@ pub(crate) async fn assignments_of_a_device_do_not_overlap(on: Fixture) {
         let to = (next(8) > 0).then(|| from.plus_millis((1 + next(6)) * 3_600_000));
         let settings = AssignmentSettings { device, from, to };
         let made = assign(&on, &tenant, people[usize::try_from(step % 2).unwrap()], device, (from, to)).await;
-        match model.iter().find(|one| one.overlaps(&settings)) {
-            None => {
-                assert_eq!(made.unwrap().settings, settings);
-                open += usize::from(to.is_none());
-                model.push(settings);
-            }
-            Some(_) => {
-                let Err(StoreError::Assigned(other)) = made else { panic!("{settings:?} was accepted") };
-                assert!(model.iter().any(|one| (one.from, one.to) == (other.from, other.to)), "{other:?}");
-                refused += 1;
-            }
+        if !model.iter().any(|one| one.overlaps(&settings)) {
+            assert_eq!(made.unwrap().settings, settings);
+            open += usize::from(to.is_none());
+            model.push(settings);
+        } else {
+            let Err(StoreError::Assigned(other)) = made else { panic!("{settings:?} was accepted") };
+            assert!(model.iter().any(|one| (one.from, one.to) == (other.from, other.to)), "{other:?}");
+            refused += 1;
         }
     }
     assert!(refused > 10 && model.len() > 10 && open > 0, "{refused} refused, {} made", model.len());
@@ -214,9 +211,10 @@ pub(crate) async fn who_drove_does_not_depend_on_what_came_first(on: Fixture) {
     let found = drivers(&on, &tenant, device).await;
     assert_eq!(found, drivers(&on, &tenant, other).await);
     assert_eq!(found[0], None);
-    assert_eq!(found[1..3], [by("Bea", DriverSource::Assignment), by("Bea", DriverSource::Assignment)]);
+    let assigned = Some(by("Bea", DriverSource::Assignment));
+    assert_eq!(found[1..3], [assigned.clone(), assigned]);
     assert_eq!(found[3], None, "the end does not belong to the assignment");
-    assert_eq!(*found.last().unwrap(), by("Ana", DriverSource::Tag));
+    assert_eq!(found.last().unwrap(), &Some(by("Ana", DriverSource::Tag)));
     let stops = stored(&on, &tenant, device).await;
     assert!(stops.iter().all(|one| one.segment.kind == SegmentKind::Trip || one.driver.is_none()));
 

@@ -237,8 +237,9 @@ pub(crate) async fn alerts_are_raised_once_in_a_cycle(mut on: Fixture) {
     assert_eq!(alerts(&on, &tenant, device).await, all);
     assert_eq!(find(&on, &tenant, plan.id).await.plan.announced, DueState::Due);
     // A longer interval ends the alerts, and they are raised again when it is due again.
-    let longer = oil(whole[0].time, 100_000);
-    let revision = find(&on, &tenant, twin.id).await.plan.revision;
+    let status = find(&on, &tenant, twin.id).await;
+    let longer = oil(whole[0].time, status.usage.distance_m + 10_000);
+    let revision = status.plan.revision;
     let changed =
         on.store.replace_maintenance_plan(&tenant.actor(), twin.id, revision, longer).await.unwrap();
     assert_eq!(changed.plan.announced, DueState::Soon);

@@ -51,17 +51,16 @@ impl Audience {
             let is_same = |other: &&mut Addressee<'_>| {
                 other.channel == channel && channel.is_same_address(other.address, address)
             };
-            match addressees.iter_mut().find(is_same) {
-                Some(same) => same.recipients.push((recipient, is_in_schedule)),
-                None => {
-                    let quiet = self.quiet.get(address).filter(|_| channel == Channel::PUSH);
-                    addressees.push(Addressee {
-                        channel,
-                        address,
-                        recipients: vec![(recipient, is_in_schedule)],
-                        least_sent: least_sent(quiet, now, zone),
-                    });
-                }
+            if let Some(same) = addressees.iter_mut().find(is_same) {
+                same.recipients.push((recipient, is_in_schedule));
+            } else {
+                let quiet = self.quiet.get(address).filter(|_| channel == Channel::PUSH);
+                addressees.push(Addressee {
+                    channel,
+                    address,
+                    recipients: vec![(recipient, is_in_schedule)],
+                    least_sent: least_sent(quiet, now, zone),
+                });
             }
         }
         addressees

@@ -107,11 +107,11 @@ impl TripCondition {
 impl RuleSettings {
     /// Its conditions about trips; empty if it is evaluated on locations.
     pub fn trip_conditions(&self) -> Vec<&TripCondition> {
-        let of = |condition| match condition {
-            &Condition::Trip(ref trip) => Some(trip),
+        let trips = self.conditions.iter().filter_map(|condition| match condition {
+            Condition::Trip(trip) => Some(trip),
             _ => None,
-        };
-        self.conditions.iter().filter_map(of).collect()
+        });
+        trips.collect()
     }
 
     /// Whether it is a rule about trips, which is not evaluated on locations.

@@ -35,7 +35,7 @@ async fn preferences_are_ones_own(engine: Engine) {
 
     for (wrong, pointer) in [
         (json!({"units": "furlongs"}), "/units"),
-        (json!({"language": "fr"}), "/language"),
+        (json!({"language": "nl"}), "/language"),
         (json!({"timeZone": "Mars/Base"}), "/timeZone"),
         (json!({"colour": "blue"}), "/colour"),
     ] {

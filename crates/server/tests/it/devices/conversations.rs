@@ -372,7 +372,7 @@ async fn a_driver_and_the_office_write_to_each_other(engine: Engine) {
     let path = format!("/api/devices/{device}/conversation");
     let line = format!("POST {path}");
     let send = async |body: &Value| on.app.send(&on.tenant.owner, &line, body).await;
-    let sent = send(&json!({"text": "Help is coming"})).await.expect(201);
+    let queued = send(&json!({"text": "Help is coming"})).await.expect(201);
     let wanted = b"#M#Help is coming\r\n";
     assert_eq!(tracker.receive(wanted.len()).await, wanted);
     tracker.send(b"#AM#1\r\n").await;
@@ -380,7 +380,7 @@ async fn a_driver_and_the_office_write_to_each_other(engine: Engine) {
     let messages = on.app.get(&on.tenant.owner, &path).await["messages"].clone();
     let [newest, oldest] = messages.as_array().unwrap().as_slice() else { panic!("{messages}") };
     assert_eq!((&oldest["text"], &oldest["link"]), (&json!("Flat tyre"), &json!("wialon-ips")));
-    assert_eq!((&newest["id"], &newest["state"]), (&sent["id"], &json!("delivered")));
+    assert_eq!((&newest["id"], &newest["state"]), (&queued["id"], &json!("delivered")));
     assert_eq!((&newest["reference"], &newest["link"]), (&json!("1"), &json!("wialon-ips")));
     let links = on.app.get(&on.tenant.owner, &format!("{path}/links")).await["links"].clone();
     assert_eq!((&links[0]["link"], &links[0]["billed"]), (&json!("wialon-ips"), &json!(false)));

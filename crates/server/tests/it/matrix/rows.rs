@@ -100,19 +100,18 @@ impl Row {
             // The first request cancels it, and a queue of a hundred is full.
             "DELETE /api/commands/{commandId}"
             | "DELETE /api/conversationMessages/{conversationMessageId}" => &["already-ended"],
-            // No device here was heard.
-            "POST /api/devices/{deviceId}/conversation" => &["invalid-body"],
             "POST /api/devices/{deviceId}/commands" | "POST /api/devices/{deviceId}/sendCommand" => {
                 &["too-many", "invalid-body"]
             }
             // The own ones are somebody's scope.
             "DELETE /api/devices/{deviceId}" | "DELETE /api/groups/{groupId}" => &["in-use"],
-            // The device has no such identifier; the segment is a stop, and the only one.
-            "POST /api/devices/{deviceId}/claims"
+            // No device here was heard, and it has no such identifier; the segment is a stop, and the only one; the
+            // plan may be one of another device than the body names.
+            "POST /api/devices/{deviceId}/conversation"
+            | "POST /api/devices/{deviceId}/claims"
             | "POST /api/segments/{segmentId}/split"
-            | "POST /api/segments/merge" => &["invalid-body"],
-            // The plan may be one of another device than the body names.
-            "PUT /api/maintenance/{maintenanceId}" => &["invalid-body"],
+            | "POST /api/segments/merge"
+            | "PUT /api/maintenance/{maintenanceId}" => &["invalid-body"],
             // Nobody here has a second factor.
             // The device is unknown.
             "POST /api/drivers/{driverId}/assignments" | "PUT /api/driverAssignments/{assignmentId}" => {

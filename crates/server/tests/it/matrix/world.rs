@@ -112,9 +112,8 @@ impl Identity {
     pub(super) fn sees(self, kind: Kind, object: Object) -> bool {
         match (kind, object) {
             (Kind::None, _) => true,
-            (Kind::Template, object) => object == Object::Own,
-            // Only those of the user.
-            (Kind::PushSubscription, object) => object == Object::Own,
+            // Push subscriptions are those of the user.
+            (Kind::Template | Kind::PushSubscription, object) => object == Object::Own,
             (_, Object::Missing | Object::Malformed) => false,
             (_, object) if (self == Self::OtherOwner) != (object == Object::OtherAccount) => false,
             (_, Object::OtherAccount) => true,
@@ -332,10 +331,9 @@ impl World {
         let path = match row.operation {
             "DELETE /api/devices/{deviceId}/locations"
             | "POST /api/rules/{ruleId}/test"
-            | "POST /api/rules/test" => {
-                format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
-            }
-            "GET /api/devices/{deviceId}/visits" | "GET /api/geofences/{geofenceId}/visits" => {
+            | "POST /api/rules/test"
+            | "GET /api/devices/{deviceId}/visits"
+            | "GET /api/geofences/{geofenceId}/visits" => {
                 format!("{path}?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z")
             }
             "GET /api/places" => format!("{path}?at=42.09,-8.9"),

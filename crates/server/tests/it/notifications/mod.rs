@@ -351,9 +351,10 @@ async fn a_report_counts_messages(engine: Engine) {
     on.app.device(&owner, &json!({ "name": "Quiet" })).await;
     on.app.send(&owner, "PUT /api/account/alertRouting", &ana()).await.expect(200);
     // The second goes to the mailbox only, and the third is a repetition of it.
-    for name in ["SOSButton", "RPM", "RPM"] {
-        on.raise(&owner, &device, name).await;
-    }
+    on.raise(&owner, &device, "SOSButton").await;
+    on.raise(&owner, &device, "RPM").await;
+    let repeated = json!({ "dateTime": "2026-01-01T00:00:10Z", "alertName": "RPM" });
+    on.app.send(&owner, &format!("POST /api/devices/{device}/alerts"), &repeated).await.expect(201);
     on.work().await;
     let body = json!({ "kind": "messages", "period": "today" });
     let report = on.app.send(&owner, "POST /api/reports/run", &body).await.expect(200);

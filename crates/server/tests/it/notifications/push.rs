@@ -91,7 +91,7 @@ impl PushTest {
         let app = TestApp::with(engine, |config| {
             config.webhooks.allow_http = allow_private;
             config.webhooks.allow_private = allow_private;
-            config.push.contact = "mailto:ops@example.com".to_owned();
+            config.push.contact = "mailto:ops@example.com".into();
         })
         .await;
         Self::on(app).await
@@ -226,7 +226,7 @@ async fn an_alert_reaches_the_browser_and_is_acknowledged_by_it(engine: Engine) 
     assert_eq!(read().await["alert"]["acknowledgedAt"], acknowledged["acknowledgedAt"], "a link works once");
     assert_eq!(
         on.app
-            .call(&format!("POST {}x", path))
+            .call(&format!("POST {path}x"))
             .body("application/x-www-form-urlencoded", form.clone())
             .send()
             .await
@@ -371,7 +371,7 @@ async fn a_test_reaches_the_browser(engine: Engine) {
     on.send(&format!("POST {PATH}/{id}/test"), &Value::Null).await.expect(202);
     on.work().await;
     let received = on.sink.next().await;
-    assert!(received.headers.get("topic").is_none());
+    assert!(!received.headers.contains_key("topic"));
     let shown = browser.decrypt(&received.bytes)["notification"].clone();
     assert_eq!(shown["title"], "Test: notifications");
     assert!(shown["body"].as_str().unwrap().contains("acme"), "{shown}");

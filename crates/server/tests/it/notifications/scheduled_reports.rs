@@ -95,8 +95,8 @@ async fn reports_are_saved_run_and_changed(engine: Engine) {
     let whole = app.get(&owner, &path).await;
     let same = app.send(&owner, &format!("PUT {path}"), &whole).await.expect(200);
     assert_eq!(same["lastModified"], whole["lastModified"]);
-    let patch = json!({ "name": "Each day", "schedule": daily("ana@example.com", "pdf") });
-    let patched = app.send(&owner, &format!("PATCH {path}"), &patch).await.expect(200);
+    let change = json!({ "name": "Each day", "schedule": daily("ana@example.com", "pdf") });
+    let patched = app.send(&owner, &format!("PATCH {path}"), &change).await.expect(200);
     assert_eq!((&patched["name"], &patched["report"]), (&json!("Each day"), &whole["report"]));
     assert_eq!(patched["nextRun"], "2026-01-02T07:00:00Z");
     let answered = app.get(&owner, &path).await;

@@ -41,15 +41,14 @@ async fn read(
     };
     let reported: BTreeSet<DriverTag> =
         trips().filter_map(|trip| trip.segment.driver_tag.as_deref()?.parse().ok()).collect();
-    let tags = match reported.is_empty() {
-        true => HashMap::new(),
-        false => tags::owners(tx, account, &reported.into_iter().collect::<Vec<_>>()).await?,
-    };
-    let mut named: BTreeSet<DriverId> = tags.values().copied().collect();
-    named.extend(assignments.iter().map(|(_, driver)| *driver));
-    named.extend(segments.iter().filter_map(|one| one.labels.driver_id));
-    named.extend(segments.iter().filter_map(|one| one.driver.as_ref()?.id));
-    let names = names(tx, account, &named.into_iter().collect::<Vec<_>>()).await?;
+    let reported: Vec<DriverTag> = reported.into_iter().collect();
+    let tags =
+        if reported.is_empty() { HashMap::new() } else { tags::owners(tx, account, &reported).await? };
+    let mut driver_ids: BTreeSet<DriverId> = tags.values().copied().collect();
+    driver_ids.extend(assignments.iter().map(|(_, driver)| *driver));
+    driver_ids.extend(segments.iter().filter_map(|one| one.labels.driver_id));
+    driver_ids.extend(segments.iter().filter_map(|one| one.driver.as_ref()?.id));
+    let names = names(tx, account, &driver_ids.into_iter().collect::<Vec<_>>()).await?;
     Ok(DriverLookup { names, tags, assignments })
 }
 

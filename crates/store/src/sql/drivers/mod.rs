@@ -75,15 +75,12 @@ pub(in crate::sql) async fn named(
     account: AccountId,
     text: &str,
 ) -> Result<Option<(DriverId, String)>> {
-    let rows = match text.parse::<DriverId>() {
-        Ok(id) => {
-            let sql = "SELECT id, name FROM driver WHERE account_id = ?1 AND id = ?2";
-            tx.query(sql, params![account, id]).await?
-        }
-        Err(_) => {
-            let sql = "SELECT id, name FROM driver WHERE account_id = ?1 AND name = ?2 LIMIT 2";
-            tx.query(sql, params![account, text]).await?
-        }
+    let rows = if let Ok(id) = text.parse::<DriverId>() {
+        let sql = "SELECT id, name FROM driver WHERE account_id = ?1 AND id = ?2";
+        tx.query(sql, params![account, id]).await?
+    } else {
+        let sql = "SELECT id, name FROM driver WHERE account_id = ?1 AND name = ?2 LIMIT 2";
+        tx.query(sql, params![account, text]).await?
     };
     match rows.as_slice() {
         [row] => Ok(Some((DriverId::from_i64(row.i64("id")?), row.text("name")?))),

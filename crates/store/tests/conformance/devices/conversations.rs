@@ -178,12 +178,12 @@ pub(crate) async fn texts_are_unread_until_each_user_has_read_them(on: Fixture) 
 pub(crate) async fn a_message_is_handed_over_in_order_and_answered(on: Fixture) {
     let tenant = on.tenant("acme").await;
     let boat = tracker(&on, &tenant, "imei").await;
-    let once = tenant.once("conversation", "key", 1);
+    let held = tenant.once("conversation", "key", 1);
     let new = outgoing(&on, "first");
     let first =
-        on.store.send_text(&tenant.actor(), boat.device, new.clone(), Some(once.clone())).await.unwrap();
+        on.store.send_text(&tenant.actor(), boat.device, new.clone(), Some(held.clone())).await.unwrap();
     let first = first.into_inner();
-    let again = on.store.send_text(&tenant.actor(), boat.device, new, Some(once)).await.unwrap();
+    let again = on.store.send_text(&tenant.actor(), boat.device, new, Some(held)).await.unwrap();
     assert_eq!(again.into_inner(), first, "sent twice");
     let second = send(&on, &tenant, boat.device, "second").await;
     let leased = lease(&on).await;

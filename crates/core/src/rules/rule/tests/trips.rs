@@ -63,7 +63,7 @@ fn trips_by_purpose_and_driver() {
     let known = Trip { has_driver: true, ..trip(200, 300) };
     let trips = [private, known, open(trip(400, 500))];
     let purpose = TripCondition::Purpose { purpose: "private".to_owned() };
-    check(&[purpose.clone()], &trips, &[(0, 0, Some(100))]);
+    check(std::slice::from_ref(&purpose), &trips, &[(0, 0, Some(100))]);
     check(&[TripCondition::NoDriver], &trips, &[(0, 100, Some(100))]);
     check(&[purpose, TripCondition::NoDriver], &trips, &[(0, 100, Some(100))]);
 }

@@ -89,7 +89,7 @@ impl From<MaintenanceRecord> for RecordView {
     }
 }
 
-/// Report that maintenance was done
+/// Record completed maintenance
 ///
 /// Ends the present cycle of a maintenance plan with a record, and begins the next one: kilometres, engine hours and periods
 /// count from `dateTime`. The alerts of the plan end. A fixed `date` of the plan is replaced by `nextDate`, or else cleared. A

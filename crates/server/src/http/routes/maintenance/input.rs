@@ -50,7 +50,7 @@ input! {
         /// Time at which the work was last done, not in the future. Default: now for a new plan, and unchanged otherwise.
         last_done as "lastDone": Instant, nullable, example "2026-05-01T08:00:00Z";
         /// Reading of the odometer at `lastDone`, in kilometres with up to three decimals. Null if it is not known.
-        odometer: Reading, nullable, example 120500.0;
+        odometer: Reading, nullable, example 120_500.0;
         /// Reading of the hour meter of the engine at `lastDone`, in hours with up to three decimals. Null if it is not known.
         hour_meter as "hourMeter": Reading, nullable, example 3100.5;
     }
@@ -63,7 +63,7 @@ input! {
         /// future. Default: now.
         date_time as "dateTime": Instant, nullable, example "2026-05-01T08:00:00Z";
         /// Reading of the odometer, in kilometres. Default: the last reading and the kilometres since then.
-        odometer: Reading, nullable, example 135120.0;
+        odometer: Reading, nullable, example 135_120.0;
         /// Reading of the hour meter of the engine, in hours. Default: the last reading and the engine hours since then.
         hour_meter as "hourMeter": Reading, nullable, example null;
         /// Free text about the work. Null for none.

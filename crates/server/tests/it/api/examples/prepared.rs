@@ -14,6 +14,12 @@ use crate::support::{Answer, Person, Tenant, TestApp};
 /// Who signs in in the examples.
 const EMAIL: &str = "ana@example.com";
 const PASSWORD: &str = "correct horse battery staple";
+/// The key of the server in the examples, which is that of another one.
+const EXAMPLE_PUSH_KEY: &str =
+    "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM";
+/// The public key of a browser.
+const EXAMPLE_BROWSER_KEY: &str =
+    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
 
 /// The account, and what stands for the unknowable parts of examples.
 pub(super) struct Prepared {
@@ -63,7 +69,13 @@ impl Prepared {
         let assignment =
             json!({"deviceId": device, "from": "2025-05-01T08:00:00Z", "to": "2025-05-01T09:00:00Z"});
         let assignment = make(&format!("/api/drivers/{driver}/assignments"), assignment).await;
+        let plan = json!({"deviceId": device, "name": "Oil change", "distance": 15_000, "lastDone": "2026-04-01T00:00:00Z"});
+        let plan = make("/api/maintenance", plan).await;
+        let (push_key, browser) = subscribe(app, &cookie).await;
         let ids = BTreeMap::from([
+            (EXAMPLE_PUSH_KEY, push_key),
+            ("psb_", browser),
+            ("mnt_", plan),
             ("acc_", tenant.account.id.to_string()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
@@ -174,6 +186,19 @@ impl Prepared {
             app.call(&line).by(owner).send().await.expect(200);
         }
     }
+}
+
+/// The key of the server and the ID of a browser that was subscribed with it, by somebody with a console session.
+async fn subscribe(app: &TestApp, cookie: &str) -> (String, String) {
+    let key = app.call("GET /api/account/pushKey").cookie(cookie).send().await.expect(200);
+    let key = key["publicKey"].as_str().unwrap().to_owned();
+    let body = json!({
+        "endpoint": "https://push.example.com/send/bridge", "applicationServerKey": key,
+        "p256dh": EXAMPLE_BROWSER_KEY, "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    });
+    let line = "POST /api/account/pushSubscriptions";
+    let made = app.call(line).cookie(cookie).json(&body).send().await.expect(201);
+    (key, made["id"].as_str().unwrap().to_owned())
 }
 
 /// The two trips that a device made from 8:20 to 8:40 and from 9:00 to 9:20.

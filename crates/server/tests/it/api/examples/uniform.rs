@@ -20,9 +20,10 @@ on_both_engines!(
 );
 
 /// Creating operations without an idempotency key, and why.
-const WITHOUT_KEY: [(&str, &str); 5] = [
+const WITHOUT_KEY: [(&str, &str); 6] = [
     ("submit_locations", "recognized by their content"),
     ("submit_alerts", "recognized by their content"),
+    ("create_push_subscription", "recognized by its endpoint"),
     ("create_api_key", "the secret is shown once"),
     ("create_password_link", "the secret is shown once"),
     ("create_operator_account", "the owner's address is unique"),

@@ -1,1 +1,0 @@
-import{$ as e,Bt as t,Et as n,H as r,Kt as i,St as a,kt as o,lt as s,n as c,st as l,zt as u}from"./Button-DhyWLkt7.js";import{un as d}from"./index-CJk9apxg.js";var f=s(`<a class="svelte-xboadp"><!><!></a>`);function p(s,p){t(p,!0);var m=f(),h=n(m);c(h,{name:`back`});var g=o(h);e(g,()=>p.children),i(m),a(e=>r(m,`href`,e),[()=>d(p.to)]),l(s,m),u()}export{p as t};

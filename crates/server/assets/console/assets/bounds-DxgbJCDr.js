@@ -1,0 +1,1 @@
+function e(e){if(e.length===0)return null;let t=e.map(({longitude:e})=>e).sort((e,t)=>e-t),n=[t[0],t.at(-1)],[r,i]=n,a=r+360-i;for(let e=1;e<t.length;e++){let n=t[e]-t[e-1];n<=a||(r=t[e],i=t[e-1]+360,a=n)}i-r>180&&([r,i]=n);let[o,s]=[90,-90];for(let{latitude:t}of e)o=Math.min(o,t),s=Math.max(s,t);return[r,o,i,s]}export{e as t};

@@ -1,0 +1,1 @@
+var e={phone:`(max-width: 760px)`,tablet:`(min-width: 761px) and (max-width: 1100px)`,compact:`(max-width: 1200px)`};export{e as t};

@@ -1,0 +1,1 @@
+var e=[`sms`,`call`,`whatsapp`],t=t=>e.includes(t);function n(e){return t(e)?`phone`:e===`email`?`mail`:`bell`}function r(e,t){let n=[`email`,`sms`,...(e?.others??[]).map(({channel:e})=>e)];return n.includes(t)?n:[...n,t]}function i(e,t){return e?t===`email`||t===`sms`||t===`push`?!e[t]:!e.others.some(e=>e.channel===t):!1}export{r as i,i as n,t as r,n as t};

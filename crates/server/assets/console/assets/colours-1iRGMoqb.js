@@ -1,0 +1,1 @@
+var e={online:`#14824a`,late:`#c27500`,offline:`#c4362c`,never:`#6b7785`,expired:`#6b7785`},t={online:`#45d08d`,late:`#f4b957`,offline:`#ff7d71`,never:`#93a1b0`,expired:`#93a1b0`},n=n=>n?t:e;export{n as t};

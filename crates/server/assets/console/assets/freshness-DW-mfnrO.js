@@ -1,0 +1,1 @@
+function e(e,t,n){let r=t?.expectedIntervalSeconds??t?.learnedIntervalSeconds??600;return n-Date.parse(e)>(r+120)*1e3}export{e as t};

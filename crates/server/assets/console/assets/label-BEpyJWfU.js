@@ -1,0 +1,1 @@
+function e(e){let t=[...e];return t.length<=26?e:`${t.slice(0,25).join(``).trimEnd()}…`}export{e as t};

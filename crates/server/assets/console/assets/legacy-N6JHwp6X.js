@@ -1,0 +1,1 @@
+import{Yt as e}from"./Button-BrNFKNIe.js";e();

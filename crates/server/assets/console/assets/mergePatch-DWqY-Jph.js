@@ -1,0 +1,1 @@
+var e=e=>typeof e==`object`&&!!e&&!Array.isArray(e),t=(e,t)=>JSON.stringify(e??null)===JSON.stringify(t??null);function n(n,i){let a={},o=n,s=i;for(let[n,i]of Object.entries(s)){let s=o[n];t(s,i)||(a[n]=e(s)&&e(i)?r(s,i):i??null)}return a}function r(e,t){let r=Object.keys(e).filter(e=>!(e in t));return{...Object.fromEntries(r.map(e=>[e,null])),...n(e,t)}}export{n as t};
