@@ -49,13 +49,18 @@ function patternOf(text) {
   return new RegExp(`^${escaped.join('.+')}$`, 's')
 }
 
+/** Whether a text is one of these messages. Those without values are looked up, which is faster than thousands of patterns. */
+function recognizer(texts) {
+  const whole = new Set(texts.filter((text) => !/\{\w+\}/.test(text)))
+  const patterns = texts.filter((text) => !whole.has(text)).map(patternOf)
+  return (text) => whole.has(text) || patterns.some((pattern) => pattern.test(text))
+}
+
 /** Messages that only other languages have; messages that consist only of values are left out. */
 function foreignTo(language) {
   const own = new Set(messages[language].values())
   const others = languages.filter((tag) => tag !== language).flatMap((tag) => [...messages[tag].values()])
-  return [...new Set(others)]
-    .filter((text) => !own.has(text) && /\p{L}{3}/u.test(text.replace(/\{\w+\}/g, '')))
-    .map(patternOf)
+  return [...new Set(others)].filter((text) => !own.has(text) && /\p{L}{3}/u.test(text.replace(/\{\w+\}/g, '')))
 }
 
 /** What is looked for and what is allowed on a page in a language, computed when it is first needed. */
@@ -63,9 +68,10 @@ const known = new Map()
 function knownOf(language) {
   if (!known.has(language)) {
     known.set(language, {
-      foreign: foreignTo(language),
-      own: [...messages[language].values()].map(patternOf),
-      common: commonForeign(language)
+      isForeign: recognizer(foreignTo(language)),
+      isOwn: recognizer([...messages[language].values()]),
+      common: commonForeign(language),
+      judged: new Map()
     })
   }
   return known.get(language)
@@ -95,15 +101,21 @@ const textOf = (page) =>
 
 /** Texts of a page that are not in the language. `names`, which users chose, are in no language and are ignored. */
 export async function untranslated(page, language, names) {
-  const { foreign, own, common } = knownOf(language)
+  const { judged } = knownOf(language)
   const found = []
   for (const [shown, isOption] of await textOf(page)) {
     const text = names.reduce((rest, name) => rest.replaceAll(name, ''), shown).trim()
-    const isKey = messages.en.has(text) && /^[a-z]+\.[\w.-]+$/.test(text)
-    const isForeign = foreign.some((pattern) => pattern.test(text)) && !own.some((pattern) => pattern.test(text))
-    const hasForeign = (text.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => common.has(word))
-    // Options may be proper names: countries, time zones, makers.
-    if (isKey || isForeign || (!isOption && hasForeign)) found.push(shown)
+    const key = `${isOption} ${text}`
+    if (!judged.has(key)) judged.set(key, isWrong(text, isOption, language))
+    if (judged.get(key)) found.push(shown)
   }
   return found
+}
+
+function isWrong(text, isOption, language) {
+  const { isForeign, isOwn, common } = knownOf(language)
+  if (messages.en.has(text) && /^[a-z]+\.[\w.-]+$/.test(text)) return true
+  if (isForeign(text) && !isOwn(text)) return true
+  // Options may be proper names: countries, time zones, makers.
+  return !isOption && (text.toLowerCase().match(/\p{L}+/gu) ?? []).some((word) => common.has(word))
 }

@@ -1,4 +1,4 @@
-//! Documents opened by the programs of other people: `LibreOffice`, openpyxl, and the tools of Poppler. Each test runs where
+//! Documents opened by the programs of other people: a spreadsheet, openpyxl, and the tools of Poppler. Each test runs where
 //! its program is installed; `scripts/report-files` installs all of them and demands that each test runs.
 
 #![expect(clippy::unwrap_used, reason = "a case that cannot go on has failed")]

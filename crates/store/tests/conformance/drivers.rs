@@ -145,14 +145,14 @@ pub(crate) async fn assignments_of_a_device_do_not_overlap(on: Fixture) {
         let to = (next(8) > 0).then(|| from.plus_millis((1 + next(6)) * 3_600_000));
         let settings = AssignmentSettings { device, from, to };
         let made = assign(&on, &tenant, people[usize::try_from(step % 2).unwrap()], device, (from, to)).await;
-        if !model.iter().any(|one| one.overlaps(&settings)) {
-            assert_eq!(made.unwrap().settings, settings);
-            open += usize::from(to.is_none());
-            model.push(settings);
-        } else {
+        if model.iter().any(|one| one.overlaps(&settings)) {
             let Err(StoreError::Assigned(other)) = made else { panic!("{settings:?} was accepted") };
             assert!(model.iter().any(|one| (one.from, one.to) == (other.from, other.to)), "{other:?}");
             refused += 1;
+        } else {
+            assert_eq!(made.unwrap().settings, settings);
+            open += usize::from(to.is_none());
+            model.push(settings);
         }
     }
     assert!(refused > 10 && model.len() > 10 && open > 0, "{refused} refused, {} made", model.len());
