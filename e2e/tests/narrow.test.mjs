@@ -8,6 +8,8 @@ import { suite } from '../lib/suite.mjs'
 import { languages, message, untranslated } from '../lib/words.mjs'
 
 const world = suite()
+/** Reports are in English for readers of German, and Iceland has the name of an English word. */
+const isEnglishInGerman = (name, text) => ['reports', 'totals'].includes(name) || text === 'Island'
 const narrow = { width: 320, height: 720 }
 
 /** Chooses a language in the settings and waits until it is shown. */
@@ -32,7 +34,9 @@ world.test(
       const found = [
         ...(over > 0 ? [`the page is ${over} pixels too wide`] : []),
         ...(await misfits(page)),
-        ...(await untranslated(page, 'de', names())).map((text) => `"${text}" is not German`)
+        ...(await untranslated(page, 'de', names()))
+          .filter((text) => !isEnglishInGerman(name, text))
+          .map((text) => `"${text}" is not German`)
       ]
       if (found.length > 0) wrong[name] = found
     }
