@@ -18,11 +18,14 @@ for (const [language, title] of Object.entries({ en: 'Settings', es: 'Ajustes' }
       await page.goto(`${server.url}/settings`)
       await page.locator('select').first().selectOption(language)
       await page.getByRole('heading', { name: title, level: 1 }).waitFor()
+      // The server names the columns of reports, in words that another language's messages may have.
+      const { kinds } = await api.get(`/api/reports/kinds?language=${language}`)
+      const titles = new Set(kinds.flatMap(({ columns }) => columns.map(({ title }) => title)))
       const wrong = {}
       for (const [name, path] of Object.entries(pages)) {
         await page.goto(server.url + path(known))
         await complete(page)
-        const found = await untranslated(page, language, names())
+        const found = (await untranslated(page, language, names())).filter((text) => !titles.has(text))
         if (found.length > 0) wrong[name] = found
       }
       assert.deepEqual(wrong, {})
