@@ -82,6 +82,7 @@ test('a report of another language has its titles', async ({ page, api, server }
 
 test('a report is saved, scheduled for Mondays and shown on a page of its own', async ({ page, api, server }) => {
   const van = await traveller(api, 'Van 20', yesterday(), legs)
+  await settled(api, van.id)
   await page.goto(`${server.url}/reports?kind=trips&period=yesterday&devices=${van.id}`)
   await page.getByText('2 rows').waitFor()
   await page.getByRole('button', { name: 'Save', exact: true }).click()
