@@ -293,7 +293,7 @@ impl Tx {
 
     /// Locks this account until the end of the transaction, so that what is read after it stays true until the commit.
     /// Submissions of locations share the lock, and others wait for all of them, for a few seconds at most. Only for
-    /// changes of what submissions rely on; others take [`Self::lock_account_beside`]. On SQLite
+    /// changes of what submissions rely on; others take `lock_account_beside`. On SQLite
     /// every write job has the whole database to itself.
     pub async fn lock_account(&self, account: AccountId) -> Result<(), DbError> {
         let is_locked = self.locked.load(Ordering::Relaxed) == account.as_i64();
