@@ -25,6 +25,8 @@ pub struct Answer<'c> {
     pub body: &'c [u8],
     /// When its first byte arrived.
     pub first_byte: Instant,
+    /// The status line and the headers.
+    head: &'c [u8],
     is_chunked: bool,
 }
 
@@ -32,6 +34,14 @@ impl Answer<'_> {
     /// Whether the status is a success.
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
+    }
+
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        std::str::from_utf8(self.head).ok()?.lines().find_map(|line| {
+            let (of, value) = line.split_once(':')?;
+            of.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
     }
 
     /// The body as JSON.
@@ -112,7 +122,8 @@ impl Connection {
         while if is_chunked { !self.buffer.ends_with(b"\r\n0\r\n\r\n") } else { self.buffer.len() < end } {
             self.read_more().await?;
         }
-        Ok(Answer { status, body: &self.buffer[start..], first_byte, is_chunked })
+        let (head, body) = self.buffer.split_at(start);
+        Ok(Answer { status, body, first_byte, head, is_chunked })
     }
 
     async fn read_head(&mut self) -> Result<(u16, usize, Option<usize>)> {

@@ -12,14 +12,14 @@ const PIECE: usize = 16 * 1024;
 
 /// A connection that is cheap to clone.
 #[derive(Clone, Debug)]
-pub(super) struct Http2 {
+pub(crate) struct Http2 {
     sender: SendRequest<Bytes>,
     authority: String,
 }
 
 /// The body of a request.
 #[derive(Debug)]
-pub(super) enum Sent {
+pub(crate) enum Sent {
     /// These bytes as the whole body.
     Whole(Bytes),
     /// This many spaces, without ever ending the body.
@@ -28,7 +28,7 @@ pub(super) enum Sent {
 
 impl Http2 {
     /// Connects to a host and port.
-    pub(super) async fn open(address: &str) -> Result<Self> {
+    pub(crate) async fn open(address: &str) -> Result<Self> {
         let stream = TcpStream::connect(address).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         let (sender, connection) = h2::client::handshake(stream).await?;
@@ -38,7 +38,7 @@ impl Http2 {
     }
 
     /// Posts a body and returns the status; `None` if the connection or stream was closed without one.
-    pub(super) async fn send(self, path: &str, token: &str, sent: Sent) -> Result<Option<u16>> {
+    pub(crate) async fn send(self, path: &str, token: &str, sent: Sent) -> Result<Option<u16>> {
         let mut request = http::Request::post(format!("http://{}{path}", self.authority))
             .header("content-type", "application/json");
         if !token.is_empty() {

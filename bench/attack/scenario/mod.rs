@@ -1,32 +1,12 @@
-//! The attacks, one file each. A new one is a file here and a line in the table.
+//! The attacks, one file each, by what they attack. A new one is a file and a line in the table.
 
-mod bulk_devices;
-mod decode_bombs;
-mod endless_bodies;
-mod feed_bodies;
-mod geofences;
-mod groups;
-mod histories;
+mod access;
+mod account;
+mod bodies;
+mod feeds;
 mod http2;
-mod json_patch;
-mod long_polls;
-mod mail_relay;
-mod mail_strangers;
-mod packed_bodies;
-mod raw_messages;
-mod refusals;
-mod reports;
-mod rubbish;
-mod rules;
-mod share_viewers;
-mod sign_in;
-mod sign_in_networks;
-mod tarpit_feeds;
-mod templates;
-mod tiles;
-mod timelines;
-mod trackers;
-mod unfinished;
+mod messages;
+mod reads;
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -51,22 +31,47 @@ pub(crate) struct Scenario {
 const RATES: &[(&str, &str)] =
     &[("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "1000000"), ("PERIGEE_LIMITS__BURST", "1000000")];
 
+/// The mail server of the stage.
+const MAIL: &[(&str, &str)] = &[
+    ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
+    ("PERIGEE_EMAIL__SECURITY", "none"),
+    ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
+];
+
+/// Providers on this machine.
+const LOCAL_HTTP: &[(&str, &str)] =
+    &[("PERIGEE_WEBHOOKS__ALLOW_HTTP", "true"), ("PERIGEE_WEBHOOKS__ALLOWED_NETWORKS", "127.0.0.0/8")];
+
+const LOCAL_HTTP_AND_MAIL: &[(&str, &str)] = &[LOCAL_HTTP[0], LOCAL_HTTP[1], MAIL[0], MAIL[1], MAIL[2]];
+
 /// All scenarios in order. The first is not an attack, for comparison.
 pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { name: "nothing", environment: &[], run: |stage| Box::pin(nothing(stage)) },
-    Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(json_patch::run(stage)) },
-    Scenario { name: "packed-bodies", environment: &[], run: |stage| Box::pin(packed_bodies::run(stage)) },
-    Scenario { name: "sign-in", environment: &[], run: |stage| Box::pin(sign_in::run(stage)) },
-    Scenario { name: "endless-bodies", environment: &[], run: |stage| Box::pin(endless_bodies::run(stage)) },
-    Scenario { name: "templates", environment: &[], run: |stage| Box::pin(templates::run(stage)) },
-    Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(rules::run(stage)) },
-    Scenario { name: "geofences", environment: RATES, run: |stage| Box::pin(geofences::run(stage)) },
-    Scenario { name: "timelines", environment: RATES, run: |stage| Box::pin(timelines::run(stage)) },
-    Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(groups::run(stage)) },
-    Scenario { name: "bulk-devices", environment: RATES, run: |stage| Box::pin(bulk_devices::run(stage)) },
-    Scenario { name: "histories", environment: &[], run: |stage| Box::pin(histories::run(stage)) },
-    Scenario { name: "reports", environment: &[], run: |stage| Box::pin(reports::run(stage)) },
-    Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(long_polls::run(stage)) },
+    Scenario { name: "json-patch", environment: &[], run: |stage| Box::pin(bodies::json_patch::run(stage)) },
+    Scenario {
+        name: "packed-bodies",
+        environment: &[],
+        run: |stage| Box::pin(bodies::packed_bodies::run(stage)),
+    },
+    Scenario { name: "sign-in", environment: &[], run: |stage| Box::pin(access::sign_in::run(stage)) },
+    Scenario {
+        name: "endless-bodies",
+        environment: &[],
+        run: |stage| Box::pin(bodies::endless_bodies::run(stage)),
+    },
+    Scenario { name: "templates", environment: &[], run: |stage| Box::pin(bodies::templates::run(stage)) },
+    Scenario { name: "rules", environment: RATES, run: |stage| Box::pin(account::rules::run(stage)) },
+    Scenario { name: "geofences", environment: RATES, run: |stage| Box::pin(account::geofences::run(stage)) },
+    Scenario { name: "timelines", environment: RATES, run: |stage| Box::pin(account::timelines::run(stage)) },
+    Scenario { name: "groups", environment: RATES, run: |stage| Box::pin(account::groups::run(stage)) },
+    Scenario {
+        name: "bulk-devices",
+        environment: RATES,
+        run: |stage| Box::pin(bodies::bulk_devices::run(stage)),
+    },
+    Scenario { name: "histories", environment: &[], run: |stage| Box::pin(reads::histories::run(stage)) },
+    Scenario { name: "reports", environment: &[], run: |stage| Box::pin(reads::reports::run(stage)) },
+    Scenario { name: "long-polls", environment: &[], run: |stage| Box::pin(reads::long_polls::run(stage)) },
     Scenario {
         name: "share-viewers",
         environment: &[
@@ -74,61 +79,83 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             // The devices are created before the attack; with the default limits that would take two minutes.
             ("PERIGEE_LIMITS__REQUESTS_PER_SECOND", "5000"),
         ],
-        run: |stage| Box::pin(share_viewers::run(stage)),
+        run: |stage| Box::pin(reads::share_viewers::run(stage)),
     },
     Scenario {
         name: "mail-relay",
-        environment: &[
-            ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
-            ("PERIGEE_EMAIL__SECURITY", "none"),
-            ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
-        ],
-        run: |stage| Box::pin(mail_relay::run(stage)),
+        environment: MAIL,
+        run: |stage| Box::pin(messages::mail_relay::run(stage)),
     },
     Scenario {
         name: "mail-strangers",
-        environment: &[
-            ("PERIGEE_EMAIL__HOST", "127.0.0.1"),
-            ("PERIGEE_EMAIL__SECURITY", "none"),
-            ("PERIGEE_EMAIL__FROM", "Perigee <alerts@example.org>"),
-        ],
-        run: |stage| Box::pin(mail_strangers::run(stage)),
+        environment: MAIL,
+        run: |stage| Box::pin(messages::mail_strangers::run(stage)),
     },
     Scenario {
         name: "sign-in-networks",
         environment: &[],
-        run: |stage| Box::pin(sign_in_networks::run(stage)),
+        run: |stage| Box::pin(access::sign_in_networks::run(stage)),
     },
     Scenario {
         name: "tarpit-feeds",
-        environment: &[
-            ("PERIGEE_WEBHOOKS__ALLOW_HTTP", "true"),
-            ("PERIGEE_WEBHOOKS__ALLOWED_NETWORKS", "127.0.0.0/8"),
-        ],
-        run: |stage| Box::pin(tarpit_feeds::run(stage)),
+        environment: LOCAL_HTTP,
+        run: |stage| Box::pin(feeds::tarpit_feeds::run(stage)),
     },
-    Scenario { name: "feed-bodies", environment: &[], run: |stage| Box::pin(feed_bodies::run(stage)) },
-    Scenario { name: "decode-bombs", environment: &[], run: |stage| Box::pin(decode_bombs::run(stage)) },
-    Scenario { name: "feed-rubbish", environment: &[], run: |stage| Box::pin(rubbish::run(stage)) },
-    Scenario { name: "raw-messages", environment: &[], run: |stage| Box::pin(raw_messages::run(stage)) },
+    Scenario { name: "feed-bodies", environment: &[], run: |stage| Box::pin(feeds::feed_bodies::run(stage)) },
+    Scenario {
+        name: "decode-bombs",
+        environment: &[],
+        run: |stage| Box::pin(bodies::decode_bombs::run(stage)),
+    },
+    Scenario { name: "feed-rubbish", environment: &[], run: |stage| Box::pin(feeds::rubbish::run(stage)) },
+    Scenario {
+        name: "raw-messages",
+        environment: &[],
+        run: |stage| Box::pin(reads::raw_messages::run(stage)),
+    },
     Scenario {
         name: "tracker-frames",
         environment: &[],
-        run: |stage| Box::pin(trackers::long_frames(stage)),
+        run: |stage| Box::pin(feeds::trackers::long_frames(stage)),
     },
-    Scenario { name: "tracker-replay", environment: &[], run: |stage| Box::pin(trackers::one_device(stage)) },
+    Scenario {
+        name: "tracker-replay",
+        environment: &[],
+        run: |stage| Box::pin(feeds::trackers::one_device(stage)),
+    },
     Scenario {
         name: "unfinished-bodies",
         environment: &[],
-        run: |stage| Box::pin(unfinished::bodies(stage)),
+        run: |stage| Box::pin(bodies::unfinished::bodies(stage)),
     },
     Scenario {
         name: "unread-histories",
         environment: &[],
-        run: |stage| Box::pin(unfinished::histories(stage)),
+        run: |stage| Box::pin(bodies::unfinished::histories(stage)),
     },
-    Scenario { name: "tiles", environment: &[], run: |stage| Box::pin(tiles::run(stage)) },
-    Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(refusals::run(stage)) },
+    Scenario { name: "tiles", environment: &[], run: |stage| Box::pin(reads::tiles::run(stage)) },
+    Scenario { name: "refusals", environment: &[], run: |stage| Box::pin(account::refusals::run(stage)) },
+    Scenario { name: "drivers", environment: RATES, run: |stage| Box::pin(account::drivers::run(stage)) },
+    Scenario {
+        name: "maintenance",
+        environment: RATES,
+        run: |stage| Box::pin(account::maintenance::run(stage)),
+    },
+    Scenario {
+        name: "saved-reports",
+        environment: MAIL,
+        run: |stage| Box::pin(messages::saved_reports::run(stage)),
+    },
+    Scenario {
+        name: "push",
+        environment: LOCAL_HTTP_AND_MAIL,
+        run: |stage| Box::pin(messages::push::run(stage)),
+    },
+    Scenario {
+        name: "conversations",
+        environment: LOCAL_HTTP,
+        run: |stage| Box::pin(messages::conversations::run(stage)),
+    },
 ];
 
 /// Counts of answers by status, in words such as `3 x 422`. Fails if there was an answer that is not expected.
