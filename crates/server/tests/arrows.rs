@@ -113,7 +113,7 @@ const UNTRUSTED: [(&str, &[&str]); 7] = [
     ("UntrustedBytes::new", &["http/extract/receive.rs", "ingest/feed_body.rs", "poll/poller.rs"]),
     (".read_here(", &["http/extract/", "ingest/feed_body.rs"]),
     ("DecodeBudget::", &["ingest/feed_body.rs"]),
-    ("FeedRequest {", &["ingest/feed_body.rs", "ingest/stored_request.rs"]),
+    ("FeedRequest {", &["ingest/feed_body.rs", "ingest/stored/stored_request.rs"]),
     ("FeedRequest::of_body", &[]),
     ("feed.decode)(", &["ingest/feed_body.rs"]),
     // Bodies of requests are received in one module; the others write answers.

@@ -3,7 +3,6 @@
 //!
 //! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: data outside of it is not found.
 
-mod account_gateways;
 mod accounts;
 mod alerts;
 mod calls;
@@ -14,8 +13,7 @@ mod credentials;
 mod device_files;
 mod devices;
 mod drivers;
-mod emergencies;
-mod gateway_health;
+mod gateways;
 mod groups;
 mod locations;
 mod logs;
@@ -23,9 +21,6 @@ mod maintenance;
 mod metrics;
 mod notifications;
 mod operator_notices;
-mod polls;
-mod raw_messages;
-mod reporters;
 mod reports;
 mod rule_engine;
 mod rules;
@@ -34,7 +29,6 @@ mod timeline;
 mod users;
 mod webhooks;
 
-pub use account_gateways::AccountGateways;
 pub use accounts::{AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
@@ -45,8 +39,12 @@ pub use credentials::{Credentials, PASSWORD_MAILS_AN_HOUR};
 pub use device_files::DeviceFiles;
 pub use devices::{Devices, ExpiryAnnouncement, NamedDevice};
 pub use drivers::{Assignments, Drivers};
-pub use emergencies::Emergencies;
-pub use gateway_health::GatewayHealth;
+pub use gateways::account_gateways::AccountGateways;
+pub use gateways::emergencies::Emergencies;
+pub use gateways::gateway_health::GatewayHealth;
+pub use gateways::polls::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Polls};
+pub use gateways::raw_messages::RawMessages;
+pub use gateways::reporters::Reporters;
 pub use groups::Groups;
 pub use locations::{LocationMaintenance, LocationSink, Locations, Next};
 pub use logs::{Audits, Events};
@@ -61,9 +59,6 @@ pub use notifications::recipients::EmailRecipients;
 pub use notifications::routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use notifications::templates::Templates;
 pub use operator_notices::{Claims, OperatorNotices};
-pub use polls::{FAILING_POLLS, LeasedPoll, POLLS_PER_ACCOUNT, PollSettlement, Polls};
-pub use raw_messages::RawMessages;
-pub use reporters::Reporters;
 pub use reports::SavedReports;
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,

@@ -18,9 +18,9 @@ use super::error::IngestError;
 use super::feed_body::{FeedBody, FeedSettings};
 use super::heard::{UnknownDevice, is_plausible};
 use super::path::{Arrival, Ingest};
-use super::raw_quota::RawSender;
 use super::reading::{Reading, reports};
 use super::sos::{SosSign, step_of};
+use super::stored::raw_quota::RawSender;
 use super::texts::text_of;
 
 /// Maximum number of unknown devices of one request whose SOS is announced.

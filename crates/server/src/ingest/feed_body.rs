@@ -9,7 +9,7 @@ use perigee_gateways::{
     DecodeBudget, Feed, FeedContext, FeedDecoded, FeedOutcome, FeedReply, FeedRequest, Options, Refused,
 };
 
-use super::stored_request::{StoredRequest, stored_request};
+use super::stored::stored_request::{StoredRequest, stored_request};
 use crate::budget::{Budget, Exhausted, Payer, Permit, RunError, UntrustedBytes};
 
 /// Bodies up to this many bytes are decoded on the connection's thread: that takes less than a millisecond, because the

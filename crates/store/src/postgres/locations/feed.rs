@@ -10,7 +10,7 @@ use perigee_core::store::Result;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::Point;
 use crate::sql::events::event_filter::Wanted;
-use crate::sql::locations::feed::FeedPart;
+use crate::sql::locations::reads::feed::FeedPart;
 use crate::sql::query::Query;
 use crate::sql::scope;
 use crate::{Row, Tx, params};

@@ -21,9 +21,9 @@ use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
 use crate::sql::events::event_filter::Wanted;
+use crate::sql::locations::reads::feed::FeedPart;
 use crate::sql::locations::{
-    DeviceNames, Ingested, LocationLog, Submission, TrimBounds, Trimmed, Window, feed::FeedPart,
-    find_last_visible,
+    DeviceNames, Ingested, LocationLog, Submission, TrimBounds, Trimmed, Window, find_last_visible,
 };
 use crate::{Database, Tx, params};
 

@@ -10,7 +10,7 @@ use perigee_core::store::{LogScan, LogScanLimits, Result};
 use super::feed::rows;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::may_carry_alerts;
-use crate::sql::locations::feed::{end, require_kept};
+use crate::sql::locations::reads::feed::{end, require_kept};
 use crate::sql::locations::unpack_or_note;
 use crate::sql::query::for_ids;
 use crate::{Tx, params};

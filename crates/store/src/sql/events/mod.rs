@@ -26,7 +26,7 @@ use crate::params;
 use crate::row::Row;
 use crate::sql::column;
 use crate::sql::events::event_filter::Wanted;
-use crate::sql::locations::feed;
+use crate::sql::locations::reads::feed;
 use crate::tx::Tx;
 
 /// Appends an event about this subject; `device` is the device that it concerns, if any.

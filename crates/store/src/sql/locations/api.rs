@@ -16,10 +16,11 @@ use perigee_core::store::{LocationMaintenance, LocationSink, Locations, Result};
 use perigee_core::time::Timestamp;
 
 use super::super::scope::visible_devices;
-use super::of_devices::last_of_devices;
+use super::reads::of_devices::last_of_devices;
+use super::reads::window::Window;
+use super::reads::{feed, last_list, read, trails};
 use super::submission_queue::Submission;
-use super::window::Window;
-use super::{delete, feed, group_commit, last_list, named, read, trails, trim};
+use super::{delete, group_commit, named, trim};
 use crate::Database;
 use crate::sql::accounts::retention;
 

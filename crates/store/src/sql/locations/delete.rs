@@ -10,9 +10,9 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::chunk;
-use super::last::find_last;
 use super::memory::exclude_changes;
-use super::read::read_part;
+use super::reads::last::find_last;
+use super::reads::read::read_part;
 use crate::sql::{access::audit, quarantine, scope, timeline};
 use crate::{Database, Tx, params};
 

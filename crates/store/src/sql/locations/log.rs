@@ -14,10 +14,10 @@ use perigee_core::time::Timestamp;
 
 use super::arrival::Ingested;
 use super::device_names::DeviceNames;
-use super::feed::FeedPart;
+use super::reads::feed::FeedPart;
+use super::reads::window::Window;
 use super::submission_queue::Submission;
 use super::trim::{TrimBounds, Trimmed};
-use super::window::Window;
 use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::events::event_filter::Wanted;

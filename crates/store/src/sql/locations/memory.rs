@@ -11,7 +11,7 @@ use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 use tokio::sync::MutexGuard;
 
-use super::window::Window;
+use super::reads::window::Window;
 use crate::Database;
 use crate::codec::Point;
 

@@ -6,7 +6,7 @@ use perigee_core::locations::location::{HistoryCursor, Order, StoredLocation};
 use perigee_core::store::{LocationSink, Next};
 
 use super::chunk::{LocationKey, key_of};
-use super::window::Window;
+use super::reads::window::Window;
 use crate::codec::{ChunkReader, CodecError, Point};
 
 /// A history that is being passed to a sink.

@@ -10,7 +10,7 @@ use super::erase::Erased;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{Point, PointRef};
 use crate::sql::events::event_filter::Wanted;
-use crate::sql::locations::feed::FeedPart;
+use crate::sql::locations::reads::feed::FeedPart;
 use crate::sql::scope::visible_devices;
 use crate::{Tx, params};
 

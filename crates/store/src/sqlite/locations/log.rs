@@ -21,9 +21,10 @@ use crate::codec::Point;
 use crate::job::Opening;
 use crate::sql::accounts;
 use crate::sql::events::event_filter::Wanted;
+use crate::sql::locations::reads::feed::FeedPart;
 use crate::sql::locations::{
     ChangeGuard, DeviceMemory, Ingested, LastInMemory, LocationLog, Memory, Submission, TrimBounds, Trimmed,
-    Window, feed::FeedPart,
+    Window,
 };
 use crate::{Database, Tx};
 

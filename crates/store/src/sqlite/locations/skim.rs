@@ -11,7 +11,7 @@ use perigee_core::store::{LogScan, LogScanLimits, Result};
 use super::erase::Erased;
 use super::log_row::{COLUMNS, LogRow};
 use crate::codec::{PointRef, may_carry_alerts};
-use crate::sql::locations::feed::{end, require_kept};
+use crate::sql::locations::reads::feed::{end, require_kept};
 use crate::{Row, Tx, params};
 
 /// Rows that one statement reads while rows are small.

@@ -4,7 +4,7 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::last::last_points;
+use super::super::reads::last::last_points;
 use super::StateRow;
 use crate::damage::Damaged;
 use crate::sql::quarantine::{as_json, keep};

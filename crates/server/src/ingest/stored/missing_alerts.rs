@@ -8,13 +8,13 @@ use perigee_core::gateways::message_contents::{MessageContents, NewRequest};
 use perigee_core::locations::location::DuplicateRule;
 use perigee_gateways::{find_feed, find_protocol};
 
-use super::contents::{contents_of, valid_reports};
-use super::error::IngestError;
-use super::feed_body::{FeedBody, FeedSettings};
 use super::known_alerts::KnownAlerts;
-use super::reading::options_of;
 use super::reprocess::{Reprocessing, unknown_gateway};
-use super::store_contents::contents_by_device;
+use crate::ingest::contents::{contents_of, valid_reports};
+use crate::ingest::error::IngestError;
+use crate::ingest::feed_body::{FeedBody, FeedSettings};
+use crate::ingest::reading::options_of;
+use crate::ingest::store_contents::contents_by_device;
 
 /// Messages that are older than this, in milliseconds, notify nobody: their alerts are stored as ended.
 const NOTIFIED_MS: i64 = 24 * 60 * 60 * 1000;

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::gateways::account_gateway::Gateway;
 use crate::gateways::message_contents::RequestMessage;
 use crate::id::AccountId;
+use crate::store::Result;
 use crate::time::Timestamp;
 
 /// Maximum number of polls of one account at the same time, on all nodes together.

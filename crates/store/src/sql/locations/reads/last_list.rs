@@ -8,12 +8,12 @@ use perigee_core::locations::location::{LastFilter, StoredLocation};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::Result;
 
-use super::super::query::Query;
-use super::super::scope;
 use super::last::{DEVICES, last_in_row, last_points};
-use super::memory::LastInMemory;
-use super::row::unreadable_readings;
 use crate::codec::Point;
+use crate::sql::locations::memory::LastInMemory;
+use crate::sql::locations::row::unreadable_readings;
+use crate::sql::query::Query;
+use crate::sql::scope;
 use crate::{Row, Tx, params};
 
 /// Maximum number of devices that one statement reads: a full page, and one more to see whether there is another.
@@ -25,7 +25,7 @@ const DEVICES_MIN: usize = 100;
 type Found = (DeviceId, Option<Point>);
 
 /// The last locations that pass the filter, by device.
-pub(super) async fn list_last(
+pub(in crate::sql::locations) async fn list_last(
     tx: &Tx,
     scope: Scope,
     filter: LastFilter,

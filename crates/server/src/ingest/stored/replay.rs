@@ -9,15 +9,15 @@ use perigee_core::locations::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_gateways::{Context, Decoder, Protocol, find_feed, find_protocol};
 
-use super::contents::{frame_error, message_error, valid_files, valid_reports};
-use super::decoding::SelfReport;
-use super::error::IngestError;
-use super::feed_body::{FeedBody, FeedSettings};
-use super::path::Arrival;
-use super::reading::{options_of, reports};
 use super::reprocess::Reprocessing;
-use super::sos::{SosSign, step_of};
-use super::texts::{text_of, text_of_frame};
+use crate::ingest::contents::{frame_error, message_error, valid_files, valid_reports};
+use crate::ingest::decoding::SelfReport;
+use crate::ingest::error::IngestError;
+use crate::ingest::feed_body::{FeedBody, FeedSettings};
+use crate::ingest::path::Arrival;
+use crate::ingest::reading::{options_of, reports};
+use crate::ingest::sos::{SosSign, step_of};
+use crate::ingest::texts::{text_of, text_of_frame};
 
 /// Maximum number of claimed devices of one run.
 const DEVICES_PER_RUN: u32 = 20;

@@ -8,7 +8,7 @@ use perigee_gateways::FeedRequest;
 const STORED_HEADERS: [&str; 4] = ["content-type", "user-agent", "x-limit-u", "x-limit-d"];
 
 /// The request as it is stored: its first line, the relevant headers, an empty line, and the body.
-pub(super) fn stored_request(request: &FeedRequest<'_>) -> Vec<u8> {
+pub(in crate::ingest) fn stored_request(request: &FeedRequest<'_>) -> Vec<u8> {
     let mut text = format!("{} ?{}\n", request.method, request.query);
     for (name, value) in request.headers.iter().filter(|(name, _)| STORED_HEADERS.contains(name)) {
         // Writing to a `String` never fails.
@@ -19,7 +19,7 @@ pub(super) fn stored_request(request: &FeedRequest<'_>) -> Vec<u8> {
 }
 
 /// A request as it was stored, read back.
-pub(super) struct StoredRequest<'a> {
+pub(in crate::ingest) struct StoredRequest<'a> {
     method: &'a str,
     query: &'a str,
     headers: Vec<(&'a str, &'a str)>,
@@ -28,7 +28,7 @@ pub(super) struct StoredRequest<'a> {
 
 impl<'a> StoredRequest<'a> {
     /// Reads what [`stored_request`] wrote.
-    pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
+    pub(in crate::ingest) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let end = bytes.windows(2).position(|pair| pair == b"\n\n")?;
         let mut lines = std::str::from_utf8(bytes.get(..end)?).ok()?.lines();
         let (method, query) = lines.next()?.split_once(" ?")?;
@@ -37,7 +37,7 @@ impl<'a> StoredRequest<'a> {
     }
 
     /// The request as a feed reads it.
-    pub(super) fn request(&self) -> FeedRequest<'_> {
+    pub(in crate::ingest) fn request(&self) -> FeedRequest<'_> {
         FeedRequest { method: self.method, query: self.query, headers: &self.headers, body: self.body }
     }
 }

@@ -46,10 +46,10 @@ pub struct RawLimits {
 
 /// The sender of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct RawSender {
-    pub(super) account: AccountId,
-    pub(super) gateway: Option<GatewayId>,
-    pub(super) device: Option<DeviceId>,
+pub(in crate::ingest) struct RawSender {
+    pub(in crate::ingest) account: AccountId,
+    pub(in crate::ingest) gateway: Option<GatewayId>,
+    pub(in crate::ingest) device: Option<DeviceId>,
 }
 
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl Buckets {
 }
 
 impl RawQuota {
-    pub(super) fn new(clock: Arc<dyn Clock>, limits: RawLimits) -> Self {
+    pub(in crate::ingest) fn new(clock: Arc<dyn Clock>, limits: RawLimits) -> Self {
         Self {
             clock,
             all: Buckets::new(limits, 1),
@@ -187,7 +187,7 @@ impl RawQuota {
     }
 
     /// Decides whether a message of this many bytes is stored, before its result is known.
-    pub(super) fn keep(&self, sender: RawSender, bytes: usize) -> Keep {
+    pub(in crate::ingest) fn keep(&self, sender: RawSender, bytes: usize) -> Keep {
         let (tokens, now) = (tokens(bytes), self.clock.monotonic());
         if !self.has_room() || !self.all.have(sender, tokens, now) {
             Keep::Never
@@ -199,7 +199,7 @@ impl RawQuota {
     }
 
     /// Counts a message with this result, and charges it to the quotas if it was stored.
-    pub(super) fn note(&self, sender: RawSender, bytes: usize, keep: Keep, result: MessageResult) {
+    pub(in crate::ingest) fn note(&self, sender: RawSender, bytes: usize, keep: Keep, result: MessageResult) {
         let is_kept = match keep {
             Keep::Always => true,
             Keep::IfUsed => result.is_used(),

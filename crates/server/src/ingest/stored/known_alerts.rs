@@ -16,20 +16,24 @@ const COMPARED_MAX: u32 = 100;
 
 /// The alerts that the device of a stored message already has.
 #[derive(Clone, Copy)]
-pub(super) struct KnownAlerts<'a> {
+pub(in crate::ingest) struct KnownAlerts<'a> {
     store: &'a dyn Store,
     message: &'a RawMessage,
     reporter: &'a Reporter,
 }
 
 impl<'a> KnownAlerts<'a> {
-    pub(super) const fn of(store: &'a dyn Store, message: &'a RawMessage, reporter: &'a Reporter) -> Self {
+    pub(in crate::ingest) const fn of(
+        store: &'a dyn Store,
+        message: &'a RawMessage,
+        reporter: &'a Reporter,
+    ) -> Self {
         Self { store, message, reporter }
     }
 
     /// The contents of the message without the alerts that the device already has: same name, same instant. Steps of
     /// emergencies are recognised by their time, except those that have none of their own.
-    pub(super) async fn removed_from(
+    pub(in crate::ingest) async fn removed_from(
         self,
         mut contents: MessageContents,
     ) -> Result<MessageContents, StoreError> {

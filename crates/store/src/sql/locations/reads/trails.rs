@@ -8,16 +8,16 @@ use perigee_core::locations::location::{HistoryRequest, Order, StoredLocation};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
-use super::super::query::for_ids;
-use super::super::scope::visible_devices;
 use super::read::{self, Chunks};
 use super::window::Window;
 use crate::codec::Point;
+use crate::sql::query::for_ids;
+use crate::sql::scope::visible_devices;
 use crate::{Tx, params};
 
 /// The requested part of the history of each visible device; `recent` are the unpacked locations, if they are in
 /// memory.
-pub(super) async fn list(
+pub(in crate::sql::locations) async fn list(
     tx: &Tx,
     scope: Scope,
     devices: Vec<DeviceId>,

@@ -7,10 +7,10 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::{Feed, StoredLocation};
 use perigee_core::store::Result;
 
-use super::log::trimmed_to;
-use super::row::unpack_or_note;
 use crate::codec::Point;
 use crate::sql::events::event_filter::Wanted;
+use crate::sql::locations::log::trimmed_to;
+use crate::sql::locations::row::unpack_or_note;
 use crate::{Tx, params};
 
 /// A part of the log: locations of wanted and visible devices.
@@ -29,7 +29,7 @@ pub(crate) async fn require_kept(tx: &Tx, account: AccountId, after: i64) -> Res
 }
 
 /// Locations of visible devices after this number.
-pub(super) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
+pub(in crate::sql::locations) async fn list(tx: &Tx, scope: Scope, after: i64, limit: u32) -> Result<Feed> {
     require_kept(tx, scope.account, after).await?;
     let FeedPart { points, read_to } = tx.log().feed(tx, scope, None, after, count(limit)).await?;
     let next = match read_to {

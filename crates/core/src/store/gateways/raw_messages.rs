@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::access::actor::Scope;
 use crate::gateways::gateway::{MessageFilter, NewMessage, RawMessage, Reporter};
 use crate::gateways::message_contents::{MessageContents, NewRequest, StoredContents, StoredMessage};
 use crate::gateways::raw_usage::{ListedUsage, RawUsage, StoredToday};
 use crate::id::MessageId;
 use crate::page::{Page, PageRequest};
+use crate::store::Result;
 
 /// Methods of the store for raw messages.
 #[async_trait]

@@ -6,8 +6,8 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 
-use super::super::query::for_ids;
 use super::last::{DEVICES, last_of_row};
+use crate::sql::query::for_ids;
 use crate::{Tx, params};
 
 /// The last location of each of these devices that has one.

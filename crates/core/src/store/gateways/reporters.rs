@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::gateways::claim::CountedClaims;
 use crate::gateways::gateway::{HeardDevice, HeardMessage, HeardReport, RawMessage, Reporter};
 use crate::id::AccountId;
+use crate::store::Result;
 
 /// Methods of the store for devices that report.
 #[async_trait]

@@ -13,18 +13,18 @@ use perigee_core::locations::location::DuplicateRule;
 use perigee_core::revision::Revision;
 use perigee_gateways::{Context, Decoded, Feed, Protocol, find_feed, find_protocol};
 
-use super::contents::{contents_of, frame_error, valid_reports};
-use super::error::IngestError;
-use super::feed_body::{FeedBody, FeedSettings};
 use super::known_alerts::KnownAlerts;
-use super::path::Ingest;
-use super::reading::options_of;
-use super::store_contents::{Stored, contents_by_device};
-use super::texts::text_of_frame;
+use crate::ingest::contents::{contents_of, frame_error, valid_reports};
+use crate::ingest::error::IngestError;
+use crate::ingest::feed_body::{FeedBody, FeedSettings};
+use crate::ingest::path::Ingest;
+use crate::ingest::reading::options_of;
+use crate::ingest::store_contents::{Stored, contents_by_device};
+use crate::ingest::texts::text_of_frame;
 
 /// Decodes stored messages again.
 pub struct Reprocessing {
-    pub(super) ingest: Arc<Ingest>,
+    pub(in crate::ingest) ingest: Arc<Ingest>,
 }
 
 impl Reprocessing {
@@ -72,7 +72,7 @@ impl Reprocessing {
     }
 
     /// Decodes a stored frame with the current settings of its device.
-    pub(super) fn decode_again(
+    pub(in crate::ingest) fn decode_again(
         &self,
         protocol: &'static Protocol,
         reporter: &Reporter,
@@ -172,7 +172,7 @@ impl Reprocessing {
 
 /// A substitute for a gateway whose settings are not stored, or that an older version did not record. It has no
 /// options, and the device of the message.
-pub(super) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
+pub(in crate::ingest) fn unknown_gateway(feed: &Feed, message: &RawMessage) -> Gateway {
     Gateway {
         id: message.gateway.unwrap_or(GatewayId::from_i64(0)),
         account: message.account,

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::alerts::sos_notice::SosNotice;
 use crate::gateways::gateway::Reporter;
 use crate::gateways::message_contents::SearchedMessages;
 use crate::locations::location::TimeRange;
+use crate::store::Result;
 
 /// Methods of the store for emergencies without an alert.
 #[async_trait]

@@ -2,8 +2,8 @@
 
 use perigee_core::locations::location::{HistoryRequest, Order, TimeRange};
 
-use super::chunk::LocationKey;
-use super::chunk_row::ChunkRow;
+use crate::sql::locations::chunk::LocationKey;
+use crate::sql::locations::chunk_row::ChunkRow;
 
 /// The requested part, between two exclusive keys.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    pub(super) fn of(request: &HistoryRequest) -> Self {
+    pub(in crate::sql::locations) fn of(request: &HistoryRequest) -> Self {
         let mut after = (request.range.from, i64::MIN);
         let mut before = (request.range.to, i64::MAX);
         if let Some(cursor) = request.after {
@@ -35,7 +35,7 @@ impl Window {
         self.limit.saturating_add(1)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::sql::locations) fn is_empty(&self) -> bool {
         self.after >= self.before
     }
 
@@ -44,12 +44,12 @@ impl Window {
     }
 
     /// The time range between the keys.
-    pub(super) const fn times(&self) -> TimeRange {
+    pub(in crate::sql::locations) const fn times(&self) -> TimeRange {
         TimeRange { from: self.after.0, to: self.before.0 }
     }
 
     /// The key it begins at, in its order.
-    pub(super) const fn begin(&self) -> LocationKey {
+    pub(in crate::sql::locations) const fn begin(&self) -> LocationKey {
         match self.order {
             Order::Ascending => self.after,
             Order::Descending => self.before,
@@ -57,7 +57,7 @@ impl Window {
     }
 
     /// Whether the one key comes before the other, in its order.
-    pub(super) fn precedes(&self, one: LocationKey, other: LocationKey) -> bool {
+    pub(in crate::sql::locations) fn precedes(&self, one: LocationKey, other: LocationKey) -> bool {
         match self.order {
             Order::Ascending => one < other,
             Order::Descending => one > other,
@@ -65,7 +65,7 @@ impl Window {
     }
 
     /// The key a chunk ends at, in its order.
-    pub(super) const fn end_of(&self, chunk: &ChunkRow) -> LocationKey {
+    pub(in crate::sql::locations) const fn end_of(&self, chunk: &ChunkRow) -> LocationKey {
         match self.order {
             Order::Ascending => chunk.last,
             Order::Descending => chunk.first,
@@ -73,7 +73,7 @@ impl Window {
     }
 
     /// Whether nothing after this chunk is requested.
-    pub(super) fn ends_within(&self, chunk: &ChunkRow) -> bool {
+    pub(in crate::sql::locations) fn ends_within(&self, chunk: &ChunkRow) -> bool {
         match self.order {
             Order::Ascending => chunk.last >= self.before,
             Order::Descending => chunk.first <= self.after,

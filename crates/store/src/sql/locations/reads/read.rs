@@ -5,15 +5,15 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::{History, HistoryCursor, HistoryRequest, Order, StoredLocation};
 use perigee_core::store::{LocationSink, Next, Result};
 
-use super::super::scope;
-use super::chunk_row;
-use super::merge::Merge;
 use super::window::Window;
 use crate::Tx;
 use crate::codec::Point;
+use crate::sql::locations::chunk_row;
+use crate::sql::locations::merge::Merge;
+use crate::sql::scope;
 
 /// Passes a part of the history of a visible device to a sink; returns the sink, and the cursor to continue from.
-pub(super) async fn read(
+pub(in crate::sql::locations) async fn read(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
@@ -27,7 +27,7 @@ pub(super) async fn read(
 }
 
 /// A part of the history of a visible device.
-pub(super) async fn list(
+pub(in crate::sql::locations) async fn list(
     tx: &Tx,
     scope: Scope,
     device: DeviceId,
@@ -39,7 +39,7 @@ pub(super) async fn list(
 }
 
 /// A part of a device's history, within a write job.
-pub(super) async fn read_part(
+pub(in crate::sql::locations) async fn read_part(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
@@ -50,14 +50,14 @@ pub(super) async fn read_part(
 
 /// Whether the chunks of a device are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Chunks {
+pub(in crate::sql::locations) enum Chunks {
     Read,
     /// The caller knows that they contain no requested location.
     Skip,
 }
 
 /// A part of a device's history; `recent` are its unpacked locations, if they are in memory.
-pub(super) async fn collect(
+pub(in crate::sql::locations) async fn collect(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,

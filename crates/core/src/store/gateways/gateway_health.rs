@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::gateways::feed_health::GatewayReport;
+use crate::store::Result;
 
 /// Methods of the store for the health of gateways.
 #[async_trait]

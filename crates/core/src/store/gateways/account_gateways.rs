@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::access::actor::{Actor, Scope};
 use crate::gateways::account_gateway::{Gateway, GatewaySettings, NewGateway};
 use crate::gateways::gateway::Reporter;
@@ -11,6 +10,7 @@ use crate::id::{AccountId, GatewayId};
 use crate::idempotency::{Created, IdempotencyKey};
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
+use crate::store::Result;
 use crate::time::Timestamp;
 
 /// Reads and changes of gateways. Gateways concern the whole account: a user who sees only a part of it sees none.

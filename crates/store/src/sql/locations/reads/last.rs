@@ -5,11 +5,11 @@ use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::store::Result;
 
-use super::super::query::for_ids;
-use super::super::scope;
-use super::memory::LastInMemory;
-use super::row::{LAST_COLUMNS, last_point, unreadable_readings};
 use crate::codec::Point;
+use crate::sql::locations::memory::LastInMemory;
+use crate::sql::locations::row::{LAST_COLUMNS, last_point, unreadable_readings};
+use crate::sql::query::for_ids;
+use crate::sql::scope;
 use crate::{Row, Tx, Value, params};
 
 /// The last location of a device.
@@ -44,13 +44,13 @@ pub(crate) async fn find_last_visible(
 }
 
 /// Selects devices with their last locations from the tables.
-pub(super) const DEVICES: &str = "\
+pub(in crate::sql::locations) const DEVICES: &str = "\
     SELECT d.id AS device_id, l.number, l.time, l.received_at, l.latitude, l.longitude, l.late, \
         FALSE AS suspect, l.readings, l.checksum \
     FROM device d LEFT JOIN last_location l ON l.account_id = d.account_id AND l.device_id = d.id";
 
 /// The last location of a device, from memory or else from its row of [`DEVICES`].
-pub(super) fn last_of_row(
+pub(in crate::sql::locations) fn last_of_row(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,
@@ -64,7 +64,12 @@ pub(super) fn last_of_row(
 }
 
 /// The last location in a row of [`DEVICES`], if there is one.
-pub(super) fn last_in_row(tx: &Tx, account: AccountId, device: DeviceId, row: &Row) -> Result<Option<Point>> {
+pub(in crate::sql::locations) fn last_in_row(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    row: &Row,
+) -> Result<Option<Point>> {
     if matches!(row.value("number")?, Value::Null) {
         return Ok(None);
     }
