@@ -1,13 +1,16 @@
 //! Repeatedly kills a server that receives locations, and compares its data with a ledger of what it acknowledged:
 //! nothing may be lost, nothing may be there twice. Or a server that sends notifications: no limit may be exceeded, and
 //! nothing may be sent without being counted. Or one that receives emergencies: each stored message must have its
-//! alert. Or one that derives timelines: the rows must be those without kills.
+//! alert. Or one that derives timelines: each must be what its locations give. Or one that hands messages to providers:
+//! none may be lost or sent twice.
 
 mod alerts;
 mod check;
 mod client;
+mod conversations;
 mod cycle;
 mod damage;
+mod expected;
 mod freeze;
 mod ledger;
 mod outcome;
@@ -32,8 +35,8 @@ use crate::summary::Summary;
 #[derive(Debug, Parser)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Options {
-    /// The binary; one with the features `unsafe-early-ack`, `unsafe-late-alerts` and `unsafe-late-limit` for
-    /// `--broken`.
+    /// The binary; one with the features `unsafe-early-ack`, `unsafe-late-alerts`, `unsafe-late-limit`,
+    /// `unsafe-early-timelines` and `unsafe-resend` for `--broken`.
     #[arg(long)]
     perigee: PathBuf,
     /// URL of a PostgreSQL superuser, to test PostgreSQL as well; a new database is created.
@@ -51,9 +54,12 @@ pub(crate) struct Options {
     /// Send emergencies instead, and check that each stored message has its alert.
     #[arg(long, conflicts_with = "alerts")]
     sos: bool,
-    /// Kill a server that derives timelines instead, and check that the rows are those without kills.
+    /// Kill a server that derives timelines instead, and check that each is what its locations give.
     #[arg(long, conflicts_with_all = ["alerts", "sos"])]
     timelines: bool,
+    /// Send this many messages to devices instead, and compare their states with what simulated providers took.
+    #[arg(long, value_name = "COUNT", conflicts_with_all = ["alerts", "sos", "timelines"])]
+    messages: Option<usize>,
     /// Number of devices that raise alerts.
     #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     devices: u32,
@@ -66,8 +72,9 @@ pub(crate) struct Options {
     /// The longest time from a start to its kill, in milliseconds.
     #[arg(long, default_value_t = 1800, value_parser = clap::value_parser!(u64).range(100..))]
     longest: u64,
-    /// Test a broken server that answers before it commits, counts after it sends, or stores alerts after their
-    /// messages; succeeds only if that is caught.
+    /// Test a broken server that answers before it commits, counts after it sends, stores alerts after their messages,
+    /// marks devices as derived before it stores their segments, or repeats interrupted attempts; succeeds only if that
+    /// is caught.
     #[arg(long)]
     broken: bool,
     /// Folder for temporary databases.
@@ -91,6 +98,9 @@ async fn main() -> Result<ExitCode> {
     }
     if options.sos {
         return sos::run(&options, engines).await;
+    }
+    if let Some(messages) = options.messages {
+        return conversations::run(&options, messages, engines).await;
     }
     if options.timelines {
         return timelines::run(&options, engines).await;

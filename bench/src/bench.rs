@@ -36,6 +36,8 @@ pub(crate) enum Phase {
     Rules,
     /// Trackers over TCP, and idle connections.
     Trackers,
+    /// Timelines: their derivation and what it costs, totals, and a report.
+    Trips,
     /// Devices created in bulk, and one by one.
     Devices,
     /// Plain databases with one row per location.
@@ -202,6 +204,16 @@ impl Bench {
 
     /// Starts a server on an empty database with this many devices.
     pub(crate) async fn start(&self, engine: &Engine, devices: usize) -> Result<Server> {
+        self.start_with(engine, devices, Vec::new()).await
+    }
+
+    /// The same with further environment variables.
+    pub(crate) async fn start_with(
+        &self,
+        engine: &Engine,
+        devices: usize,
+        environment: Vec<(String, String)>,
+    ) -> Result<Server> {
         let database = match engine.url() {
             Some(url) => Some(own_database(url, "perigee_bench").await?),
             None => None,
@@ -210,7 +222,7 @@ impl Bench {
             perigee: self.options.perigee.clone(),
             scratch: self.options.scratch.clone(),
             database,
-            environment: Vec::new(),
+            environment,
             limits: Limits::Lifted,
         };
         let mut server = Server::start(setup).await?;

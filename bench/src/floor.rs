@@ -18,7 +18,7 @@ use crate::load::number;
 
 /// Locations of a day, one every ten seconds.
 pub(crate) const DAY_POINTS: usize = 8640;
-const CHUNK_POINTS: usize = 1024;
+pub(crate) const CHUNK_POINTS: usize = 1024;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,7 +71,7 @@ pub(crate) fn day_ms() -> Result<(f64, f64)> {
 }
 
 /// A fix as the service stores it.
-fn stored(fix: &Fix) -> Result<StoredLocation> {
+pub(crate) fn stored(fix: &Fix) -> Result<StoredLocation> {
     let tenths = |value: i32| Milli::from_f64(f64::from(value) / 10.0);
     let location = Location {
         time: Timestamp::from_millis(fix.time_ms),

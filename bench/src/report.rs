@@ -26,9 +26,13 @@ pub(crate) enum Topic {
     Webhooks,
     Rules,
     Trackers,
+    Trips,
     Devices,
     Peers,
 }
+
+/// The table that has a file of its own.
+const TRIPS: (Topic, &str) = (Topic::Trips, "Trips");
 
 const TOPICS: [(Topic, &str); 14] = [
     (Topic::Singles, "1. Locations sent one by one"),
@@ -126,25 +130,43 @@ impl Report {
         self.memory.push(of(|sample| sample.2 / 1e6));
     }
 
-    /// Writes the tables and plots of the figures so far.
-    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
+    /// Writes the tables and plots of the figures so far, and returns the tables. Figures about trips have a file of their
+    /// own; a run of this part alone leaves the file of the others as it is.
+    pub(crate) fn write(&self, folder: &Path) -> Result<String> {
         fs::create_dir_all(folder)?;
+        let trips = self.table(TRIPS)?;
+        let mut written = String::new();
+        if !trips.is_empty() {
+            written = format!("{}{trips}", self.header);
+            fs::write(folder.join("trips.md"), &written)?;
+        }
+        if self.rows.iter().any(|row| row.topic != Topic::Trips) {
+            written.push_str(&self.write_results(folder)?);
+        }
+        Ok(written)
+    }
+
+    /// A table with its heading and notes; empty without figures.
+    fn table(&self, (topic, title): (Topic, &str)) -> Result<String> {
+        let mut text = String::new();
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.topic == topic).collect();
+        if rows.is_empty() {
+            return Ok(text);
+        }
+        writeln!(text, "\n## {title}\n\n| engine | what | figure | target | met |\n|---|---|--:|---|---|")?;
+        for Row { engine, what, figure, target, met, .. } in rows {
+            writeln!(text, "| {engine} | {what} | {figure} | {target} | {} |", verdict(*met))?;
+        }
+        for (_, note) in self.notes.iter().filter(|(about, _)| *about == topic) {
+            writeln!(text, "\n{note}")?;
+        }
+        Ok(text)
+    }
+
+    fn write_results(&self, folder: &Path) -> Result<String> {
         let mut text = self.header.clone();
-        for (topic, title) in TOPICS {
-            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.topic == topic).collect();
-            if rows.is_empty() {
-                continue;
-            }
-            writeln!(
-                text,
-                "\n## {title}\n\n| engine | what | figure | target | met |\n|---|---|--:|---|---|"
-            )?;
-            for Row { engine, what, figure, target, met, .. } in rows {
-                writeln!(text, "| {engine} | {what} | {figure} | {target} | {} |", verdict(*met))?;
-            }
-            for (_, note) in self.notes.iter().filter(|(about, _)| *about == topic) {
-                writeln!(text, "\n{note}")?;
-            }
+        for topic in TOPICS {
+            text.push_str(&self.table(topic)?);
         }
         text.push_str("\n## Plots\n");
         for (name, title, drawn) in [
@@ -163,7 +185,7 @@ impl Report {
             }
         }
         fs::write(folder.join("results.md"), &text)?;
-        Ok(())
+        Ok(text)
     }
 }
 

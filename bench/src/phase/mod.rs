@@ -12,6 +12,8 @@ mod singles;
 mod size;
 mod streams;
 mod trackers;
+mod trip_reads;
+mod trips;
 mod webhooks;
 
 use anyhow::Result;
@@ -34,6 +36,7 @@ pub(crate) async fn run(bench: &mut Bench, phase: Phase) -> Result<()> {
             Phase::Webhooks => webhooks::measure(bench, &engine).await?,
             Phase::Rules => rules::measure(bench, &engine).await?,
             Phase::Trackers => trackers::measure(bench, &engine).await?,
+            Phase::Trips => trips::measure(bench, &engine).await?,
             Phase::Devices => devices::measure(bench, &engine).await?,
             Phase::Peers => peer::measure(bench, &engine).await?,
         }

@@ -59,6 +59,7 @@ impl Cell {
             (Self::Duration(mine), Self::Duration(other)) => Self::Duration(mine.saturating_add(*other)),
             (Self::Distance(mine), Self::Distance(other)) => Self::Distance(mine.saturating_add(*other)),
             (Self::Count(mine), Self::Count(other)) => Self::Count(mine.saturating_add(*other)),
+            (Self::Number(mine), Self::Number(other)) => Self::Number(mine + other),
             (Self::Speed(mine), Self::Speed(other)) => Self::Speed(*mine.max(other)),
             (_, other) => other.clone(),
         };

@@ -191,6 +191,10 @@ columns! {
     Suppressed => "suppressed", Count, 11;
     /// Segments of SMS, messages of other channels.
     CostUnits => "costUnits", Count, 11;
+    /// What these units cost, by the prices of the operator.
+    Cost => "cost", Number, 11;
+    /// The currency of the cost.
+    Currency => "currency", Text, 9;
     /// Name of a geofence.
     Geofence => "geofence", Text, 22;
     /// ID of a geofence.
@@ -260,7 +264,7 @@ impl Column {
             (ColumnType::Speed, Units::Nautical) => Some("kn"),
             (ColumnType::Number, _) => match self {
                 Self::FuelUsed | Self::Battery | Self::UsedShare => Some("%"),
-                Self::DaysLeft => None,
+                Self::DaysLeft | Self::Cost => None,
                 _ => Some("°"),
             },
             _ => None,
@@ -289,6 +293,6 @@ impl Column {
                 | Self::Odometer
                 | Self::HourMeter
         );
-        (is_amount && !is_of_one) || matches!(self, Self::MaxSpeed)
+        (is_amount && !is_of_one) || matches!(self, Self::MaxSpeed | Self::Cost)
     }
 }

@@ -188,6 +188,8 @@ const MESSAGES: &[Column] = &[
     Column::Failed,
     Column::Suppressed,
     Column::CostUnits,
+    Column::Cost,
+    Column::Currency,
 ];
 
 /// Columns of visits.

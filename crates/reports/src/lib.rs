@@ -26,7 +26,7 @@ pub use cell::Cell;
 pub use column::{Column, ColumnType, Unit};
 pub use heading::Heading;
 pub use kind::{Grouping, ReportKind, RowsOf};
-pub use records::{AlertRow, DeviceRow, MessagesRow};
+pub use records::{AlertRow, DeviceRow, MessagePrices, MessagesRow};
 pub use rows::{Row, SegmentRow, Subject, TotalsRow};
 pub use upkeep::{MaintenanceRow, VisitRow};
 pub use words::written_language;

@@ -1,10 +1,12 @@
 //! Rows made of alerts, of devices, and of counts of messages.
 
+use std::collections::BTreeMap;
+
 use perigee_core::alerts::alert::StoredAlert;
 use perigee_core::devices::device::Device;
 use perigee_core::locations::location::StoredLocation;
 use perigee_core::locations::place::Reader;
-use perigee_core::notifications::notification::MessageCounts;
+use perigee_core::notifications::notification::{Channel, MessageCounts};
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::Position;
 
@@ -35,6 +37,15 @@ pub struct DeviceRow<'a> {
     pub now: Timestamp,
 }
 
+/// What the operator charges, or pays, for messages.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MessagePrices {
+    /// ISO 4217 code of the currency; empty if there are no prices.
+    pub currency: String,
+    /// The price of a unit of each channel.
+    pub by_channel: BTreeMap<Channel, f64>,
+}
+
 /// A row about the messages of a device by one channel, or of none.
 #[derive(Debug)]
 pub struct MessagesRow<'a> {
@@ -42,6 +53,8 @@ pub struct MessagesRow<'a> {
     pub device: Option<&'a str>,
     /// How many.
     pub counts: &'a MessageCounts,
+    /// What they cost.
+    pub prices: &'a MessagePrices,
 }
 
 /// Seconds from one instant to a later one.
@@ -140,6 +153,15 @@ impl MessagesRow<'_> {
             Column::Failed => Cell::Count(counts.failed),
             Column::Suppressed => Cell::Count(counts.suppressed),
             Column::CostUnits => Cell::Count(counts.units),
+            Column::Cost => Cell::maybe(self.prices.by_channel.get(&counts.channel), |price| {
+                #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^53 messages are counted")]
+                let units = counts.units as f64;
+                Cell::Number(units * price)
+            }),
+            Column::Currency => {
+                let has_price = self.prices.by_channel.contains_key(&counts.channel);
+                text(Some(self.prices.currency.as_str()).filter(|_| has_price))
+            }
             _ => Cell::Empty,
         }
     }

@@ -92,6 +92,8 @@ pub(crate) const fn title(column: Column, language: ConsoleLanguage) -> &'static
         Column::Failed => ("Failed", "Fallidos"),
         Column::Suppressed => ("Suppressed", "Suprimidos"),
         Column::CostUnits => ("Cost units", "Unidades de coste"),
+        Column::Cost => ("Cost", "Coste"),
+        Column::Currency => ("Currency", "Moneda"),
         Column::Geofence => ("Geofence", "Geocerca"),
         Column::GeofenceId => ("Geofence ID", "ID de la geocerca"),
         Column::Entry => ("Entry", "Entrada"),

@@ -46,6 +46,7 @@ struct Styles {
     duration: Format,
     decimal: Format,
     degrees: Format,
+    cost: Format,
     count: Format,
 }
 
@@ -60,6 +61,7 @@ impl Styles {
             duration: number("[h]:mm:ss"),
             decimal: number("#,##0.0"),
             degrees: number("0.00000"),
+            cost: number("#,##0.00##"),
             count: number("#,##0"),
         }
     }
@@ -72,6 +74,7 @@ impl Styles {
             ColumnType::Duration => &self.duration,
             ColumnType::Distance | ColumnType::Speed => &self.decimal,
             ColumnType::Number if matches!(column, Column::FuelUsed | Column::Battery) => &self.decimal,
+            ColumnType::Number if matches!(column, Column::Cost) => &self.cost,
             ColumnType::Number => &self.degrees,
             ColumnType::Count => &self.count,
         }

@@ -31,6 +31,7 @@ use perigee_core::id::AccountId;
 use perigee_core::notifications::notification::{Channel, ConfirmationPolicy};
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
+use perigee_reports::MessagePrices;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
@@ -259,9 +260,18 @@ pub struct Notifications {
     pub concurrency: usize,
     /// Days that messages are kept after they were written; 0 for as long as their device.
     pub retention_days: u32,
+    /// ISO 4217 code of the currency of the prices; empty without prices.
+    pub currency: String,
+    /// What a unit of a channel costs: a segment of SMS, a message of another channel.
+    pub prices: BTreeMap<Channel, f64>,
 }
 
 impl Notifications {
+    /// What messages cost, for reports.
+    pub fn message_prices(&self) -> MessagePrices {
+        MessagePrices { currency: self.currency.clone(), by_channel: self.prices.clone() }
+    }
+
     /// Which recipients must confirm before they receive e-mail.
     pub fn confirmation(&self) -> ConfirmationPolicy {
         let most = self.unconfirmed_recipients;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -73,6 +74,7 @@ pub struct Downlink {
     interface: Interface,
     /// The key of Garmin, or the password of `RockBLOCK`.
     key: String,
+    delay: Duration,
     state: Arc<Mutex<State>>,
 }
 
@@ -82,7 +84,13 @@ type Answer = (u16, String, String);
 impl Downlink {
     /// A provider that accepts this key, or this password of any user.
     pub fn new(interface: Interface, key: impl Into<String>) -> Self {
-        Self { interface, key: key.into(), state: Arc::default() }
+        Self { interface, key: key.into(), delay: Duration::ZERO, state: Arc::default() }
+    }
+
+    /// Answers so long after it took a message.
+    #[must_use]
+    pub fn answering_after(self, delay: Duration) -> Self {
+        Self { delay, ..self }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -135,6 +143,9 @@ impl Downlink {
             let mut body = vec![0; length];
             stream.read_exact(&mut body).await.ok()?;
             let (status, extra, body) = self.answer(&path, key.as_deref(), &body)?;
+            if !self.delay.is_zero() {
+                tokio::time::sleep(self.delay).await;
+            }
             let head = format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\n{extra}\r\n", body.len());
             stream.write_all(head.as_bytes()).await.ok()?;
             stream.write_all(body.as_bytes()).await.ok()?;

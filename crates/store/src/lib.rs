@@ -23,6 +23,8 @@ mod damage;
 mod database;
 #[cfg(feature = "unsafe-early-ack")]
 mod early_ack;
+#[cfg(feature = "unsafe-early-timelines")]
+mod early_timelines;
 mod error;
 mod forward;
 mod job;
@@ -33,6 +35,8 @@ mod late_limit;
 mod migration;
 mod placeholder;
 mod postgres;
+#[cfg(feature = "unsafe-resend")]
+mod resend;
 mod row;
 mod sql;
 mod sqlite;
@@ -49,6 +53,8 @@ pub use damage::{Damaged, Table};
 pub use database::{Database, Engine, OpenOptions, Role};
 #[cfg(feature = "unsafe-early-ack")]
 pub use early_ack::acknowledge_before_commit;
+#[cfg(feature = "unsafe-early-timelines")]
+pub use early_timelines::mark_derived_early;
 pub use error::{DbError, OpenError};
 #[cfg(feature = "unsafe-late-alerts")]
 pub use late_alerts::store_alerts_late;
@@ -56,6 +62,8 @@ pub use late_alerts::store_alerts_late;
 pub use late_limit::count_after_sending;
 pub use migration::{Migration, MigrationError};
 pub use postgres::{Distributed, LOCAL_TABLES, REFERENCE_TABLES, UNSAFE_COMMITS};
+#[cfg(feature = "unsafe-resend")]
+pub use resend::resend_interrupted;
 pub use row::{Column, Row};
 pub use stats::Stats;
 pub use tx::Tx;

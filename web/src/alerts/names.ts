@@ -46,6 +46,7 @@ const builtIn = [
   'TripPurpose',
   'TripNoDriver',
   'DrivingTime',
+  'NoTrip',
   'Offline',
   'LowBattery',
   'BatteryVoltage',

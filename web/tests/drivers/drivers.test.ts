@@ -40,14 +40,16 @@ test('tags are separated by commas, semicolons and lines, and may have blanks', 
 })
 
 test('a driver comes back from its form as it was', () => {
-  const { name, phone, email, tags, description } = driver
-  expect(driverInput(formOfDriver(driver))).toEqual({ name, phone, email, tags, description })
+  const { name, phone, email, tags, description, userId } = driver
+  expect(driverInput(formOfDriver(driver))).toEqual({ name, phone, email, tags, description, userId })
+  expect(driverInput(formOfDriver({ ...driver, userId: 'usr_1' })).userId).toBe('usr_1')
   expect(driverInput({ ...emptyDriver(), name: ' Bea ' })).toEqual({
     name: 'Bea',
     phone: null,
     email: null,
     tags: [],
-    description: null
+    description: null,
+    userId: null
   })
 })
 

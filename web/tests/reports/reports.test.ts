@@ -115,6 +115,13 @@ test('the chart has the sum of each day, in the order of the days', () => {
   })
 })
 
+test('of visits to geofences the time is drawn, on the day of the entry', () => {
+  const visits = new DaySums('UTC')
+  visits.add({ entry: '2026-05-01T08:00:00Z', duration: 600, distance: 3 })
+  visits.add({ entry: '2026-05-01T12:00:00Z', duration: 60, distance: 1 })
+  expect(visits.chart).toEqual({ column: 'duration', names: ['2026-05-01'], values: [660] })
+})
+
 test('many days are drawn as months, and nothing is drawn without a figure', () => {
   const year = new DaySums('UTC')
   for (let day = 0; day < 365; day++) {

@@ -42,7 +42,8 @@ const every: Condition[] = [
   { type: 'tripOutsideHours' },
   { type: 'tripPurpose', purpose: 'private' },
   { type: 'tripNoDriver' },
-  { type: 'drivingTime', seconds: 16200, breakSeconds: 2700 }
+  { type: 'drivingTime', seconds: 16200, breakSeconds: 2700 },
+  { type: 'noTrip', seconds: 604800 }
 ]
 
 test('every kind of condition is there', () => {

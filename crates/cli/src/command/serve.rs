@@ -45,6 +45,23 @@ pub(crate) async fn serve(common: &Common, options: Serve) -> Result<ExitCode> {
         tracing::error!("PERIGEE_UNSAFE_LATE_LIMIT: messages are counted after they were sent");
         perigee_store::count_after_sending();
     }
+    #[cfg(feature = "unsafe-early-timelines")]
+    if std::env::var_os("PERIGEE_UNSAFE_EARLY_TIMELINES").is_some() {
+        tracing::error!(
+            "PERIGEE_UNSAFE_EARLY_TIMELINES: devices are marked as derived before their segments are stored"
+        );
+        perigee_store::mark_derived_early();
+    }
+    #[cfg(feature = "unsafe-resend")]
+    if std::env::var_os("PERIGEE_UNSAFE_RESEND").is_some() {
+        tracing::error!("PERIGEE_UNSAFE_RESEND: messages are handed over again that a provider may have");
+        perigee_store::resend_interrupted();
+    }
+    #[cfg(feature = "bench")]
+    if std::env::var_os("PERIGEE_BENCH_NO_TIMELINES").is_some() {
+        tracing::error!("PERIGEE_BENCH_NO_TIMELINES: timelines are not derived");
+        perigee_server::background::TimelineEngine::switch_off();
+    }
     // Registered before the start, so that an early signal is not missed.
     let (asked, closed, hangup) = (stop_signal()?, reload::terminal_closed()?, reload::listen()?);
     let mut stop = Box::pin(async {

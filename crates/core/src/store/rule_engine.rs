@@ -109,6 +109,10 @@ pub struct StatusCheck {
     pub last_seen: Option<Timestamp>,
     /// Reporting interval in seconds, as set or learned.
     pub interval_s: Option<u32>,
+    /// When it was created.
+    pub created: Timestamp,
+    /// The end of its last trip, if that was asked for and it made one.
+    pub last_trip: Option<Timestamp>,
 }
 
 /// A status to announce, or a time at which to check again.
@@ -141,6 +145,8 @@ pub struct DeviceRound {
     pub silent: Vec<(crate::id::RuleId, Timestamp)>,
     /// Rules about silence that are false again.
     pub heard: Vec<crate::id::RuleId>,
+    /// Rules about the time without a trip that are true. Most of them have raised their alert already.
+    pub absent: Vec<crate::id::RuleId>,
 }
 
 /// The results of one round for an account, to be committed together.
@@ -196,12 +202,13 @@ pub trait RuleEngineStore: Send + Sync {
     async fn devices_due(&self, account: AccountId, limit: u32) -> Result<Vec<DeviceId>>;
 
     /// Loads those of the devices in `heard` that are new or were not online, and up to `limit` devices whose check
-    /// is due.
+    /// is due. `with_trips` is whether the end of the last trip is needed.
     async fn load_status_checks(
         &self,
         account: AccountId,
         heard: &[DeviceId],
         limit: u32,
+        with_trips: bool,
     ) -> Result<Vec<StatusCheck>>;
 
     /// Lists device ids of an account after this one, ascending.

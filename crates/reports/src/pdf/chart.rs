@@ -6,6 +6,7 @@ use super::text;
 use crate::cell::Cell;
 use crate::column::{Column, ColumnType};
 use crate::heading::Heading;
+use crate::kind::ReportKind;
 use crate::summary::Summary;
 
 /// Bars of a chart.
@@ -23,7 +24,11 @@ pub(super) fn bars(
 ) -> Option<(Figure, f32)> {
     let of_kind =
         |kind| heading.columns.iter().position(|column| column.kind() == kind && column.is_summed());
-    let at = of_kind(ColumnType::Distance).or_else(|| of_kind(ColumnType::Duration))?;
+    // Of visits, the time counts rather than the way within the geofence.
+    let at = match heading.kind {
+        ReportKind::Visits => of_kind(ColumnType::Duration).or_else(|| of_kind(ColumnType::Distance)),
+        _ => of_kind(ColumnType::Distance).or_else(|| of_kind(ColumnType::Duration)),
+    }?;
     let column: Column = *heading.columns.get(at)?;
     let mut lines: Vec<(&str, &Cell)> = summary
         .lines()

@@ -74,7 +74,8 @@ async fn make(app: &App, read: ReadReport, task: &ReportTask) -> Result<Made, Ru
         units: wanted.units.unwrap_or(chosen.units),
     };
     let scope = Scope::for_background_job(task.account.id).limited_to(task.owner.profile.reach());
-    let (plan, heading) = wanted.planned(scope, reader, &task.account, at);
+    let (plan, heading) =
+        wanted.planned(scope, reader, &task.account, at, app.config.notifications.message_prices());
     let (from, to, zone) = (plan.from(), plan.to(), plan.zone.clone());
     let payer = Payer::account(task.account.id);
     let parts = ReportParts { store: app.store.clone(), budget: app.budget.clone(), payer };

@@ -17,6 +17,8 @@ use crate::serve::{ForwardedHeader, Network, NetworkError, ServeConfig, TrustedP
 
 /// The longest wait for a database, a day.
 const WAIT_MAX_S: u64 = 86_400;
+/// The largest price of a unit of a channel.
+const PRICE_MAX: f64 = 1e6;
 /// The longest wait for the replica, in milliseconds.
 const REPLICA_LAG_MAX_MS: u64 = 10_000;
 
@@ -297,6 +299,13 @@ impl Notifications {
         }
         if self.retention_days > RETENTION_DAYS_MAX {
             return refuse("notifications.retention_days", "must be at most 36500");
+        }
+        let is_code = self.currency.len() == 3 && self.currency.bytes().all(|byte| byte.is_ascii_uppercase());
+        if !is_code && !(self.currency.is_empty() && self.prices.is_empty()) {
+            return refuse("notifications.currency", "must be the code of a currency, such as EUR");
+        }
+        if self.prices.values().any(|price| !(0.0..=PRICE_MAX).contains(price)) {
+            return refuse("notifications.prices", "must be from 0 to 1000000 each");
         }
         Ok(())
     }

@@ -71,7 +71,7 @@ impl Batch {
             }
             Self::Messages(all) => {
                 let row = |(device, counts): &(Option<Arc<str>>, MessageCounts)| {
-                    MessagesRow { device: device.as_deref(), counts }.row(&plan.columns)
+                    MessagesRow { device: device.as_deref(), counts, prices: &plan.prices }.row(&plan.columns)
                 };
                 all.iter().map(row).collect()
             }

@@ -7,7 +7,7 @@ use perigee_core::locations::place::Reader;
 use perigee_core::time::Timestamp;
 use perigee_core::timeline::SegmentKind;
 use perigee_core::zone::Zone;
-use perigee_reports::{Column, Grouping, ReportKind};
+use perigee_reports::{Column, Grouping, MessagePrices, ReportKind};
 
 /// The devices of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Plan {
     pub zone: Zone,
     /// Language and units of places.
     pub reader: Reader,
+    /// What messages cost.
+    pub prices: MessagePrices,
 }
 
 impl Plan {

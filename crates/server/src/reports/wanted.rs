@@ -8,7 +8,7 @@ use perigee_core::locations::place::Reader;
 use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
-use perigee_reports::{Column, Grouping, Heading, ReportKind, written_language};
+use perigee_reports::{Column, Grouping, Heading, MessagePrices, ReportKind, written_language};
 use serde_json::Value;
 
 use super::plan::{Plan, Selection};
@@ -44,7 +44,14 @@ pub type ReadReport = fn(&Value, &Zone, Timestamp) -> Result<Wanted, String>;
 
 impl Wanted {
     /// What to read for a reader with this scope, and the heading of the document.
-    pub fn planned(self, scope: Scope, reader: Reader, account: &Account, now: Timestamp) -> (Plan, Heading) {
+    pub fn planned(
+        self,
+        scope: Scope,
+        reader: Reader,
+        account: &Account,
+        now: Timestamp,
+        prices: MessagePrices,
+    ) -> (Plan, Heading) {
         let Self { kind, selection, geofences, limits, columns, grouping, zone, title, .. } = self;
         let (day, day_zone) = account.day_at(now);
         let heading_columns = columns.clone();
@@ -62,6 +69,7 @@ impl Wanted {
             columns,
             zone: zone.clone(),
             reader,
+            prices,
         };
         let heading = Heading {
             kind,

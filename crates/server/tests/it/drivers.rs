@@ -269,6 +269,7 @@ async fn rules_about_trips_are_checked_and_tried(engine: Engine) {
         (json!({"type": "tripPurpose", "purpose": "private"}), "TripPurpose"),
         (json!({"type": "tripNoDriver"}), "TripNoDriver"),
         (json!({"type": "drivingTime", "seconds": 1800, "breakSeconds": 2700}), "DrivingTime"),
+        (json!({"type": "noTrip", "seconds": 259_200}), "NoTrip"),
     ] {
         let view = app.send(owner, "POST /api/rules", &with(json!([condition]))).await.expect(201);
         assert_eq!((&view["conditions"][0], &view["raises"]), (&condition, &json!(raises)));
@@ -283,6 +284,8 @@ async fn rules_about_trips_are_checked_and_tried(engine: Engine) {
     for (conditions, pointer) in [
         (json!([{"type": "tripNoDriver"}, {"type": "sos"}]), "/conditions"),
         (json!([{"type": "tripNoDriver"}, {"type": "drivingTime", "seconds": 9}]), "/conditions"),
+        (json!([{"type": "tripNoDriver"}, {"type": "noTrip", "seconds": 9}]), "/conditions"),
+        (json!([{"type": "noTrip"}]), "/conditions/0/seconds"),
         (json!([{"type": "tripDistance"}]), "/conditions/0/above"),
         (json!([{"type": "tripPurpose", "purpose": ""}]), "/conditions/0/purpose"),
     ] {

@@ -71,6 +71,7 @@ fn round(
 ) -> Round {
     let carried = vec![alert(round_start.now, "Vibration")];
     let device_round = DeviceRound {
+        absent: Vec::new(),
         device,
         carried,
         evaluation: Some(evaluation),

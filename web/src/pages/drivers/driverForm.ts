@@ -9,16 +9,19 @@ export interface DriverForm {
   /** Separated by commas, semicolons or line breaks, because a tag may contain blanks. */
   tags: string
   description: string
+  /** The user who is this person; empty for none. */
+  userId: string
 }
 
-export const emptyDriver = (): DriverForm => ({ name: '', phone: '', email: '', tags: '', description: '' })
+export const emptyDriver = (): DriverForm => ({ name: '', phone: '', email: '', tags: '', description: '', userId: '' })
 
-export const formOfDriver = ({ name, phone, email, tags, description }: Schemas['Driver']): DriverForm => ({
+export const formOfDriver = ({ name, phone, email, tags, description, userId }: Schemas['Driver']): DriverForm => ({
   name,
   phone: phone ?? '',
   email: email ?? '',
   tags: tags.join(', '),
-  description: description ?? ''
+  description: description ?? '',
+  userId: userId ?? ''
 })
 
 /** The tags of a text, each once. */
@@ -33,12 +36,13 @@ export const tagsIn = (text: string): string[] => [
 
 const given = (text: string): string | null => text.trim() || null
 
-export const driverInput = (form: DriverForm): Omit<Schemas['DriverInput'], 'userId'> => ({
+export const driverInput = (form: DriverForm): Schemas['DriverInput'] => ({
   name: form.name.trim(),
   phone: given(form.phone),
   email: given(form.email),
   tags: tagsIn(form.tags),
-  description: given(form.description)
+  description: given(form.description),
+  userId: form.userId || null
 })
 
 export interface AssignmentForm {

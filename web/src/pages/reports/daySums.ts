@@ -12,6 +12,8 @@ const mostDays = 100
 
 export class DaySums {
   readonly #days = new Map<string, Map<Summed, number>>()
+  /** Of visits to geofences, the time is drawn rather than the distance. */
+  #isOfVisits = false
 
   constructor(private readonly zone?: string | null) {}
 
@@ -19,6 +21,7 @@ export class DaySums {
   add(row: Row): void {
     const day = this.#dayOf(row)
     if (!day) return
+    this.#isOfVisits ||= typeof row.entry === 'string'
     const sums = this.#days.get(day) ?? new Map<Summed, number>()
     for (const column of summed) {
       const value = row[column]
@@ -29,7 +32,8 @@ export class DaySums {
 
   /** The column to draw and its sums, oldest first; null if nothing can be drawn. */
   get chart(): { column: Summed; names: string[]; values: number[] } | null {
-    const column = summed.find((one) => [...this.#days.values()].some((sums) => (sums.get(one) ?? 0) > 0))
+    const has = (one: Summed): boolean => [...this.#days.values()].some((sums) => (sums.get(one) ?? 0) > 0)
+    const column = this.#isOfVisits && has('duration') ? 'duration' : summed.find(has)
     if (!column) return null
     const whole = this.#days.size > mostDays
     const sums = new Map<string, number>()
@@ -41,9 +45,10 @@ export class DaySums {
     return { column, names, values: names.map((name) => sums.get(name) ?? 0) }
   }
 
-  #dayOf({ date, month, from }: Row): string | null {
+  #dayOf({ date, month, from, entry }: Row): string | null {
     if (typeof date === 'string') return date
     if (typeof month === 'string') return month
-    return typeof from === 'string' ? wallOf(from, this.zone).slice(0, 10) : null
+    const begin = from ?? entry
+    return typeof begin === 'string' ? wallOf(begin, this.zone).slice(0, 10) : null
   }
 }

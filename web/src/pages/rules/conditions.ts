@@ -102,7 +102,8 @@ export const kinds: Record<string, Kind> = {
     quantity: 'plain',
     usual: { seconds: 16_200, breakSeconds: 2700 },
     alone: true
-  }
+  },
+  noTrip: { parts: ['seconds'], quantity: 'plain', usual: { seconds: 604_800 }, alone: true }
 }
 
 export const kindOf = (type: string): Kind => kinds[type] ?? { parts: [], quantity: 'plain', usual: {} }

@@ -89,6 +89,8 @@ export function describeCondition(words: DescribeContext, condition: Condition):
         time: duration(condition.seconds ?? 0),
         rest: duration(condition.breakSeconds ?? 900)
       })
+    case 'noTrip':
+      return say('rules.say.noTrip', { time: duration(condition.seconds ?? 0) })
     case 'tripOutsideHours':
     case 'tripNoDriver':
     case 'late':

@@ -223,6 +223,7 @@ impl Condition {
             Self::Trip(TripCondition::Purpose { .. }) => "TripPurpose",
             Self::Trip(TripCondition::NoDriver) => "TripNoDriver",
             Self::Trip(TripCondition::Driving { .. }) => "DrivingTime",
+            Self::Trip(TripCondition::NoTrip { .. }) => "NoTrip",
         };
         name.to_owned()
     }

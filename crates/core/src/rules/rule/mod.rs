@@ -34,4 +34,4 @@ pub use settings::{Rule, RuleSettings, RuleTarget};
 pub use trail::{
     Checkpoint, Evaluation, LOOK_BACK_MS, RuleEpisodes, Snapshot, Start, Trail, prunable_checkpoints,
 };
-pub use trip::{DRIVING_CONTEXT_MS, Trip, TripCondition};
+pub use trip::{DRIVING_CONTEXT_MS, Trip, TripCondition, TripContext};

@@ -97,6 +97,11 @@ impl RuleSet {
         self.rules.iter().map(|rule| &**rule).filter(|rule| rule.settings.watches_silence())
     }
 
+    /// Whether some rule is about the time without a trip.
+    pub fn watches_absence(&self) -> bool {
+        self.rules.iter().any(|rule| rule.settings.no_trip_ms().is_some())
+    }
+
     /// The number of enabled rules.
     pub const fn len(&self) -> usize {
         self.rules.len()

@@ -38,6 +38,23 @@ pub enum TripCondition {
         /// The least time between two trips that counts as a break, in seconds.
         break_s: u32,
     },
+    /// The device made no trip for this long. Must be the only condition of its rule.
+    NoTrip {
+        /// The limit in seconds.
+        seconds: u32,
+    },
+}
+
+/// What the conditions about trips depend on besides the trips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TripContext {
+    /// The current time.
+    pub now: Timestamp,
+    /// When the device was created: the time before does not count as time without a trip.
+    pub created: Timestamp,
+    /// Times without a trip that ended before this instant are not compared, because their occurrences may have been
+    /// deleted.
+    pub settled: Timestamp,
 }
 
 /// What rules read of a trip.
@@ -99,7 +116,7 @@ impl TripCondition {
                 trip.purpose.as_ref().is_some_and(is_it).then_some(trip.from)
             }
             Self::NoDriver => trip.end().filter(|_| !trip.has_driver),
-            Self::Driving { .. } => None,
+            Self::Driving { .. } | Self::NoTrip { .. } => None,
         }
     }
 }
@@ -122,6 +139,30 @@ impl RuleSettings {
     /// Whether it is a rule about driving time, whose episodes can be longer than a trip.
     pub fn watches_driving(&self) -> bool {
         self.driving().is_some()
+    }
+
+    /// The time without a trip that makes it true, in milliseconds, if it is a rule about that.
+    pub fn no_trip_ms(&self) -> Option<i64> {
+        self.trip_conditions().into_iter().find_map(|condition| match condition {
+            TripCondition::NoTrip { seconds } => Some(i64::from(*seconds) * 1_000),
+            _ => None,
+        })
+    }
+
+    /// The times without a trip that are longer than the limit of the rule, on these trips of one device, which are sorted by
+    /// time. The first begins at `since` or with the end of a trip after it, and the last goes on `until` now.
+    pub fn absences(&self, trips: &[Trip], since: Timestamp, until: Timestamp) -> Vec<Episode> {
+        let Some(limit_ms) = self.no_trip_ms() else { return Vec::new() };
+        let ends = trips.iter().map(|trip| (trip.to, Some(trip.ends.1)));
+        let begins = std::iter::once((Timestamp::MIN, None)).chain(ends);
+        let next = trips.iter().map(|trip| Some(trip.from)).chain([None]);
+        let absence = |((last, position), next): ((Timestamp, _), Option<Timestamp>)| {
+            let begin = last.max(since);
+            let met = begin.plus_millis(limit_ms);
+            let is_met = next.map_or(met <= until, |next| met < next);
+            (is_met && self.holds_at(met)).then_some(Episode { begin, met, end: next, position })
+        };
+        begins.zip(next).filter_map(absence).collect()
     }
 
     /// Limit and least break, in milliseconds.
@@ -168,8 +209,12 @@ impl RuleSettings {
 impl Rule {
     /// The instant from which the episodes of a rule have to be compared if trips have changed from `from` on. `trips` are
     /// those since [`DRIVING_CONTEXT_MS`] before it. For driving time, it is the beginning of the trips without a break that
-    /// the change can belong to.
+    /// the change can belong to; for a time without a trip, the end of the trip before the change.
     pub fn trip_window(&self, trips: &[Trip], from: Timestamp) -> Timestamp {
+        if self.settings.no_trip_ms().is_some() {
+            let before = trips.iter().map(|trip| trip.to).filter(|to| *to <= from).max();
+            return before.unwrap_or(Timestamp::MIN);
+        }
         let Some((_, break_ms)) = self.settings.driving() else { return from };
         let reaches = |drive: &&[Trip]| drive.last().is_some_and(|last| last.to.plus_millis(break_ms) > from);
         let drive = drives(trips, break_ms).into_iter().find(reaches);
@@ -185,13 +230,46 @@ impl Rule {
         known: &[Occurrence<K>],
         trips: &[Trip],
         from: Timestamp,
+        at: &TripContext,
     ) -> Vec<Change<K>> {
-        let window = self.trip_window(trips, from);
+        let mut window = self.trip_window(trips, from);
+        let is_absence = self.settings.no_trip_ms().is_some();
+        if is_absence {
+            window = window.max(at.settled);
+        }
         let is_later = |end: Option<Timestamp>| end.is_none_or(|end| end > window);
         let known: Vec<Occurrence<K>> = known.iter().filter(|one| is_later(one.end)).copied().collect();
-        let mut episodes = self.settings.trip_episodes(trips);
+        let mut episodes = if is_absence {
+            self.absences_known(&known, trips, at)
+        } else {
+            self.settings.trip_episodes(trips)
+        };
         episodes.retain(|one| one.met >= self.since && is_later(one.end));
         reconcile(&known, &episodes)
+    }
+}
+
+impl Rule {
+    /// The times without a trip. One that was announced already goes on if the clock was set back.
+    fn absences_known<K: Copy>(
+        &self,
+        known: &[Occurrence<K>],
+        trips: &[Trip],
+        at: &TripContext,
+    ) -> Vec<Episode> {
+        let since = at.created.max(self.since);
+        let present = trips.last().map_or(since, |last| last.to.max(since));
+        let is_announced = known.iter().any(|one| one.end.is_none() && one.begin == present);
+        let until = if is_announced { Timestamp::MAX } else { at.now };
+        self.settings.absences(trips, since, until)
+    }
+
+    /// When a rule about the time without a trip becomes true for a device that makes none from now on; `None` for other
+    /// rules, and if its schedule excludes that instant.
+    pub fn no_trip_due(&self, last_trip: Option<Timestamp>, created: Timestamp) -> Option<Timestamp> {
+        let limit_ms = self.settings.no_trip_ms()?;
+        let begin = last_trip.unwrap_or(Timestamp::MIN).max(created).max(self.since);
+        Some(begin.plus_millis(limit_ms)).filter(|met| self.settings.holds_at(*met))
     }
 }
 

@@ -198,17 +198,18 @@ impl RuleEngine {
         let mut statuses = Vec::new();
         let heard: Vec<DeviceId> =
             arrived.iter().copied().filter(|device| !cache.is_online(*device)).collect();
-        let watched = self.app.store.load_status_checks(round_start.account, &heard, DUE_MAX).await?;
+        let (account, with_trips) = (round_start.account, set.watches_absence());
+        let watched = self.app.store.load_status_checks(account, &heard, DUE_MAX, with_trips).await?;
         // Devices that reported are online unless a change below says otherwise.
         cache.set_online(heard);
         for watched in watched {
             let found = status::check_status(&watched, set, round_start.now);
             cache.note(&found.change);
             statuses.push(found.change);
-            if !found.silent.is_empty() || !found.heard.is_empty() {
+            if !(found.silent.is_empty() && found.heard.is_empty() && found.absent.is_empty()) {
                 let device = devices.entry(watched.device).or_insert_with(|| blank(watched.device));
                 device.last_seen = watched.last_seen;
-                (device.silent, device.heard) = (found.silent, found.heard);
+                (device.silent, device.heard, device.absent) = (found.silent, found.heard, found.absent);
             }
         }
         Ok(statuses)
@@ -218,7 +219,8 @@ impl RuleEngine {
 /// Whether the round found an alert or an episode of the device.
 fn has_findings(device: &DeviceRound) -> bool {
     let evaluated = device.evaluation.as_ref().is_some_and(|evaluation| !evaluation.touched.is_empty());
-    evaluated || !(device.carried.is_empty() && device.silent.is_empty() && device.heard.is_empty())
+    let by_time = [device.silent.len(), device.heard.len(), device.absent.len()];
+    evaluated || !device.carried.is_empty() || by_time.iter().any(|count| *count > 0)
 }
 
 /// Alerts and episodes found for a device.
@@ -237,6 +239,7 @@ pub(super) const fn blank(device: DeviceId) -> DeviceRound {
         last_seen: None,
         silent: Vec::new(),
         heard: Vec::new(),
+        absent: Vec::new(),
     }
 }
 

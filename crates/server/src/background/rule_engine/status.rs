@@ -16,6 +16,8 @@ pub(super) struct Found {
     pub(super) silent: Vec<(RuleId, Timestamp)>,
     /// Rules whose episode ends.
     pub(super) heard: Vec<RuleId>,
+    /// Rules about the time without a trip that are true.
+    pub(super) absent: Vec<RuleId>,
 }
 
 /// The status of a device at this time.
@@ -29,7 +31,7 @@ pub(super) fn check_status(watched: &StatusCheck, set: &RuleSet, now: Timestamp)
         DeviceStatus::Offline | DeviceStatus::Never => now.plus_seconds(OFFLINE_CHECK_S),
     };
     let change = StatusChange { device: watched.device, from: watched.announced, to: status, due };
-    let mut found = Found { change, silent: Vec::new(), heard: Vec::new() };
+    let mut found = Found { change, silent: Vec::new(), heard: Vec::new(), absent: Vec::new() };
     let was = |silence: Silence| watched.announced.is_some_and(|announced| silence.covers(announced));
     // Rules that no longer cover the device are included: they may have an open episode.
     for rule in set.silence_rules() {
@@ -38,6 +40,11 @@ pub(super) fn check_status(watched: &StatusCheck, set: &RuleSet, now: Timestamp)
         }
     }
     for rule in set.rules_of(watched.device, &watched.groups) {
+        match rule.no_trip_due(watched.last_trip, watched.created) {
+            Some(met) if met <= now => found.absent.push(rule.id),
+            Some(met) => found.change.due = found.change.due.min(met),
+            None => {}
+        }
         let Some(silence) = rule.settings.silence() else { continue };
         let since = match silence {
             Silence::Late => late.plus_millis(1),

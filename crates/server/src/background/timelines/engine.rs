@@ -24,6 +24,10 @@ const PASS: Duration = Duration::from_secs(3);
 /// Maximum number of accounts whose position is remembered.
 const POSITIONS_MAX: usize = 10_000;
 
+/// Whether the engines of this process derive nothing, to measure what the derivation costs.
+#[cfg(feature = "bench")]
+static IS_OFF: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
 /// Derives the timelines of all accounts that are not leased by another node.
 pub struct TimelineEngine {
     pub(super) app: App,
@@ -50,8 +54,18 @@ impl TimelineEngine {
         Self { app, owner, positions: parking_lot::Mutex::new(BoundedMap::new(POSITIONS_MAX)) }
     }
 
+    /// Makes the engines of this process derive nothing, for benchmarks. They must not have been started.
+    #[cfg(feature = "bench")]
+    pub fn switch_off() {
+        IS_OFF.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+
     /// Runs until it is stopped, and ends after the slice that is running.
     pub async fn run(self, stop: CancellationToken) {
+        #[cfg(feature = "bench")]
+        if IS_OFF.load(std::sync::atomic::Ordering::Relaxed) {
+            return;
+        }
         while !stop.is_cancelled() {
             let started = Instant::now();
             let worked = self.pass(&stop).await;

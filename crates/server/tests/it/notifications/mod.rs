@@ -10,6 +10,7 @@ mod routing_scope;
 mod scheduled_reports;
 mod templates;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -18,6 +19,7 @@ use perigee_core::notifications::notification::{
     Channel, Compose, ComposeError, Composed, Content, Message, Occasion, SendOutcome, Sender,
 };
 use perigee_server::background::Worker;
+use perigee_server::config::Config;
 use perigee_server::senders::{ChannelSender, ChannelSenders};
 use serde_json::{Value, json};
 
@@ -344,7 +346,12 @@ async fn settings_switch_channels_off(engine: Engine) {
 }
 
 async fn a_report_counts_messages(engine: Engine) {
-    let on = Outside::new(engine).await;
+    let priced = |config: &mut Config| {
+        config.notifications.currency = "EUR".to_owned();
+        config.notifications.prices = BTreeMap::from([(Channel::SMS, 0.0725)]);
+    };
+    let app = TestApp::with(engine, priced).await;
+    let on = Outside { app, email: Arc::default(), sms: Arc::default() };
     let tenant = on.app.tenant("acme", 10).await;
     let owner = tenant.owner.clone();
     let device = on.app.device(&owner, &json!({ "name": "Gaviota" })).await;
@@ -361,6 +368,13 @@ async fn a_report_counts_messages(engine: Engine) {
     let row = |channel: &str, sent: u32, suppressed: u32| json!({ "device": "Gaviota", "channel": channel, "sent": sent, "failed": 0, "suppressed": suppressed, "costUnits": sent });
     assert_eq!(report["rows"], json!([row("email", 2, 1), row("sms", 1, 0)]));
     assert_eq!(report["totals"][1]["sent"], 3, "{report}");
+    let columns = json!(["device", "channel", "costUnits", "cost", "currency"]);
+    let body = json!({ "kind": "messages", "period": "today", "columns": columns });
+    let report = on.app.send(&owner, "POST /api/reports/run", &body).await.expect(200);
+    let row = |channel: &str, units: u32, cost: Value, currency: Value| json!({ "device": "Gaviota", "channel": channel, "costUnits": units, "cost": cost, "currency": currency });
+    let rows = [row("email", 2, Value::Null, Value::Null), row("sms", 1, json!(0.0725), json!("EUR"))];
+    assert_eq!(report["rows"], json!(rows));
+    assert_eq!(report["totals"][1]["cost"], json!(0.0725), "{report}");
     on.app.clock().advance_seconds(86_400);
     let body = json!({ "kind": "messages", "period": "today", "timeZone": "UTC" });
     let owner = on.app.equip(&tenant.account, owner.id, owner.email.clone()).await;

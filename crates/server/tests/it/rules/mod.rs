@@ -1,5 +1,6 @@
 //! Rules: their settings by clients, and their tests on history.
 
+mod no_trip;
 mod rule_engine;
 
 use perigee_core::access::privilege::Privilege;

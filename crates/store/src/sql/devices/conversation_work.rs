@@ -135,6 +135,11 @@ async fn end(tx: &Tx, limit: u32) -> Result<u32> {
             accounts::lock(tx, account).await?;
             locked = Some(account);
         }
+        #[cfg(feature = "unsafe-resend")]
+        if state == TextState::Unclear && crate::resend::is_on() {
+            queue_again(tx, account, id).await?;
+            continue;
+        }
         let message = end_one(tx, account, id, state).await?;
         if let Some(message) = message {
             announce(tx, EventKind::ConversationChanged, &message).await?;
@@ -142,6 +147,15 @@ async fn end(tx: &Tx, limit: u32) -> Result<u32> {
         }
     }
     Ok(ended)
+}
+
+/// Queues a message again that the provider may have: the defect that the fault harness must catch.
+#[cfg(feature = "unsafe-resend")]
+async fn queue_again(tx: &Tx, account: AccountId, id: i64) -> Result<()> {
+    let sql = "UPDATE conversation_message SET state = 'queued', due = ?3 \
+               WHERE account_id = ?1 AND id = ?2 AND state = 'sending' AND due <= ?3";
+    tx.execute(sql, params![account, id, tx.now()]).await?;
+    Ok(())
 }
 
 /// Ends a message, unless it was settled meanwhile.

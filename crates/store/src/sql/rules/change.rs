@@ -11,7 +11,7 @@ use perigee_core::store::Result;
 
 use super::super::query::{for_ids, insert_many};
 use super::read;
-use crate::sql::rules::rule_engine::end_occurrences;
+use crate::sql::rules::rule_engine::{check_all, end_occurrences};
 use crate::sql::{
     access::audit, accounts, idempotency, ids, locations::geofences, notifications::routing, scope, search,
 };
@@ -93,6 +93,14 @@ async fn write_links(tx: &Tx, account: AccountId, id: RuleId, settings: &RuleSet
     Ok(())
 }
 
+/// Lets the rule engine look soon when each device makes a rule about the time without a trip true.
+async fn check_absence(tx: &Tx, account: AccountId, settings: &RuleSettings) -> Result<()> {
+    if settings.enabled && settings.no_trip_ms().is_some() {
+        check_all(tx, account).await?;
+    }
+    Ok(())
+}
+
 async fn record_audit(
     tx: &Tx,
     actor: &Actor,
@@ -132,6 +140,7 @@ pub(super) async fn create(
     tx.execute(sql, params![account, id, tx.now(), all, text, search, since, trips]).await?;
     write_links(tx, account, id, &settings).await?;
     bump_revision(tx, account).await?;
+    check_absence(tx, account, &settings).await?;
     let rule = reread(tx, &actor, id).await?;
     record_audit(tx, &actor, "rule.create", id, None).await?;
     idempotency::keep(tx, account, once.as_ref(), &rule).await?;
@@ -174,6 +183,7 @@ pub(super) async fn replace(
         start_generation(tx, account, rows).await?;
     }
     bump_revision(tx, account).await?;
+    check_absence(tx, account, &settings).await?;
     let detail = changed(&settings.changes_since(&before.settings));
     record_audit(tx, &actor, "rule.update", id, detail).await?;
     reread(tx, &actor, id).await

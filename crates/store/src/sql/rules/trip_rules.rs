@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perigee_core::id::{AccountId, DeviceId, GroupId};
 use perigee_core::notifications::routing::AlertRouting;
-use perigee_core::rules::rule::{Change, DRIVING_CONTEXT_MS, Episode, LOOK_BACK_MS, Occurrence, Rule, Trip};
+use perigee_core::rules::rule::{
+    Change, DRIVING_CONTEXT_MS, Episode, LOOK_BACK_MS, Occurrence, Rule, Trip, TripContext,
+};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
@@ -71,11 +73,20 @@ async fn evaluate_device(
     rules: &[&Rule],
 ) -> Result<()> {
     // Trips of long ago are not evaluated again, because their occurrences may have been deleted.
-    let from = from.max(tx.now().plus_millis(-LOOK_BACK_MS));
+    let settled = tx.now().plus_millis(-LOOK_BACK_MS);
+    let from = from.max(settled);
     let is_any_driving = rules.iter().any(|rule| rule.settings.watches_driving());
     let read_from = if is_any_driving { from.plus_millis(-DRIVING_CONTEXT_MS) } else { from };
     let stored = timeline::trips_from(tx, account, device, read_from).await?;
-    let trips: Vec<Trip> = stored.iter().filter_map(Trip::of).collect();
+    let mut trips: Vec<Trip> = stored.iter().filter_map(Trip::of).collect();
+    let mut at = TripContext { now: tx.now(), created: Timestamp::MIN, settled };
+    if rules.iter().any(|rule| rule.settings.no_trip_ms().is_some()) {
+        // The time without a trip begins with the end of the one before.
+        let before = timeline::last_trip_before(tx, account, device, read_from).await?;
+        trips.splice(0..0, before.as_ref().and_then(Trip::of));
+        let sql = "SELECT creation FROM device WHERE account_id = ?1 AND id = ?2";
+        at.created = tx.query_one(sql, params![account, device]).await?.timestamp("creation")?;
+    }
     let first = rules.iter().map(|rule| rule.trip_window(&trips, from)).min().unwrap_or(from);
     let mut stored = occurrence::of_devices(tx, account, &BTreeMap::from([(device, first)])).await?;
     let known = stored.remove(&device).unwrap_or_default();
@@ -84,7 +95,7 @@ async fn evaluate_device(
         let version = (rule.id, rule.generation);
         let mine = |(of, _): &&(Version, Occurrence<Key>)| *of == version;
         let known: Vec<Occurrence<Key>> = known.iter().filter(mine).map(|(_, known)| *known).collect();
-        for change in rule.reconcile_trips(&known, &trips, from) {
+        for change in rule.reconcile_trips(&known, &trips, from, &at) {
             match change {
                 Change::Raise(episode) => due.push((*rule, episode)),
                 Change::Move(key, episode) => changes.shift((version, device), key, &episode),

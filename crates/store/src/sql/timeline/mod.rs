@@ -19,5 +19,5 @@ pub(in crate::sql) mod totals;
 
 pub(crate) use follow::followed_to;
 pub(crate) use mark::{changed, retired};
-pub(in crate::sql) use read::{find_many, trips_from};
+pub(in crate::sql) use read::{find_many, last_trip_before, trips_from};
 pub(crate) use settings::regrouped;

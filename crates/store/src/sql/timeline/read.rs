@@ -158,6 +158,20 @@ pub(in crate::sql) async fn trips_from(
     all(&tx.query(&sql, params![account, device, from]).await?)
 }
 
+/// The last trip of a device that ended at or before an instant.
+pub(in crate::sql) async fn last_trip_before(
+    tx: &Tx,
+    account: AccountId,
+    device: DeviceId,
+    instant: Timestamp,
+) -> Result<Option<StoredSegment>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM timeline_segment WHERE account_id = ?1 AND device_id = ?2 AND kind = 'trip' \
+         AND from_at < ?3 AND to_at <= ?3 ORDER BY from_at DESC LIMIT 1"
+    );
+    tx.query_opt(&sql, params![account, device, instant]).await?.as_ref().map(from_row).transpose()
+}
+
 /// A segment of a visible device.
 pub(super) async fn find(tx: &Tx, scope: Scope, id: SegmentId) -> Result<Option<StoredSegment>> {
     let mut query = Query::new(

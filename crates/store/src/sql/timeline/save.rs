@@ -60,6 +60,43 @@ pub(super) async fn save(
     Ok(TimelinesSaved { saved: true, events })
 }
 
+/// Derived timelines, each with its anchors and the `quiet` of its device.
+#[cfg(feature = "unsafe-early-timelines")]
+pub(super) type Settled = Vec<(DerivedTimeline, Serialised, bool)>;
+
+/// Removes the marks of derived timelines without storing anything: the defect that the fault harness must catch.
+#[cfg(feature = "unsafe-early-timelines")]
+pub(super) async fn settle_early(
+    tx: &Tx,
+    round: TimelineRound,
+    derived: Vec<(DerivedTimeline, Serialised)>,
+    lease: (String, i64),
+) -> Result<Settled> {
+    tx.lock_account_beside(round.account).await?;
+    let mut settled = Vec::new();
+    if follow::advance(tx, &round, round.cursor, round.catch_up, lease).await? {
+        for (one, anchors) in derived {
+            if let Some(is_quiet) = settle(tx, round.account, &one).await? {
+                settled.push((one, anchors, is_quiet));
+            }
+        }
+    }
+    Ok(settled)
+}
+
+/// Stores timelines whose marks are removed already.
+#[cfg(feature = "unsafe-early-timelines")]
+pub(super) async fn store_late(tx: &Tx, account: AccountId, settled: Settled) -> Result<TimelinesSaved> {
+    tx.lock_account_beside(account).await?;
+    let mut changes = Changes::new(account);
+    for (one, anchors, is_quiet) in settled {
+        replace_anchors(tx, account, &one, anchors).await?;
+        replace(tx, account, one, is_quiet, &mut changes).await?;
+    }
+    let events = changes.save(tx).await?;
+    Ok(TimelinesSaved { saved: true, events })
+}
+
 /// Removes the mark of a device, or shortens it if only a part was derived. Returns the `quiet` of the device, or `None`
 /// if it was marked again after its locations were read.
 async fn settle(tx: &Tx, account: AccountId, one: &DerivedTimeline) -> Result<Option<bool>> {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::support::{at, rule};
 use crate::locations::location::{Latitude, Longitude};
-use crate::rules::rule::{Change, Condition, Occurrence, Rule, Trip, TripCondition, reconcile};
+use crate::rules::rule::{Change, Condition, Occurrence, Rule, Trip, TripCondition, TripContext, reconcile};
 use crate::rules::schedule::{Schedule, Weekday};
 use crate::time::Timestamp;
 
@@ -99,6 +99,57 @@ fn driving_goes_on_until_a_break() {
     check(&driving, &goes_on, &[(0, 250, None)]);
 }
 
+/// Long after every trip, and with nothing too old.
+fn context() -> TripContext {
+    TripContext { now: at(1_000_000), created: Timestamp::MIN, settled: Timestamp::MIN }
+}
+
+#[test]
+fn times_without_a_trip_are_longer_than_the_limit() {
+    let rule = about(&[TripCondition::NoTrip { seconds: 100 }]);
+    let trips = [trip(50, 100), trip(200, 300), open(trip(401, 450))];
+    let found = |since: i64, until: i64| -> Vec<Expected> {
+        let found = rule.settings.absences(&trips, at(since), at(until));
+        found.iter().map(|one| (seconds(one.begin), seconds(one.met), one.end.map(seconds))).collect()
+    };
+    assert_eq!(found(0, 500), [(300, 400, Some(401))], "a pause as long as the limit is not longer");
+    assert_eq!(found(0, 550), [(300, 400, Some(401)), (450, 550, None)], "the last one goes on");
+    assert_eq!(found(-60, 500), [(-60, 40, Some(50)), (300, 400, Some(401))]);
+    assert_eq!(found(420, 560), [(450, 550, None)]);
+    assert_eq!(found(480, 580), [(480, 580, None)], "what was before the rule does not count");
+    let never = rule.settings.absences(&[], at(0), at(100));
+    assert_eq!((never.len(), never[0].begin, never[0].end), (1, at(0), None));
+}
+
+#[test]
+fn a_time_without_a_trip_begins_with_the_rule_and_the_device() {
+    let rule = Rule { since: at(50), ..about(&[TripCondition::NoTrip { seconds: 100 }]) };
+    let due = |last: Option<i64>, created: i64| rule.no_trip_due(last.map(at), at(created)).map(seconds);
+    assert_eq!(due(None, 0), Some(150));
+    assert_eq!(due(Some(20), 0), Some(150));
+    assert_eq!(due(Some(70), 0), Some(170));
+    assert_eq!(due(Some(70), 90), Some(190));
+    assert_eq!(about(&[TripCondition::NoDriver]).no_trip_due(None, at(0)), None);
+}
+
+#[test]
+fn a_clock_that_is_set_back_keeps_an_announced_absence() {
+    let rule = about(&[TripCondition::NoTrip { seconds: 100 }]);
+    let trips = [trip(0, 50)];
+    let mut kept = Kept::default();
+    let mut look = |kept: &mut Kept, now: i64| {
+        let now = TripContext { now: at(now), created: at(0), ..context() };
+        kept.apply(rule.reconcile_trips(&kept.known, &trips, at(200), &now));
+    };
+    look(&mut kept, 149);
+    assert_eq!(kept.spans(), []);
+    look(&mut kept, 150);
+    assert_eq!(kept.spans(), [(at(50), at(150), None)]);
+    look(&mut kept, 100);
+    look(&mut kept, 4_000);
+    assert_eq!((kept.spans(), kept.raised), (vec![(at(50), at(150), None)], 1));
+}
+
 /// Raised episodes by their keys, as a store keeps them.
 #[derive(Default)]
 struct Kept {
@@ -151,7 +202,7 @@ fn by_window(
     trips: &[Trip],
     from: Timestamp,
 ) -> Vec<Change<usize>> {
-    rule.reconcile_trips(known, trips, from)
+    rule.reconcile_trips(known, trips, from, &context())
 }
 
 fn without_window(
@@ -185,7 +236,7 @@ fn same_in_the_end(rule: &Rule, trips: &[Trip], order: &[usize], compare: Compar
         present = next;
     }
     let mut whole = Kept::default();
-    whole.apply(rule.reconcile_trips(&[], &present, Timestamp::MIN));
+    whole.apply(rule.reconcile_trips(&[], &present, Timestamp::MIN, &context()));
     kept.spans() == whole.spans()
 }
 
@@ -215,6 +266,7 @@ fn rules() -> Vec<Rule> {
         TripCondition::Purpose { purpose: "private".to_owned() },
         TripCondition::NoDriver,
         TripCondition::Driving { seconds: 120, break_s: 50 },
+        TripCondition::NoTrip { seconds: 40 },
     ]
     .into_iter()
     .map(|condition| about(&[condition]))

@@ -130,7 +130,8 @@ pub(super) async fn answer(
     }
     let reader = reader_of(app, caller, (wanted.language, wanted.units)).await?;
     let file = wanted.kind.name();
-    let (plan, mut heading) = wanted.planned(caller.scope(), reader, caller.account(), caller.now());
+    let prices = app.config.notifications.message_prices();
+    let (plan, mut heading) = wanted.planned(caller.scope(), reader, caller.account(), caller.now(), prices);
     let envelope = serde_json::to_string(&Envelope::of(Some(caller.usage()))).map_err(internal)?;
     heading.envelope = envelope.trim_start_matches('{').trim_end_matches('}').into();
     let parts = ReportParts { store: app.store.clone(), budget: app.budget.clone(), payer: caller.payer() };

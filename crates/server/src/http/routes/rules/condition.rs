@@ -41,11 +41,12 @@ pub struct ConditionView {
     /// `tripDistance` (a finished trip is longer than `above` km), `tripDuration` (a trip lasts longer than `seconds`),
     /// `tripOutsideHours` (a trip is at least in part outside of the rule's `schedule`, which has the working hours),
     /// `tripPurpose` (a user gave the trip this `purpose`), `tripNoDriver` (it is not known who drove on a finished trip),
-    /// `drivingTime` (the device was driven for longer than `seconds` without a break of `breakSeconds`).
+    /// `drivingTime` (the device was driven for longer than `seconds` without a break of `breakSeconds`), `noTrip` (the device
+    /// made no trip for `seconds`).
     #[serde(rename = "type")]
     #[schema(
         example = "speed",
-        pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos|tripDistance|tripDuration|tripOutsideHours|tripPurpose|tripNoDriver|drivingTime)$"
+        pattern = "^(speed|battery|fuel|fuel2|temperature|temperature2|rpm|mileage|sensorTime|attribute|geofence|route|idle|noMovement|offline|late|fuelDrop|fuelRise|input|ignition|harshBraking|harshAcceleration|sos|tripDistance|tripDuration|tripOutsideHours|tripPurpose|tripNoDriver|drivingTime|noTrip)$"
     )]
     kind: String,
     /// Limit that the value must exceed, in the unit of `type`. Give exactly one of `above`, `below` and `reached`.
@@ -92,7 +93,7 @@ pub struct ConditionView {
     #[schema(required = false, max_items = 1000)]
     geofences: Option<Vec<String>>,
     /// Time that the device must stand still, in seconds, for `idle` and `noMovement`; time of a trip or of driving without a
-    /// break, for `tripDuration` and `drivingTime`.
+    /// break, for `tripDuration` and `drivingTime`; time without a trip, for `noTrip`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false, minimum = 1, maximum = 2_678_400)]
     seconds: Option<u32>,
@@ -162,6 +163,7 @@ enum Type {
     TripPurpose,
     TripNoDriver,
     DrivingTime,
+    NoTrip,
 }
 
 const TYPES: &[(&str, Type)] = &[
@@ -194,6 +196,7 @@ const TYPES: &[(&str, Type)] = &[
     ("tripPurpose", Type::TripPurpose),
     ("tripNoDriver", Type::TripNoDriver),
     ("drivingTime", Type::DrivingTime),
+    ("noTrip", Type::NoTrip),
 ];
 
 const CHANGES: &[(&str, FenceChange)] = &[
@@ -284,7 +287,8 @@ fn read_condition(fields: &mut Fields<'_>) -> Option<Condition> {
         | Type::TripOutsideHours
         | Type::TripPurpose
         | Type::TripNoDriver
-        | Type::DrivingTime => read_trip(fields, kind).map(Condition::Trip),
+        | Type::DrivingTime
+        | Type::NoTrip => read_trip(fields, kind).map(Condition::Trip),
     }
 }
 
@@ -304,6 +308,7 @@ fn read_trip(fields: &mut Fields<'_>, kind: Type) -> Option<TripCondition> {
             let break_s = fields.integer("breakSeconds", 60..=86_400).or(900);
             TripCondition::Driving { seconds: read_seconds(fields)?, break_s }
         }
+        Type::NoTrip => TripCondition::NoTrip { seconds: read_seconds(fields)? },
         _ => TripCondition::NoDriver,
     })
 }
@@ -439,6 +444,7 @@ fn of_trip(condition: &TripCondition) -> ConditionView {
             ConditionView { purpose: Some(purpose.clone()), ..blank("tripPurpose") }
         }
         TripCondition::NoDriver => blank("tripNoDriver"),
+        TripCondition::NoTrip { seconds } => ConditionView { seconds: Some(*seconds), ..blank("noTrip") },
         TripCondition::Driving { seconds, break_s } => {
             ConditionView { seconds: Some(*seconds), break_seconds: Some(*break_s), ..blank("drivingTime") }
         }

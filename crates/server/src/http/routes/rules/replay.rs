@@ -333,15 +333,22 @@ async fn replay_trips(
     range: TimeRange,
     page: &mut RuleTest,
 ) -> ApiResult<()> {
-    // Driving time may have begun before the time range.
-    let period = TimeRange { from: range.from.plus_millis(-DRIVING_CONTEXT_MS), to: range.to.plus_millis(1) };
+    // Driving time, or the time without a trip, may have begun before the time range. What was true at its beginning is
+    // not found.
+    let before_ms = rule.settings.no_trip_ms().map_or(DRIVING_CONTEXT_MS, |limit_ms| limit_ms + 1);
+    let period = TimeRange { from: range.from.plus_millis(-before_ms), to: range.to.plus_millis(1) };
     let kind = Some(SegmentKind::Trip);
     let found = app.store.list_segments(caller.scope(), device.id, period, kind, TRIPS_DEVICE).await?;
     if found.more {
         page.incomplete.push(device.id.to_string());
     }
     let trips: Vec<Trip> = found.segments.iter().filter_map(Trip::of).collect();
-    let episodes = rule.settings.trip_episodes(&trips).into_iter();
+    let mut episodes = rule.settings.trip_episodes(&trips);
+    if rule.settings.no_trip_ms().is_some() {
+        let since = period.from.max(device.creation);
+        episodes = rule.settings.absences(&trips, since, range.to.min(caller.now()));
+    }
+    let episodes = episodes.into_iter();
     let episodes = episodes.filter(|episode| (range.from..=range.to).contains(&episode.met));
     page.episodes.extend(episodes.map(|episode| EpisodeView::of(rule, device.id, &episode)));
     Ok(())

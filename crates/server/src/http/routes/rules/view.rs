@@ -224,6 +224,9 @@ fn refuse_mixed_trips(settings: &RuleSettings, fields: &mut Fields<'_>) {
     if trips.len() > 1 && settings.watches_driving() {
         fields.refuse("conditions", "must have no other condition if one is \"drivingTime\"");
     }
+    if trips.len() > 1 && settings.no_trip_ms().is_some() {
+        fields.refuse("conditions", "must have no other condition if one is \"noTrip\"");
+    }
     if trips.contains(&&TripCondition::OutsideHours) && settings.schedule.is_none() {
         fields.refuse("schedule", "is required for \"tripOutsideHours\": it has the working hours");
     }

@@ -81,7 +81,7 @@ forward! {
         read load_trails(&self, account: AccountId, &devices: [DeviceId], depth: TrailDepth)
             -> Vec<DeviceTrail> = trail::load;
         read devices_due(&self, account: AccountId, limit: u32) -> Vec<DeviceId> = trail::due;
-        read load_status_checks(&self, account: AccountId, &contacted: [DeviceId], limit: u32)
+        read load_status_checks(&self, account: AccountId, &contacted: [DeviceId], limit: u32, with_trips: bool)
             -> Vec<StatusCheck> = watch::load;
         read list_device_ids(&self, account: AccountId, after: Option<DeviceId>, limit: u32)
             -> Vec<DeviceId> = trail::list;

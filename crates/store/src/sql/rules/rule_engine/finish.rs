@@ -15,6 +15,7 @@ use super::occurrence::{self, Changes, Key, Version};
 use super::trail::{self, SerialisedTrail};
 use super::watch;
 use crate::sql::alerts::NewAlert;
+use crate::sql::rules::trip_rules;
 use crate::sql::{alerts, ids, scope};
 use crate::{Tx, params};
 
@@ -103,7 +104,21 @@ async fn keep(
         due.entry(round.device).or_default().extend(round.silent.iter().filter(is_new).map(silent));
     }
     raise(tx, account, devices, due, rules, &mut changes).await?;
-    changes.save(tx).await
+    changes.save(tx).await?;
+    evaluate_absences(tx, account, devices).await
+}
+
+/// Evaluates the rules about trips for devices that have made none for long enough, unless that was announced.
+async fn evaluate_absences(tx: &Tx, account: AccountId, devices: &[&DeviceRound]) -> Result<()> {
+    let absent = || devices.iter().filter(|round| !round.absent.is_empty());
+    let since = absent().map(|round| (round.device, Timestamp::MAX)).collect();
+    let open = occurrence::of_devices(tx, account, &since).await?;
+    let is_announced = |device: DeviceId, rule: RuleId| {
+        open.get(&device).is_some_and(|known| known.iter().any(|((of, _), _)| *of == rule))
+    };
+    let news = absent().filter(|round| round.absent.iter().any(|rule| !is_announced(round.device, *rule)));
+    let changed = news.map(|round| (round.device, tx.now())).collect();
+    trip_rules::evaluate(tx, account, &changed).await
 }
 
 /// The rules that have already raised an alert for the current silence of a device. An open occurrence of an earlier

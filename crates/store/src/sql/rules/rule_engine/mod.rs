@@ -11,3 +11,4 @@ mod watch;
 pub(crate) use lease::{evaluated_to, wake};
 pub(in crate::sql) use occurrence::{end_alerts, end_occurrences};
 pub(crate) use trail::checked as checked_trail;
+pub(in crate::sql::rules) use watch::check_all;

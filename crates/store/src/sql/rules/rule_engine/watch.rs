@@ -7,6 +7,7 @@ use perigee_core::devices::reporting_interval::ReportingInterval;
 use perigee_core::events::event::EventKind;
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::store::{Result, StatusChange, StatusCheck};
+use perigee_core::time::Timestamp;
 
 use super::trail::groups_of;
 use crate::sql::column;
@@ -21,6 +22,7 @@ pub(super) async fn load(
     account: AccountId,
     contacted: Vec<DeviceId>,
     limit: u32,
+    with_trips: bool,
 ) -> Result<Vec<StatusCheck>> {
     let mut wanted: BTreeSet<i64> = contacted.iter().map(|device| device.as_i64()).collect();
     let sql = "SELECT device_id FROM device_watch \
@@ -36,8 +38,14 @@ pub(super) async fn load(
     let ids: Vec<i64> = wanted.into_iter().collect();
     let mut groups = groups_of(tx, account, &ids).await?;
     let live = state_row::joined_columns(tx.engine());
+    let last_trip = if with_trips {
+        "(SELECT s.to_at FROM timeline_segment s WHERE s.account_id = d.account_id AND s.device_id = d.id \
+              AND s.kind = 'trip' ORDER BY s.from_at DESC LIMIT 1)"
+    } else {
+        "CAST(NULL AS BIGINT)"
+    };
     let sql = format!(
-        "SELECT d.id, d.expected_interval_s, {live}, w.status FROM device d \
+        "SELECT d.id, d.expected_interval_s, d.creation, {last_trip} AS last_trip, {live}, w.status FROM device d \
                LEFT JOIN device_live l ON l.account_id = d.account_id AND l.device_id = d.id \
                LEFT JOIN device_watch w ON w.account_id = d.account_id AND w.device_id = d.id \
                WHERE d.account_id = ?1 AND d.id IN ({{ids}})"
@@ -62,12 +70,21 @@ pub(super) async fn load(
                 .and_then(|state| state.last_seen)
                 .max(memory.and_then(|memory| memory.last_seen)),
             interval_s: row.opt_int("expected_interval_s")?.or(interval.interval_s()),
+            created: row.timestamp("creation")?,
+            last_trip: row.opt_i64("last_trip")?.map(Timestamp::from_millis),
         };
         watched.insert(device, known);
     }
     let mut watched: Vec<StatusCheck> = watched.into_values().collect();
     watched.sort_unstable_by_key(|known| known.device);
     Ok(watched)
+}
+
+/// Makes the checks of all devices due, because a rule about the time without a trip began or changed.
+pub(in crate::sql::rules) async fn check_all(tx: &Tx, account: AccountId) -> Result<()> {
+    let sql = "UPDATE device_watch SET due = ?2 WHERE account_id = ?1 AND due > ?2";
+    tx.execute(sql, params![account, tx.now()]).await?;
+    Ok(())
 }
 
 /// Saves the status of devices, with an event for each that changed.
