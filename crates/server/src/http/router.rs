@@ -21,15 +21,15 @@ use crate::http::encoding::compress::compressing;
 use crate::http::routes::{
     access::api_key, access::audit, access::session, access::session_password, access::session_preferences,
     access::session_totp, access::token, access::user_links, access::users, accounts::account,
-    accounts::operator, accounts::usage, alerts, alerts::alert_page, alerts::alert_recipients, console,
-    devices, devices::commands, devices::conversation, devices::device_files, devices::device_photo,
-    devices::tracker_models, devices::watch_list, documents, drivers, events, gateways, gateways::decode,
-    gateways::device_claims, gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages,
-    groups, locations, locations::geofences, locations::places, maintenance, metrics, notifications,
-    notifications::alert_routing, notifications::contact_groups, notifications::mail,
-    notifications::notification_settings, notifications::overview_report, notifications::push_subscriptions,
-    notifications::templates, operations, pages, reference, reports, rules, shares, shares::shares_public,
-    timeline, webhooks,
+    accounts::logo, accounts::operator, accounts::usage, alerts, alerts::alert_page,
+    alerts::alert_recipients, console, devices, devices::commands, devices::conversation,
+    devices::device_files, devices::device_photo, devices::tracker_models, devices::watch_list, documents,
+    drivers, events, gateways, gateways::decode, gateways::device_claims, gateways::gateway_requests,
+    gateways::heard_devices, gateways::raw_messages, groups, locations, locations::geofences,
+    locations::places, maintenance, metrics, notifications, notifications::alert_routing,
+    notifications::contact_groups, notifications::mail, notifications::notification_settings,
+    notifications::overview_report, notifications::push_subscriptions, notifications::templates, operations,
+    pages, reference, reports, rules, shares, shares::shares_public, timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
@@ -278,8 +278,17 @@ fn account_operations() -> OpenApiRouter<App> {
         ))
         .routes(routes!(
             operator::accounts::get_operator_account,
-            operator::accounts::update_operator_account
+            operator::accounts::update_operator_account,
+            operator::standing::delete_operator_account
         ))
+        .routes(routes!(operator::standing::restore_operator_account))
+        .routes(routes!(
+            operator::standing::suspend_operator_account,
+            operator::standing::resume_operator_account
+        ))
+        .routes(routes!(operator::usage::get_operator_usage))
+        .routes(routes!(logo::get_operator_logo, logo::replace_operator_logo, logo::delete_operator_logo))
+        .routes(routes!(logo::get_account_logo))
         .routes(routes!(operator::health::get_operator_health))
         .routes(routes!(operator::notices::list_operator_notices))
         .routes(routes!(operator::notices::dismiss_operator_notice))
