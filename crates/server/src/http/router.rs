@@ -341,7 +341,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
+fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 20] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(base_url))))),
         ("/api/docs", get(documents::get_reference)),
@@ -363,6 +363,8 @@ fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
                 .post(alert_page::acknowledge_by_link)
                 .layer(DefaultBodyLimit::max(ALERT_FORM_MAX)),
         ),
+        ("/a/{token}/map.png", get(alert_page::get_alert_map)),
+        ("/a/{token}/logo", get(alert_page::get_alert_logo)),
         ("/gateways/{feed}/{secret}", any(gateway_requests::receive_gateway_request)),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),
