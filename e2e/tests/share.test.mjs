@@ -52,6 +52,21 @@ test('a link shows the device, follows it, and ends when it is revoked', async (
   assert.doesNotMatch(await page.locator('body').innerText(), /For everybody/)
 }, stranger)
 
+test('an embedded link has one line below the map', async ({ page, api }) => {
+  const device = await api.device('Embedded')
+  const link = await api.post('/api/shares', { deviceId: device.id, name: 'Live', until: inSeconds(3600) })
+  await api.locate(device.id, 42.24, -8.72, { speed: 0 })
+  await page.setViewportSize({ width: 480, height: 320 })
+  await page.goto(`${link.page}?embed`)
+  const line = page.getByRole('region', { name: 'Live', exact: true })
+  await line.getByText('ago').or(line.getByText('now')).first().waitFor()
+  const whole = line.getByRole('link', { name: 'Open the whole page' })
+  assert.equal(await whole.getAttribute('href'), link.page)
+  const { height } = await line.boundingBox()
+  assert.ok(height < 64, `${height} pixels`)
+  assert.equal(await page.getByText('What is this?').count(), 0)
+}, stranger)
+
 test('a link ends when it expires', async ({ page, api }) => {
   const device = await api.device('Short visit')
   const link = await api.post('/api/shares', { deviceId: device.id, until: inSeconds(8) })

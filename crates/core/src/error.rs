@@ -26,6 +26,12 @@ pub enum StoreError {
         /// How many devices are active now.
         used: u32,
     },
+    /// A user of the account is an operator of the server, who must not be locked out.
+    #[error("a user of the account is an operator of the server")]
+    HasOperator,
+    /// The account is being purged, so its deletion cannot be undone.
+    #[error("the account is being purged")]
+    AccountPurging,
     /// The device has expired and accepts no data.
     #[error("device {0} has expired")]
     DeviceExpired(DeviceId),

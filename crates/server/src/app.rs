@@ -30,6 +30,7 @@ use crate::event_format::EventFormat;
 use crate::ingest::{Ingest, IngestSettings, RawLimits, Reprocessing};
 use crate::live::{Live, LiveParts, ShareCache, SharedReads};
 use crate::map_layers::Layers;
+use crate::map_picture::MapPictures;
 use crate::poll::Poller;
 use crate::tiles::Tiles;
 use crate::webhook::{ClientError, WebhookParts, Webhooks};
@@ -181,8 +182,10 @@ fn ingest_settings(config: &Config) -> IngestSettings {
 
 fn maps(config: &Config) -> Result<Maps, ConfigError> {
     let layers = Layers::open(&config.map, &config.store.data)?;
+    let bundled = bundled_map::find(&config.map)?;
     Ok(Maps {
-        bundled: bundled_map::find(&config.map)?,
+        pictures: MapPictures::of(bundled.as_ref()).map(Arc::new),
+        bundled,
         tiles: Tiles::open(&config.map)?,
         proxy: layers.proxy(&config.map, &config.store.data)?,
         layers,

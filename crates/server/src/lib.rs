@@ -17,6 +17,7 @@ pub mod ingest;
 pub mod listen;
 pub mod live;
 pub mod map_layers;
+pub mod map_picture;
 pub mod poll;
 pub mod readiness;
 pub mod recorder;

@@ -53,6 +53,11 @@ impl Tiles {
         Ok(Self { path: path.to_owned(), facts })
     }
 
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Tile type, zoom levels and bounds from the header of the file.
     pub const fn facts(&self) -> TileFacts {
         self.facts

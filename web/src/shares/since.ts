@@ -16,5 +16,5 @@ export function sinceOf(since: Since, now: number, lastHeard: number | null, cus
 export function embedOf(url: string, title: string): string {
   const quoted = (text: string): string =>
     text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-  return `<iframe src="${quoted(url)}" title="${quoted(title)}" width="100%" height="480" style="border:0" loading="lazy"></iframe>`
+  return `<iframe src="${quoted(`${url}?embed`)}" title="${quoted(title)}" width="100%" height="480" style="border:0" loading="lazy"></iframe>`
 }

@@ -82,5 +82,6 @@ test('a link shows positions from the chosen instant on', () => {
 })
 
 test('embedded HTML holds any title', () => {
+  expect(embedOf('https://x/shared/s', 'Live')).toContain('src="https://x/shared/s?embed"')
   expect(embedOf('https://x/shared/s', '"><script>')).toContain('title="&quot;&gt;&lt;script&gt;"')
 })

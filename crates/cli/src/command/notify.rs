@@ -48,6 +48,7 @@ pub(crate) async fn run(common: &Common, command: NotifyCommand) -> Result<ExitC
         mail_link: None,
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     };
     let delivery = sender.send(&message).await;
     let mut tested = Tested::of(&message, &delivery);

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::access::preference::ConsoleLanguage;
+use crate::accounts::branding::Branding;
 use crate::accounts::country::Country;
+use crate::accounts::standing::Standing;
 use crate::day::{Day, day_of, end_of_date};
 use crate::id::AccountId;
 use crate::revision::Revision;
@@ -25,6 +27,10 @@ pub struct Account {
     pub settings: AccountSettings,
     /// Devices that may be active at the same time; only the operator can change it.
     pub licenses: u32,
+    /// Whether it is suspended or about to be deleted; only the operator can change it.
+    pub standing: Standing,
+    /// How it presents itself; only the operator can change it.
+    pub branding: Branding,
     /// The day in progress when the time zone was last changed. It stays the current day until it ends.
     pub day_in_progress: Option<Day>,
     /// The time zone of `day_in_progress`.
@@ -118,6 +124,11 @@ impl LicenseUse {
 }
 
 impl Account {
+    /// The name that users and recipients see.
+    pub fn shown_name(&self) -> &str {
+        self.branding.name.as_deref().unwrap_or(&self.settings.name)
+    }
+
     /// The day that stays current if the time zone is changed to `zone` now, with the zone it is counted in. `None`
     /// if the day is already counted in that zone: the change undoes an earlier one, and the day ends as if neither
     /// had been made.
@@ -163,6 +174,8 @@ pub(crate) mod tests {
                 emergency_procedure: None,
             },
             licenses: 0,
+            standing: Standing::default(),
+            branding: Branding::default(),
             day_in_progress: None,
             zone_in_progress: None,
             api_usage: ApiUsage::default(),

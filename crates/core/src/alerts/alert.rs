@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::branding::Colour;
 use crate::alerts::severity::Severity;
-use crate::id::{AlertId, AlertNoteId, DeviceId, GroupId, UserId};
+use crate::id::{AlertId, AlertNoteId, DeviceId, FileId, GroupId, UserId};
 use crate::locations::location::{Attribute, Latitude, Longitude};
 use crate::notifications::notification::Channel;
 use crate::notifications::routing::Preferences;
@@ -120,8 +121,12 @@ pub struct NotifiedAlert {
     pub alert: StoredAlert,
     /// The name of the device.
     pub device: String,
-    /// The name of the account.
+    /// The name of the account, as it presents itself.
     pub account: String,
+    /// The colour of buttons, if the account has its own.
+    pub colour: Option<Colour>,
+    /// The ID of the logo of the account, if there is one.
+    pub logo: Option<FileId>,
     /// Language and units of the recipient of the message.
     pub preferences: Preferences,
     /// The time zone of times on the page.

@@ -27,6 +27,11 @@ pub enum ImageError {
 
 /// The picture alone: the same bytes without metadata.
 pub fn strip(bytes: &[u8]) -> Result<Vec<u8>, ImageError> {
+    strip_within(bytes, SIDE_MAX)
+}
+
+/// The picture alone, if its longer side has at most this many pixels.
+pub fn strip_within(bytes: &[u8], side_max: u32) -> Result<Vec<u8>, ImageError> {
     let stripped = match MediaType::of(bytes) {
         MediaType::Jpeg => jpeg::strip(bytes),
         MediaType::Png => png::strip(bytes),
@@ -37,7 +42,7 @@ pub fn strip(bytes: &[u8]) -> Result<Vec<u8>, ImageError> {
     if width == 0 || height == 0 {
         return Err(ImageError::Unreadable);
     }
-    if width.max(height) > SIDE_MAX || u64::from(width) * u64::from(height) > PIXELS_MAX {
+    if width.max(height) > side_max || u64::from(width) * u64::from(height) > PIXELS_MAX {
         return Err(ImageError::TooLarge(width, height));
     }
     Ok(picture)

@@ -28,6 +28,28 @@ pub struct AccountOverview {
     pub last_activity: Option<Timestamp>,
 }
 
+/// The order of accounts in the operator's overview. Accounts that are equal are in order of creation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccountOrder {
+    /// The oldest first.
+    #[default]
+    Creation,
+    /// The newest first.
+    NewestFirst,
+    /// By name, in any letter case.
+    Name,
+    /// Most licences in use first.
+    Licenses,
+    /// Most devices first.
+    Devices,
+    /// Most users first.
+    Users,
+    /// The most recently active first; those that never were come last.
+    Activity,
+    /// The longest inactive first; those that never were active come first.
+    Inactivity,
+}
+
 /// API calls of an account since the last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageReport {
@@ -59,8 +81,14 @@ pub trait Accounts: Send + Sync {
     /// Lists every account for the operator, oldest first.
     async fn list_accounts(&self) -> Result<Vec<AccountOverview>>;
 
-    /// Lists accounts whose name contains a text, in any letter case, for the operator, by id.
-    async fn search_accounts(&self, text: Option<&str>, page: PageRequest) -> Result<Page<AccountOverview>>;
+    /// Lists accounts whose name contains a text, in any letter case, for the operator. The key of a page is the id by
+    /// creation, and the number of accounts before it in any other order.
+    async fn search_accounts(
+        &self,
+        text: Option<&str>,
+        order: AccountOrder,
+        page: PageRequest,
+    ) -> Result<Page<AccountOverview>>;
 
     /// Finds an account for the operator.
     async fn find_account_overview(&self, id: AccountId) -> Result<Option<AccountOverview>>;

@@ -3,6 +3,7 @@
 //!
 //! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: data outside of it is not found.
 
+mod account_standings;
 mod accounts;
 mod alerts;
 mod calls;
@@ -29,7 +30,8 @@ mod timeline;
 mod users;
 mod webhooks;
 
-pub use accounts::{AccountOverview, Accounts, UsageReport};
+pub use account_standings::{AccountStandings, AccountUsage, Purged};
+pub use accounts::{AccountOrder, AccountOverview, Accounts, UsageReport};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;
@@ -94,7 +96,7 @@ macro_rules! store {
 }
 
 store! {
-    Accounts Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans Drivers Assignments
+    Accounts AccountStandings Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans Drivers Assignments
 }
 
 /// Health checks and housekeeping of a store.

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use lettre::Address;
 use lettre::message::header::{ContentTransferEncoding, ContentType, Header, HeaderName, HeaderValue};
 use lettre::message::{Body, Mailbox, MultiPart, SinglePart};
-use perigee_core::notifications::notification::{Attachment, Message};
+use perigee_core::notifications::notification::{Attachment, InlinePicture, Message};
 use perigee_core::time::Timestamp;
 
 use crate::plain::{lines, one_line};
@@ -78,8 +78,9 @@ impl Letterhead {
             builder = builder.header(ListUnsubscribePost("List-Unsubscribe=One-Click".to_owned()));
         }
         let text = lines(&message.text);
+        let html = message.html.as_ref();
         let html =
-            message.html.as_ref().map(|html| MultiPart::alternative_plain_html(text.clone(), lines(html)));
+            html.map(|html| with_pictures(text.clone(), lines(html), &message.pictures)).transpose()?;
         let built = match (html, &message.attachment) {
             (Some(both), None) => builder.multipart(both),
             (None, None) => builder.singlepart(SinglePart::plain(text)),
@@ -94,6 +95,23 @@ impl Letterhead {
         };
         built.map(|email| email.formatted()).map_err(|error| format!("cannot write the e-mail: {error}"))
     }
+}
+
+/// Text and HTML, with the pictures that the HTML shows as parts of the same e-mail.
+fn with_pictures(text: String, html: String, pictures: &[InlinePicture]) -> Result<MultiPart, String> {
+    if pictures.is_empty() {
+        return Ok(MultiPart::alternative_plain_html(text, html));
+    }
+    let mut related = MultiPart::related().singlepart(SinglePart::html(html));
+    for picture in pictures {
+        let media_type = ContentType::parse(picture.media_type)
+            .map_err(|error| format!("cannot show a picture of type {}: {error}", picture.media_type))?;
+        let body = Body::new_with_encoding(picture.bytes.as_ref().clone(), ContentTransferEncoding::Base64)
+            .map_err(|_unencoded| "cannot encode a picture".to_owned())?;
+        let part = lettre::message::Attachment::new_inline(picture.content_id.to_owned());
+        related = related.singlepart(part.body(body, media_type));
+    }
+    Ok(MultiPart::alternative().singlepart(SinglePart::plain(text)).multipart(related))
 }
 
 /// A file as a part of an e-mail, in Base64.
@@ -147,6 +165,7 @@ mod tests {
             mail_link: None,
             push: None,
             attachment: None,
+            pictures: Vec::new(),
         };
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
@@ -186,6 +205,7 @@ mod tests {
                 mail_link: link.map(str::to_owned),
                 push: None,
                 attachment: None,
+                pictures: Vec::new(),
             };
             let now = "2026-05-01T12:00:00Z".parse().unwrap();
             String::from_utf8(head.write(&message, &recipient(&message.to).unwrap(), now).unwrap()).unwrap()
@@ -239,6 +259,7 @@ mod tests {
                 media_type: "text/csv".to_owned(),
                 bytes: std::sync::Arc::new(b".\r\n.\r\nBoat".to_vec()),
             }),
+            pictures: Vec::new(),
         };
         let now = "2026-05-01T12:00:00Z".parse().unwrap();
         let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
@@ -248,6 +269,37 @@ mod tests {
         assert!(mail.contains("\r\nLg0KLg0KQm9hdA=="), "{mail}");
         assert!(mail.contains("Content-Disposition: attachment; filename="), "{mail}");
         assert!(!mail.contains("\r\nBcc"), "{mail}");
+    }
+
+    #[test]
+    fn pictures_are_parts_of_the_mail() {
+        let picture = InlinePicture {
+            content_id: InlinePicture::MAP,
+            media_type: "image/png",
+            bytes: std::sync::Arc::new(b"\x89PNG".to_vec()),
+        };
+        let message = Message {
+            id: NotificationId::from_i64(7),
+            channel: Channel::EMAIL,
+            to: "ana@example.com".to_owned(),
+            subject: "SOS".to_owned(),
+            text: "Help.".to_owned(),
+            html: Some("<img src=\"cid:map@perigee\">".to_owned()),
+            mail_link: None,
+            push: None,
+            attachment: None,
+            pictures: vec![picture],
+        };
+        let now = "2026-05-01T12:00:00Z".parse().unwrap();
+        let bytes = letterhead().write(&message, &recipient(&message.to).unwrap(), now).unwrap();
+        let mail = String::from_utf8(bytes).unwrap();
+        let order = ["multipart/alternative", "text/plain", "multipart/related", "text/html", "image/png"];
+        let found: Vec<_> = order.iter().map(|part| mail.find(&format!("Content-Type: {part}"))).collect();
+        assert!(found.iter().all(Option::is_some) && found.is_sorted(), "{found:?} in {mail}");
+        assert!(
+            mail.contains("Content-ID: <map@perigee>") && mail.contains("Content-Disposition: inline"),
+            "{mail}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use perigee_core::id::{AccountId, NotificationId};
 use perigee_core::notifications::notification::{
-    Channel, Compose, ComposeError, Composed, Content, Message, Occasion,
+    Channel, Compose, ComposeError, Composed, Content, InlinePicture, Message, Occasion,
 };
 
 use super::consent;
@@ -107,6 +107,7 @@ impl Composer {
             }
             _ => subject,
         };
+        let pictures = html.as_deref().map(|html| pictures(content, html)).unwrap_or_default();
         let message = Message {
             id: content.id,
             channel,
@@ -117,9 +118,27 @@ impl Composer {
             mail_link: content.mail_link.clone(),
             push: None,
             attachment: None,
+            pictures,
         };
         Ok(Composed { message, segments: count })
     }
+}
+
+/// The pictures that this HTML shows. An account's own template may show none of them.
+fn pictures(content: &Content, html: &str) -> Vec<InlinePicture> {
+    let look = &content.appearance;
+    let logo = look.logo.as_ref().map(|logo| InlinePicture {
+        content_id: InlinePicture::LOGO,
+        media_type: logo.media_type.name(),
+        bytes: Arc::new(logo.bytes.clone()),
+    });
+    let map = look.map.as_ref().map(|map| InlinePicture {
+        content_id: InlinePicture::MAP,
+        media_type: "image/png",
+        bytes: Arc::clone(map),
+    });
+    let is_shown = |picture: &InlinePicture| html.contains(&format!("cid:{}", picture.content_id));
+    logo.into_iter().chain(map).filter(is_shown).collect()
 }
 
 /// The parts of one message.

@@ -51,6 +51,7 @@ pub(super) fn question(content: &Content) -> Composed {
         mail_link: content.mail_link.clone(),
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     };
     Composed { message, segments: 0 }
 }

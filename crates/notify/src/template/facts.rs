@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::accounts::branding::Colour;
 use perigee_core::alerts::alert::LaterFix;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::locations::location::{Attribute, Latitude, Longitude, Milli, Readings};
@@ -19,7 +20,7 @@ use super::words::{supported_language, words};
 /// The data that templates can show.
 #[derive(Clone, Debug, Serialize)]
 pub struct Facts {
-    pub(super) account: Named,
+    pub(super) account: Sender,
     pub(super) recipient: Named,
     pub(super) device: Device,
     pub(super) alert: Alert,
@@ -34,6 +35,8 @@ pub struct Facts {
     pub(super) base_url: String,
     /// The page on which the recipient acknowledges the alert, with or without an account; `None` if there is none.
     pub(super) acknowledge_url: Option<String>,
+    /// Whether the e-mail contains a map of the position, as `cid:map@perigee`.
+    pub(super) has_map: bool,
     pub(super) created: String,
     pub(super) language: &'static str,
     pub(super) label: &'static BTreeMap<String, String>,
@@ -45,6 +48,24 @@ pub struct Facts {
     pub(super) units_name: &'static str,
     #[serde(rename = "time_zone")]
     pub(super) zone_id: String,
+}
+
+/// The account as e-mails present it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Sender {
+    pub(super) name: String,
+    /// The colour of buttons, and of the text on them.
+    pub(super) colour: String,
+    pub(super) text_colour: String,
+    /// Whether the e-mail contains the logo, as `cid:logo@perigee`.
+    pub(super) has_logo: bool,
+}
+
+impl Sender {
+    pub(super) fn new(name: String, colour: Option<Colour>, has_logo: bool) -> Self {
+        let colour = colour.unwrap_or(Colour::DEFAULT);
+        Self { name, colour: colour.to_string(), text_colour: colour.text().to_string(), has_logo }
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -139,7 +160,11 @@ impl Facts {
             | Occasion::Deleted => {}
         }
         Self {
-            account: Named { name: content.account_name.clone() },
+            account: Sender::new(
+                content.account_name.clone(),
+                content.appearance.colour,
+                content.appearance.logo.is_some(),
+            ),
             recipient: Named { name: content.preferences.name.clone().unwrap_or_default() },
             device: Device {
                 id: device.map(|device| device.id.to_string()).unwrap_or_default(),
@@ -155,6 +180,7 @@ impl Facts {
             channel: content.channel.name(),
             base_url: content.base_url.clone(),
             acknowledge_url: content.acknowledge_link.clone(),
+            has_map: content.appearance.map.is_some(),
             created: content.created.to_string(),
             language: supported_language(language),
             label: &words(language).label,

@@ -28,6 +28,7 @@ pub(super) fn message(content: &Content, purpose: LinkPurpose) -> Composed {
         mail_link: None,
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     };
     Composed { message, segments: 0 }
 }

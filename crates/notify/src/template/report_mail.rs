@@ -29,6 +29,7 @@ pub(super) fn message(content: &Content, notice: &ReportNotice) -> Composed {
         html: None,
         mail_link: content.mail_link.clone(),
         attachment: None,
+        pictures: Vec::new(),
         push: None,
     };
     Composed { message, segments: 0 }

@@ -10,7 +10,7 @@ use perigee_core::notifications::routing::Units;
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
 
-use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, map_url, place_in_words};
+use super::facts::{Alert, Detail, Device, Facts, Limit, Named, Position, Sender, map_url, place_in_words};
 use super::kind::Topic;
 use super::report::Report;
 use super::words::{supported_language, words};
@@ -57,7 +57,7 @@ pub fn sample(
         step: 0,
     };
     Facts {
-        account: Named { name: "Harbour fleet".to_owned() },
+        account: Sender::new("Harbour fleet".to_owned(), None, false),
         recipient: Named { name: "Ana".to_owned() },
         device: Device {
             id: "dev_0000000000001".to_owned(),
@@ -73,6 +73,7 @@ pub fn sample(
         channel: channel.name(),
         base_url: base_url.to_owned(),
         acknowledge_url: (topic == Topic::Alert).then(|| format!("{base_url}/a/AAAAAAAAAAcAAAAAAAAACQG")),
+        has_map: false,
         created: "2026-05-01T12:00:05Z".to_owned(),
         language: supported_language(language),
         label: &words.label,

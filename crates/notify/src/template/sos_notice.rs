@@ -38,6 +38,7 @@ pub(super) fn message(content: &Content, notice: &SosNotice) -> Composed {
         mail_link: content.mail_link.clone(),
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     };
     Composed { message, segments: count }
 }

@@ -56,6 +56,7 @@ fn message(channel: Channel) -> Message {
         mail_link: None,
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     }
 }
 

@@ -41,6 +41,7 @@ fn message() -> Message {
         mail_link: None,
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     }
 }
 

@@ -38,6 +38,7 @@ fn message(text: &str) -> Message {
         mail_link: None,
         push: None,
         attachment: None,
+        pictures: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ use perigee_core::alerts::severity::Severity;
 use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
 use perigee_core::locations::location::{Attribute, Latitude, Longitude};
 use perigee_core::notifications::notification::{
-    Channel, Compose as _, Composed, Content, Message, MessageDevice, Occasion,
+    Appearance, Channel, Compose as _, Composed, Content, Message, MessageDevice, Occasion,
 };
 use perigee_core::notifications::routing::{Preferences, Units};
 use perigee_core::zone::Zone;
@@ -47,6 +47,7 @@ pub(crate) fn content(channel: Channel, language: &str, name: &str) -> Content {
         id: NotificationId::from_i64(42),
         account: AccountId::from_i64(1),
         account_name: "Harbour fleet".to_owned(),
+        appearance: Appearance::default(),
         channel,
         to: "ana@example.com".to_owned(),
         preferences: Preferences {

@@ -160,6 +160,8 @@ impl UsageCounter {
 #[cfg(test)]
 mod tests {
     use perigee_core::accounts::account::AccountSettings;
+    use perigee_core::accounts::branding::Branding;
+    use perigee_core::accounts::standing::Standing;
     use perigee_core::error::StoreError;
     use perigee_core::revision::Revision;
     use perigee_core::zone::Zone;
@@ -183,6 +185,8 @@ mod tests {
             revision: Revision(1),
             settings,
             licenses: 1,
+            standing: Standing::default(),
+            branding: Branding::default(),
             day_in_progress: None,
             zone_in_progress: None,
             api_usage: ApiUsage { total: 10, today: 5, day_ends: DAY_MS },

@@ -23,6 +23,7 @@ use crate::downlink::Downlinks;
 use crate::ingest::{Ingest, Reprocessing};
 use crate::live::{EventPollKey, FeedPollKey, Live, PollAnswer, ShareCache, SharedReads};
 use crate::map_layers::{Layers, Proxy};
+use crate::map_picture::MapPictures;
 use crate::poll::Poller;
 use crate::readiness::Readiness;
 use crate::serve::OpenConnections;
@@ -104,6 +105,8 @@ pub struct Counters {
 pub struct Maps {
     /// The tiles of the bundled map, if it was found.
     pub bundled: Option<Tiles>,
+    /// Draws pictures of the bundled map, if it was found.
+    pub pictures: Option<Arc<MapPictures>>,
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
     /// Further maps and overlays of the operator.

@@ -16,8 +16,8 @@ use super::{
     RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
     delete_expired, delete_expired_locations, delete_old_records, escalate, examine_maintenance,
     hand_over_messages, load_signing_keys, make_scheduled_report, note_receipts, poll_feeds, publish_store,
-    replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts, trim_logs, watch_clock,
-    watch_feeds, watch_size, watch_store, write_overview,
+    purge_accounts, replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts, trim_logs,
+    watch_clock, watch_feeds, watch_size, watch_store, write_overview,
 };
 use crate::app::App;
 use crate::reports::ReadReport;
@@ -44,6 +44,8 @@ const DELETE_EXPIRED_EVERY: Duration = Duration::from_hours(1);
 /// Deletion begins a minute after the start, so that it does not compete with more urgent work.
 const DELETE_FIRST: Duration = Duration::from_mins(1);
 const DELETE_EVERY: Duration = Duration::from_hours(1);
+/// Pause before and between searches for accounts whose grace period has ended.
+const PURGE_EVERY: Duration = Duration::from_mins(10);
 /// Delay after the start before the search for alerts that earlier versions lost.
 const SEARCH_FIRST: Duration = Duration::from_secs(10);
 /// Pause of a job after a panic, which is in the log.
@@ -112,6 +114,10 @@ impl Jobs {
             delete_expired_locations(&app).await;
             delete_old_records(&app).await;
             DELETE_EVERY
+        });
+        self.run(app, "purge-accounts", PURGE_EVERY, |app| async move {
+            purge_accounts(&app).await;
+            PURGE_EVERY
         });
         self.run(app, "watch-store", Duration::ZERO, |app| async move {
             watch_store(&app).await;

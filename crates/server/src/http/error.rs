@@ -331,6 +331,14 @@ impl From<StoreError> for ApiError {
                     "{used} licences are in use. Set at least {used}, or let devices expire or delete them first."
                 ),
             ),
+            StoreError::HasOperator => Self::new(
+                ErrorCode::AccountHasOperator,
+                "A user of the account is an operator of the server. Revoke that with \"perigee user set --operator false\" first.",
+            ),
+            StoreError::AccountPurging => Self::new(
+                ErrorCode::AccountPurging,
+                "The data of the account are being deleted, which cannot be undone. Restore a backup if you need them.",
+            ),
             StoreError::DeviceExpired(_) => Self::new(
                 ErrorCode::DeviceExpired,
                 "The device has expired and accepts no data. To reactivate it, set a later expiration date, or set \"expires\" to false.",

@@ -63,6 +63,10 @@ codes! {
     UserDisabled = "user-disabled", FORBIDDEN, "The user is disabled";
     /// The user is not active yet, or has expired.
     UserExpired = "user-expired", FORBIDDEN, "The user is not active at this time";
+    /// An operator of the server suspended the account.
+    AccountSuspended = "account-suspended", FORBIDDEN, "The account is suspended";
+    /// An operator of the server is deleting the account.
+    AccountDeleted = "account-deleted", FORBIDDEN, "The account is being deleted";
     /// A page of another origin sent the request with a session cookie.
     ForeignOrigin = "foreign-origin", FORBIDDEN, "The request came from another origin";
     /// The operation requires a console session. A token is not sufficient.
@@ -105,6 +109,10 @@ codes! {
     NoAddress = "no-address", CONFLICT, "The gateway has no URL, because the server fetches its feed";
     /// The number of licences cannot be less than the number in use.
     LicensesInUse = "licenses-in-use", CONFLICT, "More licences are in use than requested";
+    /// A user of the account is an operator of the server, so the account cannot be suspended or deleted.
+    AccountHasOperator = "account-has-operator", CONFLICT, "A user of the account is an operator";
+    /// The account is being purged, so its deletion cannot be undone.
+    AccountPurging = "account-purging", CONFLICT, "The account is being purged";
     /// A `test` operation of the JSON Patch failed.
     PatchTestFailed = "patch-test-failed", CONFLICT, "A test operation of the patch failed";
     /// The first request with this idempotency key is still running.

@@ -21,15 +21,15 @@ use crate::http::encoding::compress::compressing;
 use crate::http::routes::{
     access::api_key, access::audit, access::session, access::session_password, access::session_preferences,
     access::session_totp, access::token, access::user_links, access::users, accounts::account,
-    accounts::operator, accounts::usage, alerts, alerts::alert_page, alerts::alert_recipients, console,
-    devices, devices::commands, devices::conversation, devices::device_files, devices::device_photo,
-    devices::tracker_models, devices::watch_list, documents, drivers, events, gateways, gateways::decode,
-    gateways::device_claims, gateways::gateway_requests, gateways::heard_devices, gateways::raw_messages,
-    groups, locations, locations::geofences, locations::places, maintenance, metrics, notifications,
-    notifications::alert_routing, notifications::contact_groups, notifications::mail,
-    notifications::notification_settings, notifications::overview_report, notifications::push_subscriptions,
-    notifications::templates, operations, pages, reference, reports, rules, shares, shares::shares_public,
-    timeline, webhooks,
+    accounts::logo, accounts::operator, accounts::usage, alerts, alerts::alert_page,
+    alerts::alert_recipients, console, devices, devices::commands, devices::conversation,
+    devices::device_files, devices::device_photo, devices::tracker_models, devices::watch_list, documents,
+    drivers, events, gateways, gateways::decode, gateways::device_claims, gateways::gateway_requests,
+    gateways::heard_devices, gateways::raw_messages, groups, locations, locations::geofences,
+    locations::places, maintenance, metrics, notifications, notifications::alert_routing,
+    notifications::contact_groups, notifications::mail, notifications::notification_settings,
+    notifications::overview_report, notifications::push_subscriptions, notifications::templates, operations,
+    pages, reference, reports, rules, shares, shares::shares_public, timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
@@ -278,8 +278,17 @@ fn account_operations() -> OpenApiRouter<App> {
         ))
         .routes(routes!(
             operator::accounts::get_operator_account,
-            operator::accounts::update_operator_account
+            operator::accounts::update_operator_account,
+            operator::standing::delete_operator_account
         ))
+        .routes(routes!(operator::standing::restore_operator_account))
+        .routes(routes!(
+            operator::standing::suspend_operator_account,
+            operator::standing::resume_operator_account
+        ))
+        .routes(routes!(operator::usage::get_operator_usage))
+        .routes(routes!(logo::get_operator_logo, logo::replace_operator_logo, logo::delete_operator_logo))
+        .routes(routes!(logo::get_account_logo))
         .routes(routes!(operator::health::get_operator_health))
         .routes(routes!(operator::notices::list_operator_notices))
         .routes(routes!(operator::notices::dismiss_operator_notice))
@@ -332,7 +341,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
+fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 20] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(base_url))))),
         ("/api/docs", get(documents::get_reference)),
@@ -354,6 +363,8 @@ fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 18] {
                 .post(alert_page::acknowledge_by_link)
                 .layer(DefaultBodyLimit::max(ALERT_FORM_MAX)),
         ),
+        ("/a/{token}/map.png", get(alert_page::get_alert_map)),
+        ("/a/{token}/logo", get(alert_page::get_alert_logo)),
         ("/gateways/{feed}/{secret}", any(gateway_requests::receive_gateway_request)),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),

@@ -154,7 +154,7 @@ async fn open(tx: &Tx, secret: String, page: PageRequest) -> Result<Option<Share
         let last = last.remove(&device.id);
         (device, last)
     });
-    let account_name = share.link.show_account.then_some(account.settings.name);
+    let account_name = share.link.show_account.then(|| account.shown_name().to_owned());
     let devices = Page { items: devices.collect(), next };
     Ok(Some(SharedView { account_name, device_count, devices, share }))
 }

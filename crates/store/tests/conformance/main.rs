@@ -220,6 +220,15 @@ conformance! {
         a_long_history_goes_in_parts,
         a_last_location_goes_with_its_time,
     }
+    [accounts] standing {
+        a_suspension_is_recorded_and_ended,
+        a_suspended_account_stores_locations_and_alerts,
+        a_deletion_can_be_undone_until_its_day,
+        a_purge_leaves_nothing_of_the_account_and_everything_of_others,
+        branding_is_set_and_removed,
+        accounts_are_sorted_and_paged,
+        the_usage_of_an_account_is_its_own,
+    }
     [accounts] expiry {
         a_device_is_active_through_its_date,
         a_change_of_zone_moves_no_expiry,

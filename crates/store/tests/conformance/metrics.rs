@@ -1,7 +1,9 @@
 //! The store as a whole, and accounts as operators look for them.
 
 use perigee_core::page::PageRequest;
-use perigee_core::store::{Accounts as _, Backlog, Locations as _, Metrics as _, PendingWrites};
+use perigee_core::store::{
+    AccountOrder, Accounts as _, Backlog, Locations as _, Metrics as _, PendingWrites,
+};
 
 use crate::fixture::Fixture;
 
@@ -40,7 +42,7 @@ pub(crate) async fn accounts_are_searched_in_pages(on: Fixture) {
         on.tenant(&name.replace(' ', "-")).await;
     }
     let names = async |text: Option<&str>, page: PageRequest| {
-        let page = on.store.search_accounts(text, page).await.unwrap();
+        let page = on.store.search_accounts(text, AccountOrder::Creation, page).await.unwrap();
         let names: Vec<String> = page.items.into_iter().map(|one| one.account.settings.name).collect();
         (names, page.next)
     };
@@ -52,7 +54,8 @@ pub(crate) async fn accounts_are_searched_in_pages(on: Fixture) {
     let (second, end) = names(Some("fleet"), PageRequest { after: next, limit: 1 }).await;
     assert_eq!((first, second, end), (vec!["Alfa-Fleet".into()], vec!["fleet-of-beta".into()], None));
     assert_eq!(names(Some("a\0"), PageRequest::first(1)).await.0, Vec::<String>::new());
-    let page = on.store.search_accounts(Some("Alfa"), PageRequest::first(1)).await.unwrap();
+    let page =
+        on.store.search_accounts(Some("Alfa"), AccountOrder::Creation, PageRequest::first(1)).await.unwrap();
     let found = on.store.find_account_overview(page.items[0].account.id).await.unwrap().unwrap();
     assert_eq!((found.users, found.devices, found.last_activity), (1, 0, None));
     let unknown = perigee_core::id::AccountId::from_i64(1);

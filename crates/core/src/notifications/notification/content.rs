@@ -1,13 +1,16 @@
 //! The content of a message, and the trait that turns it into text.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::{Channel, Message};
 use crate::access::credential::LinkPurpose;
+use crate::accounts::branding::{Colour, Logo};
 use crate::alerts::alert::StoredAlert;
 use crate::alerts::severity::Severity;
 use crate::alerts::sos_notice::SosNotice;
-use crate::id::{AccountId, DeviceId, NotificationId};
+use crate::id::{AccountId, DeviceId, FileId, NotificationId};
 use crate::locations::location::StoredLocation;
 use crate::notifications::overview::Overview;
 use crate::notifications::routing::Preferences;
@@ -63,6 +66,19 @@ pub enum Occasion {
     Deleted,
 }
 
+/// The look of e-mails of an account. Its pictures are part of the e-mail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Appearance {
+    /// The colour of buttons, if the account has its own.
+    pub colour: Option<Colour>,
+    /// The ID of the logo, if there is one.
+    pub logo_id: Option<FileId>,
+    /// The logo, read just before the e-mail is composed.
+    pub logo: Option<Logo>,
+    /// A map of the position as PNG, drawn just before the e-mail is composed.
+    pub map: Option<Arc<Vec<u8>>>,
+}
+
 /// Everything that a message can show. Texts written by users may contain any character; the composer escapes them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
@@ -72,6 +88,8 @@ pub struct Content {
     pub account: AccountId,
     /// Shown in the text as the sender.
     pub account_name: String,
+    /// How e-mails of the account look.
+    pub appearance: Appearance,
     /// The channel by which it is sent.
     pub channel: Channel,
     /// The address of the recipient.

@@ -29,6 +29,32 @@ pub struct Message {
     pub push: Option<PushHandling>,
     /// A file that comes with it; e-mails only. Added just before it is sent.
     pub attachment: Option<Attachment>,
+    /// Pictures that the HTML shows; e-mails only.
+    pub pictures: Vec<InlinePicture>,
+}
+
+/// A picture that is part of an e-mail, so that reading it tells nobody anything.
+#[derive(Clone, PartialEq, Eq)]
+pub struct InlinePicture {
+    /// By this the HTML refers to it, after `cid:`.
+    pub content_id: &'static str,
+    /// The media type of its bytes.
+    pub media_type: &'static str,
+    /// The content, which copies of the message share.
+    pub bytes: Arc<Vec<u8>>,
+}
+
+impl InlinePicture {
+    /// The logo of the account.
+    pub const LOGO: &'static str = "logo@perigee";
+    /// The map of the position.
+    pub const MAP: &'static str = "map@perigee";
+}
+
+impl fmt::Debug for InlinePicture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InlinePicture({}, {} bytes)", self.content_id, self.bytes.len())
+    }
 }
 
 /// How a push service treats a message.

@@ -24,9 +24,11 @@ pub use channel_kind::{
     AnswerRules, ChannelKind, CountedUnit, PresetSetting, RequestBody, RequestPreset, RetryPolicy,
 };
 pub use consent::{ConfirmationPolicy, ConsentChange, EmailConsent, MailedAccount};
-pub use content::{Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion};
+pub use content::{
+    Appearance, Compose, ComposeError, Composed, Content, LINK_SECRET, MessageDevice, Occasion,
+};
 pub use email_cap::{EmailCaps, EmailCounter, EmailCounts, Urgency};
-pub use message::{Attachment, Message, PushHandling, PushUrgency, SendOutcome, Sender};
+pub use message::{Attachment, InlinePicture, Message, PushHandling, PushUrgency, SendOutcome, Sender};
 pub use policy::{MessagingSettings, SendingPolicy, StoredMessaging, UnitCaps};
 pub use quota::Quota;
 pub use record::{

@@ -62,7 +62,7 @@ impl Drop for InFlightMessage {
 #[cfg(test)]
 mod tests {
     use perigee_core::id::AccountId;
-    use perigee_core::notifications::notification::{Channel, Occasion};
+    use perigee_core::notifications::notification::{Appearance, Channel, Occasion};
     use perigee_core::notifications::routing::Preferences;
     use perigee_core::time::Timestamp;
     use perigee_core::zone::Zone;
@@ -74,6 +74,7 @@ mod tests {
             id: NotificationId::from_i64(id),
             account: AccountId::from_i64(1),
             account_name: String::new(),
+            appearance: Appearance::default(),
             channel: Channel::EMAIL,
             to: String::new(),
             preferences: Preferences::default(),

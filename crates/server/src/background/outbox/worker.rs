@@ -252,7 +252,27 @@ impl Worker {
             content.last_location =
                 self.app.store.find_last_location(scope, device.id).await.unwrap_or_default();
         }
+        if self.channel == Channel::EMAIL {
+            self.add_pictures(&mut content).await;
+        }
         channel.compose.compose(&content).await.map_err(|error| error.to_string())
+    }
+
+    /// Adds the logo and a map of the position. An e-mail never waits for them or fails without them.
+    async fn add_pictures(&self, content: &mut Content) {
+        if content.appearance.logo_id.is_some() {
+            content.appearance.logo = self.app.store.find_logo(content.account).await.unwrap_or_default();
+        }
+        let Occasion::Alert { alert, .. } = &content.occasion else { return };
+        let last = content.last_location.as_ref();
+        let position = alert
+            .best_position()
+            .or_else(|| last.map(|last| (last.location.latitude, last.location.longitude)));
+        let (Some((latitude, longitude)), Some(pictures)) = (position, self.app.maps.pictures.clone()) else {
+            return;
+        };
+        let draw = move || pictures.draw(latitude.as_degrees(), longitude.as_degrees());
+        content.appearance.map = tokio::task::spawn_blocking(draw).await.unwrap_or_default();
     }
 
     /// Makes an attempt and stores the outcome; renews the reservation meanwhile.

@@ -122,6 +122,21 @@ pub(super) fn require_active_user(user: &User, now: Timestamp) -> ApiResult<()> 
     Err(ApiError::new(code, own_text.unwrap_or(default_text)))
 }
 
+/// Refuses the users of an account that is suspended or being deleted. Devices are not concerned.
+pub fn require_open_account(account: &Account) -> ApiResult<()> {
+    if account.standing.deletion.is_some() {
+        return Err(ApiError::new(
+            ErrorCode::AccountDeleted,
+            "This account is being deleted. If that is a mistake, ask the operator of the server to restore it soon.",
+        ));
+    }
+    let Some(suspension) = &account.standing.suspension else { return Ok(()) };
+    let message = suspension.message.as_deref();
+    let default_text = "This account is suspended. Its devices still report and its alerts are still sent. \
+                        Ask the operator of the server.";
+    Err(ApiError::new(ErrorCode::AccountSuspended, message.unwrap_or(default_text)))
+}
+
 impl Caller {
     /// Authenticates the request and counts the call, without charging a rate limit.
     async fn admit(parts: &mut Parts, app: &App) -> ApiResult<Self> {
@@ -131,6 +146,10 @@ impl Caller {
         let (user, account) = (&admitted.identity.user, &admitted.identity.account);
         let via = if admitted.session.is_some() { Via::Session } else { Via::Token };
         context.set_caller(account.id, user.id, via);
+        if let Err(refused) = require_open_account(account) {
+            limit_request(&app.access.rates, &context, account.id)?;
+            return Err(refused);
+        }
         let usage = app.counters.usage.count(account, now);
         app.counters.hours.count(account.id, user.id, via == Via::Token, now);
         context.set_usage(usage);
@@ -142,6 +161,7 @@ impl Caller {
     pub async fn reauthenticate(&self, app: &App) -> ApiResult<Self> {
         let now = app.clock.now();
         let identity = app.access.authenticator.admit_again(&self.proof, now).await?;
+        require_open_account(&identity.account)?;
         require_active_user(&identity.user, now)?;
         Ok(Self { identity, now, ..self.clone() })
     }

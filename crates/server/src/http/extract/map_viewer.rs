@@ -6,7 +6,7 @@ use perigee_core::error::Kind;
 use perigee_core::id::AccountId;
 use serde::Deserialize;
 
-use super::caller::require_active_user;
+use super::caller::{require_active_user, require_open_account};
 use crate::access::TileReader;
 use crate::app::App;
 use crate::auth::Secret;
@@ -40,6 +40,7 @@ impl FromRequestParts<App> for MapViewer {
         } else {
             let now = app.clock.now();
             let identity = admit(app, parts, &context, now).await?.identity;
+            require_open_account(&identity.account)?;
             require_active_user(&identity.user, now)?;
             (TileReader::User(identity.user.id), identity.account.id)
         };

@@ -15,7 +15,7 @@ mod rows;
 mod submission;
 
 pub use body::{BODY_MAX, BODY_VALUES_MAX, CREDENTIALS_MAX, Credentials, JsonBody, SUBMISSION_MAX};
-pub use caller::{Call, Caller, SessionCaller, Submitter};
+pub use caller::{Call, Caller, SessionCaller, Submitter, require_open_account};
 pub use change::{Change, JSON_PATCH};
 pub use conditional::{Preconditions, entity_tag};
 pub use image::ImageBody;

@@ -5,4 +5,5 @@ mod licenses;
 mod limits;
 mod operator;
 mod retention;
+mod standing;
 mod usage;

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use perigee_core::access::actor::{Actor, Origin, Reach, Scope};
 use perigee_core::access::credential::{LinkPurpose as KeptPurpose, NewLink};
 use perigee_core::access::privilege::Privilege;
+use perigee_core::accounts::branding::Logo;
 use perigee_core::alerts::alert::Alert;
 use perigee_core::alerts::severity::Severity;
 use perigee_core::devices::command::{CommandFilter, CommandKind, CommandState, NewCommand};
 use perigee_core::devices::conversation::{Carrier, NewOutgoing, TextKind, TextState};
 use perigee_core::devices::device::DeviceSettings;
-use perigee_core::devices::device_file::NewDeviceFile;
+use perigee_core::devices::device_file::{MediaType, NewDeviceFile};
 use perigee_core::drivers::{AssignmentSettings, DriverSettings};
 use perigee_core::gateways::account_gateway::NewGateway;
 use perigee_core::gateways::gateway::{MessageFilter, NewMessage, Reporter};
@@ -37,9 +38,10 @@ use perigee_core::reports::SavedReportSettings;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
-    AccountGateways, Alerts, Assignments, Commands, ContactGroups, Conversations, Credentials, DeviceFiles,
-    Devices, Drivers, Geofences, Groups, Locations, MaintenancePlans, Notifications, PushSubscriptions,
-    RawMessages, Routing, Rules, SavedReports as _, Shares, Timelines, Webhooks,
+    AccountGateways, AccountStandings as _, Alerts, Assignments, Commands, ContactGroups, Conversations,
+    Credentials, DeviceFiles, Devices, Drivers, Geofences, Groups, Locations, MaintenancePlans,
+    Notifications, PushSubscriptions, RawMessages, Routing, Rules, SavedReports as _, Shares, Timelines,
+    Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -222,6 +224,9 @@ impl World {
         app.app.tasks.stopping.cancel();
         let (first, second) = (app.tenant("first", 100_000).await, app.tenant("second", 100_000).await);
         let group = make_group(&app, &first).await;
+        let logo = Logo { media_type: MediaType::Png, bytes: PNG.to_vec() };
+        app.store.set_logo(&Origin::command(), first.account.id, Some(logo.clone())).await.unwrap();
+        app.store.set_logo(&Origin::command(), second.account.id, Some(logo)).await.unwrap();
         let other_group = make_group(&app, &first).await;
         let device = make_device(&app, &first, Some(group)).await;
         let other_device = make_device(&app, &first, Some(other_group)).await;

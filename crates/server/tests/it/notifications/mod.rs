@@ -95,6 +95,7 @@ impl Compose for Plain {
             mail_link: content.mail_link.clone(),
             push: None,
             attachment: None,
+            pictures: Vec::new(),
         };
         Ok(Composed { message, segments: u32::from(content.channel == Channel::SMS) })
     }

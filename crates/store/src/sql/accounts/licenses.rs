@@ -5,7 +5,7 @@ use perigee_core::accounts::account::{Account, LicenseUse};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::page::{Page, PageRequest};
-use perigee_core::store::{AccountOverview, Result};
+use perigee_core::store::{AccountOrder, AccountOverview, Result};
 
 use crate::params;
 use crate::row::Row;
@@ -95,20 +95,54 @@ pub(in crate::sql) async fn overviews(tx: &Tx) -> Result<Vec<AccountOverview>> {
     tx.query(&sql, params![tx.now()]).await?.iter().map(overview_of).collect()
 }
 
-/// Accounts whose name contains this text, by id.
+/// The last activity in an overview `o`.
+const LAST_ACTIVITY: &str = "COALESCE(CASE WHEN o.last_heard > o.last_login THEN o.last_heard ELSE o.last_login END, \
+                             o.last_heard, o.last_login)";
+
+/// Sorts overviews `o`; `None` for the order of their ids, which is that of creation.
+fn sorted_by(order: AccountOrder) -> Option<String> {
+    Some(match order {
+        AccountOrder::Creation => return None,
+        AccountOrder::NewestFirst => "o.id DESC".to_owned(),
+        AccountOrder::Name => "lower(o.name), o.id".to_owned(),
+        AccountOrder::Licenses => "o.used DESC, o.id".to_owned(),
+        AccountOrder::Devices => "o.devices DESC, o.id".to_owned(),
+        AccountOrder::Users => "o.users DESC, o.id".to_owned(),
+        AccountOrder::Activity => format!("{LAST_ACTIVITY} DESC NULLS LAST, o.id"),
+        AccountOrder::Inactivity => format!("{LAST_ACTIVITY} ASC NULLS FIRST, o.id"),
+    })
+}
+
+/// Accounts whose name contains this text.
 pub(in crate::sql) async fn search(
     tx: &Tx,
     text: Option<String>,
+    order: AccountOrder,
     page: PageRequest,
 ) -> Result<Page<AccountOverview>> {
-    let mut query = Query::new(select_overviews(), params![tx.now()]);
-    query.push_with(" WHERE a.id > {}", page.after.unwrap_or(i64::MIN));
+    let sort = sorted_by(order);
+    let overviews = select_overviews();
+    let select = match &sort {
+        Some(_) => format!("SELECT * FROM ({overviews}"),
+        None => overviews,
+    };
+    let mut query = Query::new(select, params![tx.now()]);
+    let after = page.after.filter(|_| sort.is_none());
+    query.push_with(" WHERE a.id > {}", after.unwrap_or(i64::MIN));
     if let Some(text) = text {
         query.push_if_storable(" AND strpos(lower(a.name), {}) > 0", &text);
     }
-    query.push_with(" ORDER BY a.id LIMIT {}", i64::from(page.limit) + 1);
+    let Some(sort) = sort else {
+        query.push_with(" ORDER BY a.id LIMIT {}", i64::from(page.limit) + 1);
+        let found = query.rows(tx).await?.iter().map(overview_of).collect::<Result<Vec<_>>>()?;
+        return Ok(Page::cut(found, page.limit, |overview| overview.account.id.as_i64()));
+    };
+    let before = page.after.unwrap_or(0).max(0);
+    query.push(&format!(") AS o ORDER BY {sort}"));
+    query.push_with(" LIMIT {}", i64::from(page.limit) + 1);
+    query.push_with(" OFFSET {}", before);
     let found = query.rows(tx).await?.iter().map(overview_of).collect::<Result<Vec<_>>>()?;
-    Ok(Page::cut(found, page.limit, |overview| overview.account.id.as_i64()))
+    Ok(Page::cut(found, page.limit, |_| before.saturating_add(i64::from(page.limit))))
 }
 
 /// The overview of one account.

@@ -4,7 +4,9 @@ pub(crate) mod api_usage;
 pub(crate) mod license_check;
 pub(crate) mod licenses;
 pub(crate) mod operator_notices;
+mod purge;
 pub(crate) mod retention;
+mod standing;
 
 use futures_util::FutureExt as _;
 use perigee_core::access::actor::{Actor, Origin};
@@ -12,12 +14,14 @@ use perigee_core::access::audit::changed;
 use perigee_core::access::privilege::Privileges;
 use perigee_core::access::user::{NewUser, User, UserProfile};
 use perigee_core::accounts::account::{Account, AccountSettings, ApiUsage, LicenseUse, NewAccount};
+use perigee_core::accounts::branding::Branding;
+use perigee_core::accounts::standing::Standing;
 use perigee_core::day::{Day, end_of_date};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::id::AccountId;
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::revision::Revision;
-use perigee_core::store::{AccountOverview, Accounts, Result, UsageReport};
+use perigee_core::store::{AccountOrder, AccountOverview, Accounts, Result, UsageReport};
 use perigee_core::text::{Email, Tags};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -32,7 +36,8 @@ use crate::sql::{access::audit, access::users, column, search};
 use crate::tx::Tx;
 
 pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, retention_days, \
-     emergency_procedure, licenses, day_date, day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified";
+     emergency_procedure, licenses, day_date, day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified, suspended_at, suspension_message, deletion_requested_at, \
+     purge_at, is_purging, brand_name, brand_colour, logo_id";
 
 /// The account, if there is one.
 pub(crate) async fn find(tx: &Tx, id: AccountId) -> Result<Option<Account>> {
@@ -64,6 +69,8 @@ pub(super) fn from_row(row: &Row) -> Result<Account> {
             emergency_procedure: row.opt_text("emergency_procedure")?,
         },
         licenses: row.int("licenses")?,
+        standing: standing::standing_of(row)?,
+        branding: standing::branding_of(row)?,
         day_in_progress,
         zone_in_progress: column::opt_parsed(row, "day_zone")?,
         api_usage: api_usage::from_row(row)?,
@@ -79,6 +86,8 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
         revision: Revision::FIRST,
         settings: new.settings,
         licenses: new.licenses,
+        standing: Standing::default(),
+        branding: Branding::default(),
         day_in_progress: None,
         zone_in_progress: None,
         api_usage: ApiUsage::default(),
@@ -226,7 +235,7 @@ forward! {
         read find_account(&self, id: AccountId) -> Option<Account> = find;
         read has_accounts(&self) -> bool = any;
         read list_accounts(&self) -> Vec<AccountOverview> = licenses::overviews;
-        read search_accounts(&self, text: Option<&str>, page: PageRequest)
+        read search_accounts(&self, text: Option<&str>, order: AccountOrder, page: PageRequest)
             -> Page<AccountOverview> = licenses::search with text = text.map(search::lowercase);
         read find_account_overview(&self, id: AccountId) -> Option<AccountOverview> = licenses::overview;
         write replace_account(&self, &actor: Actor, seen: Revision, settings: AccountSettings)

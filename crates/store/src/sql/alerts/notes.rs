@@ -4,7 +4,7 @@ use perigee_core::access::actor::{Actor, Origin, Scope};
 use perigee_core::alerts::alert::{AlertNote, NotifiedAlert, StoredAlert};
 use perigee_core::error::{Kind, StoreError};
 use perigee_core::events::event::EventKind;
-use perigee_core::id::{AccountId, AlertId, AlertNoteId, DeviceId, NotificationId, UserId};
+use perigee_core::id::{AccountId, AlertId, AlertNoteId, DeviceId, FileId, NotificationId, UserId};
 use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::notifications::routing::Preferences;
 use perigee_core::store::Result;
@@ -104,7 +104,8 @@ pub(super) async fn find_notified(
     account: AccountId,
     message: NotificationId,
 ) -> Result<Option<NotifiedAlert>> {
-    let sql = "SELECT n.alert_id, n.preferences, d.id AS device_id, a.name AS account_name, a.time_zone \
+    let sql = "SELECT n.alert_id, n.preferences, d.id AS device_id, COALESCE(a.brand_name, a.name) AS account_name, \
+               a.brand_colour, a.logo_id, a.time_zone \
                FROM notification n JOIN account a ON a.id = n.account_id \
                JOIN device d ON d.account_id = n.account_id AND d.id = n.device_id \
                WHERE n.account_id = ?1 AND n.id = ?2 AND n.alert_id IS NOT NULL";
@@ -126,6 +127,8 @@ pub(super) async fn find_notified(
         alert,
         device: name.map(|device| device.name).unwrap_or_default(),
         account: row.text("account_name")?,
+        colour: column::opt_parsed(&row, "brand_colour")?,
+        logo: row.opt_i64("logo_id")?.map(FileId::from_i64),
         time_zone: preferences.time_zone.clone().unwrap_or(zone),
         preferences,
         acknowledged_by: by.map(|user| user.profile.name),

@@ -16,7 +16,13 @@ use crate::sql::{
 };
 use crate::{Tx, params};
 
-pub(super) async fn delete(tx: &Tx, actor: Actor, id: DeviceId, seen: Option<Revision>) -> Result<()> {
+/// Deletes a device with its history, unless a user is limited to it.
+pub(in crate::sql) async fn delete(
+    tx: &Tx,
+    actor: Actor,
+    id: DeviceId,
+    seen: Option<Revision>,
+) -> Result<()> {
     let account = accounts::lock(tx, actor.scope.account).await?;
     editions::follow_up_device(tx, account.id, id).await?;
     let found = read::find(tx, &account, actor.scope, &DeviceRef::Id(id)).await?;

@@ -23,6 +23,7 @@ pub(crate) mod watch_lists;
 pub(crate) use contact::record_contact;
 #[cfg(feature = "testing")]
 pub use create::without_lock::create_device_without_lock;
+pub(in crate::sql) use delete::delete as delete_device;
 pub(crate) use identifiers::{
     REPORTER_LIVE, counted_sql, find_all_in_account, find_claimed, find_in_account, reporter,
     reporter_columns, storable,

@@ -78,6 +78,14 @@ fn today_of(tx: &Tx, sum: &RawUsage, sender: Option<(Option<GatewayId>, Option<D
     }
 }
 
+/// Bytes of the raw messages of an account that were stored on the days that are counted.
+pub(in crate::sql) async fn bytes_of(tx: &Tx, account: AccountId) -> Result<u64> {
+    let sql = "SELECT CAST(COALESCE(SUM(kept_bytes), 0) AS BIGINT) AS bytes FROM raw_usage \
+               WHERE account_id = ?1 AND day > ?2 AND gateway_id <> ?3";
+    let values = params![account, today(tx) - RawUsage::DAYS, WHOLE];
+    Ok(tx.query_one(sql, values).await?.int("bytes")?)
+}
+
 /// The senders that use the most storage.
 pub(in crate::sql) async fn list(tx: &Tx) -> Result<Vec<ListedUsage>> {
     let sql = "SELECT u.account_id, a.name AS account_name, gateway_id, device_id, CAST(SUM(kept) AS BIGINT) AS kept, \

@@ -107,7 +107,7 @@ async fn link_key(tx: &Tx, fresh: [u8; 32]) -> Result<[u8; 32]> {
 async fn mailed_account(tx: &Tx, account: AccountId, address: Email) -> Result<Option<MailedAccount>> {
     let Some(found) = accounts::find(tx, account).await? else { return Ok(None) };
     let consent = find(tx, account, &address.folded()).await?;
-    Ok(Some(MailedAccount { name: found.settings.name, consent }))
+    Ok(Some(MailedAccount { name: found.shown_name().to_owned(), consent }))
 }
 
 async fn list(tx: &Tx, account: AccountId, addresses: Vec<String>) -> Result<(Vec<EmailConsent>, u32)> {

@@ -4,6 +4,7 @@ pub(crate) mod expiry;
 pub(crate) mod licenses;
 pub(crate) mod records;
 pub(crate) mod retention;
+pub(crate) mod standing;
 
 use perigee_core::access::actor::Origin;
 use perigee_core::access::privilege::Privileges;

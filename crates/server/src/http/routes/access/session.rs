@@ -16,7 +16,7 @@ use crate::budget::Payer;
 use crate::http::attempt::{Attempt, AttemptContext};
 use crate::http::authenticate::{CHALLENGE, refuse_foreign_origin, session_over};
 use crate::http::context::RequestContext;
-use crate::http::extract::Credentials;
+use crate::http::extract::{Credentials, require_open_account};
 use crate::http::prelude::*;
 use crate::http::routes::access::session_cookie::{Reached, end_session_before, session_cookie};
 use crate::http::routes::access::session_password::GivenPassword;
@@ -25,6 +25,7 @@ use crate::http::routes::access::session_totp::{CodeText, use_code};
 use crate::http::routes::access::token::find_login;
 use crate::http::routes::access::users_view::UserView;
 use crate::http::routes::accounts::account::LicensesView;
+use crate::http::routes::accounts::operator::BrandingView;
 
 input! {
     /// Credentials with which a user signs in.
@@ -73,6 +74,8 @@ pub struct SessionAccount {
     /// Name of the account, shown in the console.
     #[schema(example = "Castro Fishing")]
     name: String,
+    /// How the account presents itself.
+    branding: BrandingView,
     /// Time zone of the account, as an IANA identifier. Daily limits and counts reset at midnight of this zone.
     #[schema(example = "Europe/Madrid")]
     time_zone: String,
@@ -94,6 +97,7 @@ impl SessionView {
             account: SessionAccount {
                 licenses,
                 id: login.account.id.to_string(),
+                branding: login.account.branding.into(),
                 name: login.account.settings.name,
                 time_zone: login.account.settings.time_zone.to_string(),
                 emergency_procedure: login.account.settings.emergency_procedure,
@@ -205,7 +209,8 @@ pub(in crate::http::routes) async fn find_self(app: &App, id: UserId) -> ApiResu
 ///
 /// Begins a session and sets its cookie. A session that the same browser had before ends. A wrong e-mail address, a
 /// wrong password, a wrong code and a user who is disabled or expired get the same answer, `invalid-credentials`. If the
-/// password is right and the second factor is on, a request without `totp` is answered with `totp-required`: repeat it
+/// password is right and the account is suspended or being deleted, the answer is `account-suspended` or
+/// `account-deleted`. If the password is right and the second factor is on, a request without `totp` is answered with `totp-required`: repeat it
 /// with the code. Repeated failures are rate limited.
 #[utoipa::path(post, path = "/api/session", tag = "authentication", request_body = SignIn, security(()),
     responses((status = 200, description = "The session was started.", body = SessionView)))]
@@ -229,6 +234,7 @@ pub async fn create_session(
     match (proof, login) {
         (Ok(()), Some(login)) => {
             attempt.succeed(login.account.id);
+            require_open_account(&login.account)?;
             renew_hash(&app, &login, given.password);
             end_session_before(&app, &context, &reached).await?;
             open_session(&app, &context, &reached, login.user.id).await

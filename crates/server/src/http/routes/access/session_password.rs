@@ -13,7 +13,7 @@ use crate::auth::password::{LEAST_CHARS, MOST_CHARS, check_policy};
 use crate::auth::{Secret, SecretHash};
 use crate::http::attempt::Attempt;
 use crate::http::context::RequestContext;
-use crate::http::extract::Credentials;
+use crate::http::extract::{Credentials, require_open_account};
 use crate::http::input::{Member, line};
 use crate::http::json::{Field, Fields};
 use crate::http::prelude::*;
@@ -169,6 +169,7 @@ async fn sign_in(
     let login = app.store.find_login_by_id(user).await?;
     let may_sign_in = login.is_some_and(|login| {
         login.user.profile.status(app.clock.now()) == UserStatus::Active
+            && require_open_account(&login.account).is_ok()
             && !login.totp.is_some_and(|totp| totp.confirmed)
     });
     let reply = Reply::new(None, PasswordSetView { signed_in: may_sign_in });

@@ -12,7 +12,7 @@ use crate::auth::SecretHash;
 use crate::auth::api_key::ApiKey;
 use crate::http::attempt::{Attempt, AttemptContext};
 use crate::http::authenticate::CHALLENGE;
-use crate::http::extract::Credentials;
+use crate::http::extract::{Credentials, require_open_account};
 use crate::http::middleware::TokenRefusal;
 use crate::http::prelude::*;
 
@@ -137,6 +137,7 @@ fn note_use(app: &App, login: &Login, key: &StoredKey, now: Timestamp) {
         (status = 200, description = "The token was issued.", body = TokenAnswer),
         (status = 400, description = "The body is not valid.", body = TokenRefusal),
         (status = 401, description = "The user name or the API key is not valid.", body = TokenRefusal),
+        (status = 403, description = "The account is suspended or being deleted.", body = TokenRefusal),
         (status = 405, description = "The method is not supported by this path.", body = TokenRefusal),
         (status = 406, description = "The client does not accept JSON.", body = TokenRefusal),
         (status = 408, description = "The body was not received in time.", body = TokenRefusal),
@@ -158,6 +159,7 @@ pub async fn create_token(
     let proof = prove(login.as_ref(), &presented.api_key, now);
     match (proof, login) {
         (Ok(key), Some(login)) => {
+            require_open_account(&login.account)?;
             let issued = app.access.authenticator.issue(login.account.id, login.user.id, key.id, now);
             let (token, expires) = issued.map_err(internal)?;
             note_use(&app, &login, &key, now);

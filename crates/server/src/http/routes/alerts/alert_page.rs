@@ -3,17 +3,21 @@
 
 use axum::body::Bytes;
 use axum::response::Html;
-use http::{HeaderMap, StatusCode};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use perigee_core::access::actor::Via;
 use perigee_core::alerts::alert::{AlertNote, NotifiedAlert};
 use perigee_core::text::NAME_MAX;
+use sha2::{Digest as _, Sha256};
 
 use crate::auth::AlertLink;
 use crate::http::context::RequestContext;
 use crate::http::extract::TextPath;
 use crate::http::limit::too_many;
 use crate::http::prelude::*;
-use crate::http::routes::alerts::alert_page_text::{AlertPage, alert_words};
+use crate::http::routes::accounts::logo::picture;
+use crate::http::routes::alerts::alert_page_text::{AlertPage, Shown, alert_words, style};
 
 /// Shows the alert and a form. Changes nothing, because mail scanners and chat programs follow links.
 pub async fn get_alert_page(
@@ -26,7 +30,63 @@ pub async fn get_alert_page(
         return Ok(no_such_link(&headers));
     };
     let is_expired = app.clock.now() >= link.expires;
-    Ok(Html(AlertPage::of(&app.base_url, &notified, is_expired, None)).into_response())
+    Ok(shown(&app, &token, &notified, is_expired, None))
+}
+
+/// The page, with permission for the colours of the account, which are the only style in it.
+fn shown(
+    app: &App,
+    token: &str,
+    notified: &NotifiedAlert,
+    is_expired: bool,
+    problem: Option<&str>,
+) -> Response {
+    let has_map = app.maps.pictures.is_some();
+    let page =
+        AlertPage::of(&Shown { base_url: &app.base_url, token, has_map }, notified, is_expired, problem);
+    let mut response = Html(page).into_response();
+    if let Some(style) = style(notified) {
+        let hash = STANDARD.encode(Sha256::digest(style.as_bytes()));
+        let policy = format!(
+            "default-src 'self'; style-src 'self' 'sha256-{hash}'; object-src 'none'; base-uri 'none'; \
+             form-action 'self'; frame-ancestors 'none'"
+        );
+        if let Ok(policy) = HeaderValue::try_from(policy) {
+            response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+        }
+    }
+    response
+}
+
+/// The picture of the map on the page.
+pub async fn get_alert_map(
+    State(app): State<App>,
+    context: RequestContext,
+    TextPath(token): TextPath,
+) -> ApiResult<Response> {
+    let missing = || not_found(Kind::File);
+    let (_, notified) = open(&app, &context, &token).await?.ok_or_else(missing)?;
+    let (latitude, longitude) = notified.alert.best_position().ok_or_else(missing)?;
+    let pictures = app.maps.pictures.clone().ok_or_else(missing)?;
+    let draw = move || pictures.draw(latitude.as_degrees(), longitude.as_degrees());
+    let drawn = tokio::task::spawn_blocking(draw).await.map_err(internal)?.ok_or_else(missing)?;
+    let headers = [
+        (header::CONTENT_TYPE, "image/png"),
+        (header::CACHE_CONTROL, "private, max-age=3600"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    Ok((headers, drawn.as_ref().clone()).into_response())
+}
+
+/// The logo on the page.
+pub async fn get_alert_logo(
+    State(app): State<App>,
+    context: RequestContext,
+    TextPath(token): TextPath,
+) -> ApiResult<Response> {
+    let missing = || not_found(Kind::File);
+    let (link, _) = open(&app, &context, &token).await?.ok_or_else(missing)?;
+    Ok(picture(app.store.find_logo(link.account).await?.ok_or_else(missing)?))
 }
 
 /// Acknowledges the alert with a name and a note.
@@ -44,14 +104,14 @@ pub async fn acknowledge_by_link(
     let (name, note) = read_form(&body);
     if is_expired || name.is_none() {
         let problem = (!is_expired).then(|| alert_words(&notified).name_missing.as_str());
-        let page = Html(AlertPage::of(&app.base_url, &notified, is_expired, problem));
+        let page = shown(&app, &token, &notified, is_expired, problem);
         return Ok((StatusCode::BAD_REQUEST, page).into_response());
     }
     let origin = context.origin(Via::Link, None);
     let name = name.unwrap_or_default();
     let done = app.store.acknowledge_notified_alert(&origin, link.account, link.message, name, note).await?;
     match done {
-        Some(notified) => Ok(Html(AlertPage::of(&app.base_url, &notified, false, None)).into_response()),
+        Some(notified) => Ok(shown(&app, &token, &notified, false, None)),
         None => Ok(no_such_link(&headers)),
     }
 }

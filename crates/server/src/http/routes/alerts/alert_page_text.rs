@@ -11,6 +11,7 @@ use perigee_notify::template::alert_title;
 use crate::config::BaseUrl;
 use crate::http::routes::notifications::mail_page::{self, escape};
 use crate::http::routes::page_words::{AlertWords, page_words};
+use crate::map_picture;
 
 /// The language of the message's recipient.
 fn language_of(notified: &NotifiedAlert) -> ConsoleLanguage {
@@ -28,7 +29,7 @@ pub(in crate::http::routes) struct AlertPage;
 impl AlertPage {
     /// The alert, its state, and a form unless the link has expired.
     pub(in crate::http::routes) fn of(
-        base_url: &BaseUrl,
+        shown: &Shown<'_>,
         notified: &NotifiedAlert,
         is_expired: bool,
         problem: Option<&str>,
@@ -42,12 +43,15 @@ impl AlertPage {
             .map(|problem| format!("<p role=\"alert\" class=\"message problem\">{problem}</p>\n"))
             .unwrap_or_default();
         let form = if is_expired { String::new() } else { form(texts, notified) };
-        let incident = escape(&base_url.join(&format!("/alerts/{}", notified.alert.id)));
+        let incident = escape(&shown.base_url.join(&format!("/alerts/{}", notified.alert.id)));
         let incident = format!("<p><a href=\"{incident}\">{}</a></p>\n", escape(&notified.account));
-        let body: [String; 6] = [text, facts(texts, notified), state, problem, form, incident];
+        let body: [String; 7] =
+            [text, state, map(shown, texts, notified), facts(texts, notified), problem, form, incident];
         let title = alert_title(&alert.name, notified.preferences.language.as_str());
         let title = format!("{} · {}", escape(title), escape(&notified.device));
-        mail_page::page(language_of(notified), &title, &body.concat())
+        let style = style(notified).map(|style| format!("<style>{style}</style>\n")).unwrap_or_default();
+        let brand = brand(shown, notified);
+        mail_page::branded_page(language_of(notified), &title, &body.concat(), (&style, &brand))
     }
 
     /// The page for a link that is invalid, or whose message was deleted.
@@ -56,6 +60,43 @@ impl AlertPage {
         let problem = &page_words(language).alert.no_link;
         mail_page::page(language, "Perigee", &format!("<p class=\"message problem\">{problem}</p>"))
     }
+}
+
+/// Where the page is shown.
+pub(in crate::http::routes) struct Shown<'p> {
+    /// The base URL of the service.
+    pub(in crate::http::routes) base_url: &'p BaseUrl,
+    /// The token in the URL of the page, by which its pictures are loaded.
+    pub(in crate::http::routes) token: &'p str,
+    /// Whether the server can draw a map.
+    pub(in crate::http::routes) has_map: bool,
+}
+
+/// The colours of the account as a style sheet; `None` if it has none of its own.
+pub(in crate::http::routes) fn style(notified: &NotifiedAlert) -> Option<String> {
+    let colour = notified.colour?;
+    Some(format!(":root{{--accent:{colour};--accent-ink:{}}}", colour.text()))
+}
+
+/// The logo and the name of the account.
+fn brand(shown: &Shown<'_>, notified: &NotifiedAlert) -> String {
+    let logo = notified
+        .logo
+        .map(|logo| format!("<img src=\"{}/logo?v={logo}\" alt=\"\" height=\"40\">", escape(shown.token)));
+    format!("<p class=\"brand\">{}{}</p>\n", logo.unwrap_or_default(), escape(&notified.account))
+}
+
+/// A picture of the map with the position, if there is one.
+fn map(shown: &Shown<'_>, texts: &AlertWords, notified: &NotifiedAlert) -> String {
+    if !shown.has_map || notified.alert.best_position().is_none() {
+        return String::new();
+    }
+    let (width, height) = (map_picture::SIZE.0 / 2, map_picture::SIZE.1 / 2);
+    format!(
+        "<p class=\"map\"><img src=\"{}/map.png\" alt=\"{}\" width=\"{width}\" height=\"{height}\"></p>\n",
+        escape(shown.token),
+        texts.place
+    )
 }
 
 /// A time in the recipient's zone, as HTML.

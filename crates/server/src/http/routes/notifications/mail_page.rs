@@ -48,14 +48,24 @@ fn button(choice: &str, label: &str) -> String {
 
 /// A page of one heading and this body, both HTML.
 pub(in crate::http::routes) fn page(language: ConsoleLanguage, title: &str, body: &str) -> String {
+    branded_page(language, title, body, ("", ""))
+}
+
+/// The same with further elements in its head, and with this HTML above the heading.
+pub(in crate::http::routes) fn branded_page(
+    language: ConsoleLanguage,
+    title: &str,
+    body: &str,
+    (head, brand): (&str, &str),
+) -> String {
     let language = language.name();
     format!(
         "<!doctype html>\n<html lang=\"{language}\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"robots\" content=\"noindex\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"../pages/icon.svg\" type=\"image/svg+xml\">\n\
-         <link rel=\"stylesheet\" href=\"../pages/page.css\">\n</head>\n<body>\n<main class=\"narrow\">\n\
-         <h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+         <link rel=\"stylesheet\" href=\"../pages/page.css\">\n{head}</head>\n<body>\n<main class=\"narrow\">\n\
+         {brand}<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
     )
 }
 

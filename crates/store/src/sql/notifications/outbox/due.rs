@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use perigee_core::alerts::alert::StoredAlert;
-use perigee_core::id::{AccountId, AlertId, DeviceId, NotificationId};
+use perigee_core::id::{AccountId, AlertId, DeviceId, FileId, NotificationId};
 use perigee_core::notifications::notification::{
-    Channel, Content, LONGEST_WAIT_S, MessageDevice, NotificationState, Occasion,
+    Appearance, Channel, Content, LONGEST_WAIT_S, MessageDevice, NotificationState, Occasion,
 };
 use perigee_core::notifications::routing::Preferences;
 use perigee_core::store::{NamedDevice, Result};
@@ -74,7 +74,7 @@ impl Span {
 const OF_ACCOUNT: &str = "\
     SELECT n.id, n.device_id, n.alert_id, n.name AS occasion, n.channel, n.address, n.preferences, n.document, n.state, \
         n.created, n.step, \
-        a.name AS account_name, a.time_zone \
+        COALESCE(a.brand_name, a.name) AS account_name, a.brand_colour, a.logo_id, a.time_zone \
     FROM notification n \
     JOIN account a ON a.id = n.account_id \
     WHERE n.channel = ?1 AND n.account_id = ?2 AND n.critical = ?3 AND n.due {compares} ?4 \
@@ -180,6 +180,11 @@ fn content(
         id: NotificationId::from_i64(row.i64("id")?),
         account,
         account_name: row.text("account_name")?,
+        appearance: Appearance {
+            colour: column::opt_parsed(row, "brand_colour")?,
+            logo_id: row.opt_i64("logo_id")?.map(FileId::from_i64),
+            ..Appearance::default()
+        },
         channel: column::parsed(row, "channel")?,
         to: row.text("address")?,
         time_zone: preferences.time_zone.clone().unwrap_or(zone),

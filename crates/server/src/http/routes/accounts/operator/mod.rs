@@ -4,8 +4,10 @@ pub mod accounts;
 pub mod claims;
 pub mod health;
 pub mod notices;
+pub mod standing;
 pub mod storage;
+pub mod usage;
 pub mod view;
 
 pub use health::LAST_BACKUP;
-pub use view::InvitationView;
+pub use view::{BrandingView, InvitationView};
