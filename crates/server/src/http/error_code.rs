@@ -117,6 +117,8 @@ codes! {
     AlreadyEnded = "already-ended", CONFLICT, "The command has already ended";
     /// The cursor points to events or locations that are no longer stored.
     CursorExpired = "cursor-expired", GONE, "The cursor has expired";
+    /// Another map is being copied by this node.
+    MapBusy = "map-busy", CONFLICT, "Another map is being copied";
     /// `If-Match` does not match the current revision of the resource.
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The resource was changed in the meantime";
     /// The body is larger than this operation accepts.

@@ -285,6 +285,10 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(operator::notices::dismiss_operator_notice))
         .routes(routes!(operator::claims::list_operator_claims, operator::claims::assign_operator_claim))
         .routes(routes!(operator::storage::get_operator_storage))
+        .routes(routes!(operator::maps::list_operator_maps, operator::maps::create_operator_map))
+        .routes(routes!(operator::maps::get_operator_map, operator::maps::delete_operator_map))
+        .routes(routes!(operator::maps::fetch_operator_map))
+        .routes(routes!(operator::maps::stop_operator_map))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
         .routes(routes!(push_subscriptions::get_push_key))
         .routes(routes!(
@@ -390,10 +394,7 @@ pub fn router(app: App) -> Router {
         beside
             .into_iter()
             .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
-            .fallback(console::get_console.layer(Extension(Console::new(
-                &app.base_url,
-                &app.maps.layers.direct_origins(&app.config.map),
-            ))))
+            .fallback(console::get_console.layer(Extension(Console::new(&app.base_url))))
             .layer(axum::middleware::from_fn_with_state(
                 Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
                 frame,

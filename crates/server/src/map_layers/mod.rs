@@ -1,10 +1,12 @@
 //! The operator's named maps and overlays: tile files, and tile servers that browsers or this server call.
 
 mod added;
+mod current;
 mod disk_cache;
 mod layers;
 mod proxy;
 
 pub use added::{AddedLayers, FILE};
+pub use current::{CurrentLayers, OpenLayers};
 pub use layers::{Layer, LayerTiles, Layers};
 pub use proxy::{Proxy, Tile, TileAddress, TileError};
