@@ -16,6 +16,7 @@ use perigee_core::notifications::routing::Destination;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use perigee_gateways::PROTOCOLS;
+use perigee_server::map_layers::PRESETS;
 
 pub(crate) use remote::{Export, FileFormat, Import, ImportDevices, Remote, Reprocess, Simulate, Speedup};
 
@@ -239,11 +240,18 @@ pub(crate) enum MapCommand {
 #[derive(Debug, Args)]
 pub(crate) struct MapAdd {
     /// Path or URL of a PMTiles file, or URL of a tile server with {z}, {x} and {y}.
-    #[arg(value_name = "FILE|URL")]
-    pub(crate) source: String,
-    /// Name under which users choose the map.
-    #[arg(long)]
-    pub(crate) name: String,
+    #[arg(value_name = "FILE|URL", required_unless_present = "preset")]
+    pub(crate) source: Option<String>,
+    /// Name under which users choose the map. A preset has one of its own.
+    #[arg(long, required_unless_present = "preset")]
+    pub(crate) name: Option<String>,
+    /// Add a map of a provider: sea marks, or satellite imagery with a key of yours.
+    #[arg(long, conflicts_with_all = ["source", "attribution", "overlay", "vector", "min_zoom", "max_zoom"],
+        value_parser = PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.id)))]
+    pub(crate) preset: Option<String>,
+    /// Key that the provider of a preset gave you.
+    #[arg(long, requires = "preset")]
+    pub(crate) key: Option<String>,
     /// Attribution that the licence of the map requires; shown on the map.
     #[arg(long, default_value = "")]
     pub(crate) attribution: String,
@@ -275,7 +283,13 @@ pub(crate) struct MapFetch {
     #[arg(long, group = "area")]
     pub(crate) country: Option<Country>,
     /// Copy a box: west, south, east and north, in degrees.
-    #[arg(long, group = "area", value_name = "W,S,E,N", value_delimiter = ',', num_args = 1, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        group = "area",
+        value_name = "W,S,E,N",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
     pub(crate) bbox: Vec<f64>,
     /// Copy the polygons of a GeoJSON file.
     #[arg(long, group = "area", value_name = "FILE")]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use perigee_server::config::{Config, LayerSource, MapLayer};
-use perigee_server::map_layers::{AddedLayers, FILE, Layer, Layers};
+use perigee_server::map_layers::{AddedLayers, FILE, Layer, LayerPreset, Layers};
 use serde::Serialize;
 
 use super::map_fetch;
@@ -101,24 +101,7 @@ impl Answer for Listed {
 /// Checks a layer, as far as that is possible without contacting another host, and adds it to the file.
 fn add(config: &Config, options: MapAdd) -> Result<Added> {
     let data = &config.store.data;
-    let is_url = options.source.contains("://");
-    let source = if is_url {
-        options.source
-    } else {
-        // The service may be started in another folder.
-        let path = std::path::absolute(Path::new(&options.source)).context("cannot find the file")?;
-        path.to_str().context("the path of the file is not UTF-8; rename it")?.to_owned()
-    };
-    let settings = MapLayer {
-        name: options.name,
-        source,
-        overlay: options.overlay,
-        vector: options.vector,
-        attribution: options.attribution,
-        min_zoom: options.min_zoom,
-        max_zoom: options.max_zoom,
-        proxy: options.direct.then_some(false),
-    };
+    let settings = wanted(options)?;
     let layer = match Layer::open(settings.clone()) {
         Ok(layer) => layer,
         Err(problem) => bail!("{problem}"),
@@ -130,6 +113,33 @@ fn add(config: &Config, options: MapAdd) -> Result<Added> {
     let changed = AddedLayers::change(data, |added| added.layers.push(settings));
     changed.with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
     Ok(Added { layer: Shown::of(&layer)? })
+}
+
+/// The layer that the options describe.
+fn wanted(options: MapAdd) -> Result<MapLayer> {
+    let proxy = options.direct.then_some(false);
+    if let Some(preset) = options.preset.as_deref().and_then(LayerPreset::find) {
+        let layer = preset.layer(options.key.as_deref()).map_err(anyhow::Error::msg)?;
+        return Ok(MapLayer { name: options.name.unwrap_or_else(|| layer.name.clone()), proxy, ..layer });
+    }
+    let source = options.source.context("a file or a URL is missing")?;
+    let source = if source.contains("://") {
+        source
+    } else {
+        // The service may be started in another folder.
+        let path = std::path::absolute(Path::new(&source)).context("cannot find the file")?;
+        path.to_str().context("the path of the file is not UTF-8; rename it")?.to_owned()
+    };
+    Ok(MapLayer {
+        name: options.name.context("the name is missing")?,
+        source,
+        overlay: options.overlay,
+        vector: options.vector,
+        attribution: options.attribution,
+        min_zoom: options.min_zoom,
+        max_zoom: options.max_zoom,
+        proxy,
+    })
 }
 
 fn list(config: &Config) -> Result<Listed> {

@@ -33,7 +33,9 @@ pub(crate) async fn run(common: &Common, config: &Config, options: MapFetch) -> 
 
 /// Removes the fetched map with this name; false if there is none.
 pub(crate) fn remove(config: &Config, name: &str) -> Result<bool> {
-    let Some(id) = perigee_server::map_fetch::find_by_name(&config.store.data, name)? else { return Ok(false) };
+    let Some(id) = perigee_server::map_fetch::find_by_name(&config.store.data, name)? else {
+        return Ok(false);
+    };
     Ok(perigee_server::map_fetch::remove(&config.store.data, id)?)
 }
 
@@ -77,7 +79,8 @@ async fn fetch(common: &Common, config: &Config, fetcher: &MapFetcher, options: 
 
 /// The map with this name, which may exist already with the same area.
 fn find_or_create(config: &Config, fetcher: &MapFetcher, options: MapFetch) -> Result<MapId> {
-    let known = fetcher.list()?.into_iter().map(|state| state.map).find(|map| map.wanted.name == options.name);
+    let known =
+        fetcher.list()?.into_iter().map(|state| state.map).find(|map| map.wanted.name == options.name);
     let area = area(&options)?;
     let Some(area) = area else {
         return known.map(|map| map.id).with_context(|| {
@@ -111,12 +114,14 @@ fn area(options: &MapFetch) -> Result<Option<AreaSpec>> {
     }
     if !options.bbox.is_empty() {
         let corners = <[f64; 4]>::try_from(options.bbox.clone());
-        let corners = corners.map_err(|_other| anyhow!("--bbox needs four numbers: west,south,east,north"))?;
+        let corners =
+            corners.map_err(|_other| anyhow!("--bbox needs four numbers: west,south,east,north"))?;
         return Ok(Some(AreaSpec::Bbox(corners)));
     }
     if let Some(file) = &options.polygon {
         let text = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let document = serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?;
+        let document =
+            serde_json::from_slice(&text).with_context(|| format!("{} is not JSON", file.display()))?;
         return Ok(Some(AreaSpec::from_geojson(&document)?));
     }
     let devices = options.devices.map(|days| DevicesSpec { days, account: options.account });
@@ -129,7 +134,8 @@ async fn show(fetcher: &MapFetcher, id: MapId, live: &Live) {
     let mut ticks = tokio::time::interval(DRAW_EVERY);
     loop {
         ticks.tick().await;
-        let total = fetcher.find(id).ok().flatten().and_then(|state| state.map.plan).map(|plan| plan.tile_bytes);
+        let total =
+            fetcher.find(id).ok().flatten().and_then(|state| state.map.plan).map(|plan| plan.tile_bytes);
         if let Some(total) = total {
             bar.set_length(total);
             bar.set_position(live.bytes());
@@ -170,7 +176,9 @@ impl Answer for Outcome {
     fn in_words(&self) -> String {
         let Self { name, bytes, tiles, .. } = self;
         if !self.is_dry_run {
-            return format!("fetched \"{name}\": {tiles} tiles, {bytes} bytes\nUsers find it under Map layers.");
+            return format!(
+                "fetched \"{name}\": {tiles} tiles, {bytes} bytes\nUsers find it under Map layers."
+            );
         }
         let row = |level: &PlannedZoom| {
             vec![level.zoom.to_string(), level.tiles.to_string(), level.bytes.to_string()]

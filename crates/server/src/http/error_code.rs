@@ -97,6 +97,8 @@ codes! {
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would have no active owner.
     LastOwner = "last-owner", CONFLICT, "The account needs an active owner";
+    /// Another map is being copied by this node.
+    MapBusy = "map-busy", CONFLICT, "Another map is being copied";
     /// The maximum number of these objects is reached.
     TooMany = "too-many", CONFLICT, "The maximum number of these resources is reached";
     /// A user is limited to the resource, or a rule, an alert routing or a stored message refers to it.
@@ -117,8 +119,6 @@ codes! {
     AlreadyEnded = "already-ended", CONFLICT, "The command has already ended";
     /// The cursor points to events or locations that are no longer stored.
     CursorExpired = "cursor-expired", GONE, "The cursor has expired";
-    /// Another map is being copied by this node.
-    MapBusy = "map-busy", CONFLICT, "Another map is being copied";
     /// `If-Match` does not match the current revision of the resource.
     PreconditionFailed = "precondition-failed", PRECONDITION_FAILED, "The resource was changed in the meantime";
     /// The body is larger than this operation accepts.

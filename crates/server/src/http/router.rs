@@ -390,16 +390,15 @@ pub fn router(app: App) -> Router {
     let beside = beside_the_api(&app.base_url.to_string());
     let fixed = described.chain(beside.iter().map(|(path, _)| *path));
     let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
-    let inner =
-        beside
-            .into_iter()
-            .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
-            .fallback(console::get_console.layer(Extension(Console::new(&app.base_url))))
-            .layer(axum::middleware::from_fn_with_state(
-                Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
-                frame,
-            ))
-            .with_state(app);
+    let inner = beside
+        .into_iter()
+        .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
+        .fallback(console::get_console.layer(Extension(Console::new(&app.base_url))))
+        .layer(axum::middleware::from_fn_with_state(
+            Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
+            frame,
+        ))
+        .with_state(app);
     let routed = MapRequest::new(inner, move |request| paths.rewrite(request));
     Router::new().fallback_service(compressing(routed))
 }

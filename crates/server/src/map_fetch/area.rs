@@ -100,9 +100,9 @@ impl AreaSpec {
                 Ok(())
             }
             Self::Country(code) if COUNTRIES.contains_key(code) => Ok(()),
-            Self::Country(_) => {
-                wrong("there is no outline of this country; use a two-letter code such as ES, or draw the area")
-            }
+            Self::Country(_) => wrong(
+                "there is no outline of this country; use a two-letter code such as ES, or draw the area",
+            ),
             Self::Devices(DevicesSpec { days, .. }) if (1..=DevicesSpec::DAYS_MAX).contains(days) => Ok(()),
             Self::Devices(_) => wrong("the number of days must be between 1 and 730"),
         }
@@ -246,7 +246,8 @@ mod tests {
         let fiji = AreaSpec::Bbox([176.0, -20.0, -178.0, -15.0]);
         assert_eq!(fiji.check(), Ok(()));
         assert!(holds(&fiji, [179.0, -17.0]) && holds(&fiji, [-179.0, -17.0]) && !holds(&fiji, [0.0, -17.0]));
-        for bad in [[0.0, 10.0, 5.0, 5.0], [0.0, 0.0, 0.0, 5.0], [-181.0, 0.0, 5.0, 5.0], [0.0, f64::NAN, 1.0, 2.0]]
+        for bad in
+            [[0.0, 10.0, 5.0, 5.0], [0.0, 0.0, 0.0, 5.0], [-181.0, 0.0, 5.0, 5.0], [0.0, f64::NAN, 1.0, 2.0]]
         {
             assert!(AreaSpec::Bbox(bad).check().is_err(), "{bad:?}");
         }

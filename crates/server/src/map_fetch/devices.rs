@@ -36,7 +36,9 @@ pub(super) async fn cells(
         places = read_account(store, account, range, places, stop).await?;
     }
     places.set.with_neighbours().ok_or_else(|| {
-        FetchError::Area("no device has reported a position in this time, so there is nothing to copy".to_owned())
+        FetchError::Area(
+            "no device has reported a position in this time, so there is nothing to copy".to_owned(),
+        )
     })
 }
 
@@ -61,9 +63,9 @@ async fn read_account(
                 let read = store.read_locations(scope, *device, request, Box::new(places)).await;
                 let (sink, next) = read.map_err(failed)?;
                 let sink: Box<dyn std::any::Any> = sink;
-                places = *sink.downcast::<Places>().map_err(|_other| {
-                    FetchError::Disk("the store returned another sink".to_owned())
-                })?;
+                places = *sink
+                    .downcast::<Places>()
+                    .map_err(|_other| FetchError::Disk("the store returned another sink".to_owned()))?;
                 if places.too_many {
                     return Err(FetchError::Area(
                         "the devices were in too many places; draw the area instead, or look back fewer days"

@@ -126,8 +126,7 @@ impl Leaves {
 /// The bounds of an area that the source has, in units of 1e-7 degrees.
 fn within(area: Bounds, source: [i32; 4]) -> [i32; 4] {
     let [west, south, east, north] = area.map(units);
-    let cut =
-        [west.max(source[0]), south.max(source[1]), east.min(source[2]), north.min(source[3])];
+    let cut = [west.max(source[0]), south.max(source[1]), east.min(source[2]), north.min(source[3])];
     // A source that states no bounds, or wrong ones, does not make them empty.
     if cut[0] < cut[2] && cut[1] < cut[3] { cut } else { [west, south, east, north] }
 }

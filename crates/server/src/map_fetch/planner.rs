@@ -145,8 +145,7 @@ impl Planner {
         while from < end {
             let count = usize::try_from((end - from).min(4_096)).unwrap_or(1);
             let records = self.records.read(from, count)?;
-            let found =
-                records.iter().find(|one| one.source == source && one.content == Content::Next);
+            let found = records.iter().find(|one| one.source == source && one.content == Content::Next);
             if let Some(found) = found {
                 if self.remembered.len() >= REMEMBERED_MAX {
                     self.remembered.clear();

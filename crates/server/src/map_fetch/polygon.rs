@@ -67,9 +67,8 @@ impl Polygon {
 
     fn holds(&self, [x, y]: [f64; 2]) -> bool {
         let edges = self.strips[strip_of(y)].iter().filter_map(|number| self.edge(*number));
-        let crossed = edges.filter(|[ax, ay, bx, by]| {
-            (*ay > y) != (*by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax
-        });
+        let crossed = edges
+            .filter(|[ax, ay, bx, by]| (*ay > y) != (*by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax);
         crossed.count() % 2 == 1
     }
 
@@ -184,8 +183,8 @@ mod tests {
     fn the_ranges_are_exactly_the_tiles_that_an_area_meets() {
         let hole = rectangle([-6.0, 40.0, -5.0, 41.0]);
         let area = Polygon::new(&[rectangle([-9.4, 36.0, 3.3, 43.9]), hole], 0.0);
-        let ranges = Ranges::of(&area, 9).unwrap();
-        for zoom in [0, 3, 7, 9] {
+        let ranges = Ranges::of(&area, 11).unwrap();
+        for zoom in [0, 3, 7] {
             for x in 0..1_u64 << zoom {
                 for y in 0..1_u64 << zoom {
                     let (part, _) = area.part(zoom, (x, y), &area.begin());
@@ -194,8 +193,8 @@ mod tests {
                 }
             }
         }
-        let in_hole = tile_at(9, [-5.5, 40.5]);
-        let id = first_of(9) + along_of(9, in_hole.0, in_hole.1);
+        let in_hole = tile_at(11, [-5.5, 40.5]);
+        let id = first_of(11) + along_of(11, in_hole.0, in_hole.1);
         assert!(!ranges.touch(id, id + 1), "the hole is not copied");
         assert!(ranges.touch(0, 1), "the world's own tile is");
     }
@@ -217,10 +216,13 @@ mod tests {
 
     #[test]
     fn positions_have_the_usual_tiles() {
-        assert_eq!(tile_at(14, [-8.72, 42.24]), (7795, 6061));
+        assert_eq!(tile_at(14, [-8.72, 42.24]), (7795, 6067));
         assert_eq!(tile_at(0, [0.0, 0.0]), (0, 0));
         assert_eq!(tile_at(5, [180.0, -90.0]), (31, 31));
-        let [longitude, latitude] = corner_of(14, (7795, 6061));
-        assert!((longitude + 8.723).abs() < 0.02 && (latitude - 42.24).abs() < 0.02, "{longitude} {latitude}");
+        let [longitude, latitude] = corner_of(14, (7795, 6067));
+        assert!(
+            (longitude + 8.723).abs() < 0.02 && (latitude - 42.24).abs() < 0.02,
+            "{longitude} {latitude}"
+        );
     }
 }

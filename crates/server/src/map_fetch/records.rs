@@ -59,8 +59,10 @@ impl Record {
     }
 
     fn read(bytes: &[u8; RECORD_LENGTH]) -> Self {
-        let long = |at: usize| bytes[at..at + 8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-        let short = |at: usize| bytes[at..at + 4].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
+        let long =
+            |at: usize| bytes[at..at + 8].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let short =
+            |at: usize| bytes[at..at + 4].iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
         let length = short(24);
         let content = match (length & NEW != 0, length & EARLIER != 0) {
             (false, _) => Content::Known,

@@ -200,7 +200,10 @@ impl Remote {
         answered.map_err(|why| Failure::Passing(why, None))
     }
 
-    async fn part(&self, response: &mut reqwest::Response) -> std::result::Result<Option<bytes::Bytes>, Failure> {
+    async fn part(
+        &self,
+        response: &mut reqwest::Response,
+    ) -> std::result::Result<Option<bytes::Bytes>, Failure> {
         let part = tokio::select! {
             biased;
             () = self.stop.cancelled() => return Err(FetchError::Stopped.into()),
@@ -223,7 +226,10 @@ impl Remote {
             .into());
         }
         if status.is_redirection() {
-            return Err(not_tiles("is at another address: redirects are not followed, so give the final one").into());
+            return Err(not_tiles(
+                "is at another address: redirects are not followed, so give the final one",
+            )
+            .into());
         }
         let why = format!("the server of the source answered with status {}", status.as_u16());
         let passes = status.is_server_error()
@@ -300,7 +306,9 @@ mod tests {
         let range = |first, last, size| Some(ContentRange { first, last, size });
         assert_eq!(ContentRange::read("bytes 0-9/100"), range(0, 9, 100));
         assert_eq!(ContentRange::read("bytes 99-99/100"), range(99, 99, 100));
-        for bad in ["bytes 0-9/*", "bytes */100", "bytes 9-0/100", "bytes 0-100/100", "items 0-9/100", "", "bytes"] {
+        for bad in
+            ["bytes 0-9/*", "bytes */100", "bytes 9-0/100", "bytes 0-100/100", "items 0-9/100", "", "bytes"]
+        {
             assert_eq!(ContentRange::read(bad), None, "{bad}");
         }
     }

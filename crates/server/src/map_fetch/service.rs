@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::copy::Checkpoint;
 use super::error::{FetchError, Result};
 use super::job::{Attempt, Env, Live};
-use super::state::{FetchedMap, Folder, Phase, Wanted, WORKING};
+use super::state::{FetchedMap, Folder, Phase, WORKING, Wanted};
 use crate::map_layers::AddedLayers;
 
 /// Maximum number of copied maps; the number of layers is limited too.

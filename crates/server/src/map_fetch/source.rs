@@ -96,7 +96,8 @@ mod tests {
 
     #[test]
     fn attributions_become_plain_text() {
-        let linked = "<a href=\"https://www.openstreetmap.org/copyright\">&copy; OpenStreetMap</a>\n | A &amp; B";
+        let linked =
+            "<a href=\"https://www.openstreetmap.org/copyright\">&copy; OpenStreetMap</a>\n | A &amp; B";
         assert_eq!(plain_text(linked), "© OpenStreetMap | A & B");
         assert_eq!(plain_text("<script"), "");
         assert_eq!(plain_text(&"x".repeat(1_000)).len(), 300);

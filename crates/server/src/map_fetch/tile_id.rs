@@ -59,7 +59,10 @@ mod tests {
     fn ids_are_those_of_the_format() {
         let id = |zoom, x, y| first_of(zoom) + along_of(zoom, x, y);
         // From the specification of the format.
-        assert_eq!([id(0, 0, 0), id(1, 0, 0), id(1, 0, 1), id(1, 1, 1), id(1, 1, 0), id(2, 0, 0)], [0, 1, 2, 3, 4, 5]);
+        assert_eq!(
+            [id(0, 0, 0), id(1, 0, 0), id(1, 0, 1), id(1, 1, 1), id(1, 1, 0), id(2, 0, 0)],
+            [0, 1, 2, 3, 4, 5]
+        );
         assert_eq!(id(12, 3_423, 1_763), 19_078_479);
         assert_eq!([zoom_of(0), zoom_of(1), zoom_of(4), zoom_of(5), zoom_of(19_078_479)], [0, 1, 1, 2, 12]);
     }

@@ -67,7 +67,8 @@ impl AddedLayers {
     pub fn change<T>(data: &Path, change: impl FnOnce(&mut Self) -> T) -> io::Result<T> {
         fs::create_dir_all(data)?;
         let mut options = fs::OpenOptions::new();
-        let lock = options.write(true).create(true).truncate(false).open(data.join(format!("{FILE}.lock")))?;
+        let lock =
+            options.write(true).create(true).truncate(false).open(data.join(format!("{FILE}.lock")))?;
         // Held only while the file is read and written, so waiting is short.
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut layers = Self::read(data)?;

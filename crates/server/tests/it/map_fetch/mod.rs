@@ -65,7 +65,8 @@ impl World {
         let [west, south, east, north] = area;
         let mut expected = 0;
         for zoom in 0..=12 {
-            let ((_, left, top), (_, right, bottom)) = (tile_at(zoom, west, north), tile_at(zoom, east, south));
+            let ((_, left, top), (_, right, bottom)) =
+                (tile_at(zoom, west, north), tile_at(zoom, east, south));
             for (x, y) in (left..=right).flat_map(|x| (top..=bottom).map(move |y| (x, y))) {
                 let Some(tile) = self.map.tile((zoom, x, y)) else { continue };
                 expected += 1;
@@ -117,7 +118,10 @@ async fn an_area_is_measured_copied_and_added_as_a_layer() {
     let file = file_of(world.data.path(), &map);
     assert_eq!(file.metadata().unwrap().len(), plan.file_bytes, "as large as was said");
     let added = AddedLayers::read(world.data.path()).unwrap();
-    assert_eq!((added.layers[0].name.as_str(), added.layers[0].attribution.as_str()), ("Streets", "© Mappers"));
+    assert_eq!(
+        (added.layers[0].name.as_str(), added.layers[0].attribution.as_str()),
+        ("Streets", "© Mappers")
+    );
     let left: Vec<_> = std::fs::read_dir(file.parent().unwrap()).unwrap().collect();
     assert_eq!(left.len(), 3, "the map, its state and the lock: {left:?}");
 
@@ -336,7 +340,8 @@ async fn the_newest_build_is_found_by_its_date() {
     let (map, done) = run(&fetcher, &map, false).await;
     assert_eq!(done.unwrap_err().code(), "unreachable");
     let asked: Vec<String> = world.source.asked().into_iter().map(|(path, ..)| path).collect();
-    let today: String = world.app.app.clock.now().to_string().chars().take(10).filter(|sign| *sign != '-').collect();
+    let today: String =
+        world.app.app.clock.now().to_string().chars().take(10).filter(|sign| *sign != '-').collect();
     assert_eq!((asked.len(), &asked[0]), (10, &format!("/{today}")));
     fetcher.remove(map.id).unwrap();
     let wanted = Wanted { source: format!("{base}/{{date}}.pmtiles"), ..world.wanted(VIGO) };

@@ -61,7 +61,10 @@ async fn an_operator_fetches_streets_and_everybody_sees_them_without_a_restart()
     let id = made["map"]["id"].as_str().unwrap().to_owned();
     let map = house.settled(&id).await;
     assert_eq!((&map["state"], &map["sourceHost"]), (&json!("measured"), &json!("127.0.0.1")), "{map}");
-    assert!(map["size"]["bytes"].as_u64().unwrap() > 1_000 && map["size"]["zooms"].as_array().unwrap().len() == 12);
+    assert!(
+        map["size"]["bytes"].as_u64().unwrap() > 1_000
+            && map["size"]["zooms"].as_array().unwrap().len() == 12
+    );
     assert_eq!(layers().await, [] as [Value; 0]);
 
     house.send(&format!("POST /api/operator/maps/{id}/fetch"), &Value::Null).await.expect(200);
@@ -151,7 +154,13 @@ async fn nobody_else_has_anything_fetched() {
         "POST /api/operator/maps/map_01jc2m8k4n5p6/stop",
         "DELETE /api/operator/maps/map_01jc2m8k4n5p6",
     ] {
-        let call = || if line.ends_with("/maps") && line.starts_with("POST") { house.app.call(line).json(&body) } else { house.app.call(line) };
+        let call = || {
+            if line.ends_with("/maps") && line.starts_with("POST") {
+                house.app.call(line).json(&body)
+            } else {
+                house.app.call(line)
+            }
+        };
         call().send().await.expect_error(401, "unauthenticated");
         call().by(&owner).send().await.expect_error(403, "session-required");
         call().cookie(&cookie).send().await.expect_error(403, "forbidden");

@@ -63,8 +63,7 @@ impl Map {
     pub(super) fn streets(max_zoom: u8, edition: &str) -> Self {
         let mut map = Self { tiles: BTreeMap::new(), max_zoom };
         for zoom in 0..=max_zoom {
-            let ((_, west, north), (_, east, south)) =
-                (tile_at(zoom, -9.4, 42.6), tile_at(zoom, -8.2, 41.8));
+            let ((_, west, north), (_, east, south)) = (tile_at(zoom, -9.4, 42.6), tile_at(zoom, -8.2, 41.8));
             for x in west..=east {
                 for y in north..=south {
                     let place = (zoom, x, y);

@@ -69,13 +69,7 @@ impl Console {
             let hash = Sha256::digest(&page).into();
             EmbeddedFile::new(INDEX, page.into(), hash, Keep::Never)
         });
-        Self(Arc::new(Parts {
-            prefix,
-            index,
-            policy: Mutex::default(),
-            files,
-            unpacked: Mutex::default(),
-        }))
+        Self(Arc::new(Parts { prefix, index, policy: Mutex::default(), files, unpacked: Mutex::default() }))
     }
 
     /// The file or page of the console at this path.

@@ -80,10 +80,15 @@ pub struct OperatorMapProblem {
     /// many. `unreachable`: the source did not answer, or not with the file. `changed`: the file was replaced while it was
     /// read. `not-tiles`: the file is not a PMTiles file that can be copied. `no-space`: the disk has too little room.
     /// `disk`: a file could not be written.
-    #[schema(example = "unreachable", pattern = "^(address|area|unreachable|changed|not-tiles|no-space|disk)$")]
+    #[schema(
+        example = "unreachable",
+        pattern = "^(address|area|unreachable|changed|not-tiles|no-space|disk)$"
+    )]
     code: String,
     /// Explanation for a person, in English.
-    #[schema(example = "The connection failed: the receiver does not answer, or its certificate is not valid.")]
+    #[schema(
+        example = "The connection failed: the receiver does not answer, or its certificate is not valid."
+    )]
     text: String,
 }
 

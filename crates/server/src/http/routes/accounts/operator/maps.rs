@@ -1,21 +1,20 @@
 //! Maps that are copied from elsewhere: measuring, copying, stopping and removing them.
 
-use std::sync::Arc;
-
 use perigee_core::accounts::country::Country;
 use perigee_core::id::{AccountId, MapId};
 use perigee_core::text::Line;
 
+use super::map_input::{Degrees, Vertex};
 use super::map_view::{OperatorMapAnswer, OperatorMapList, OperatorMapView};
 use crate::http::extract::OperatorCaller;
 use crate::http::input::{List, Whole};
 use crate::http::prelude::*;
 use crate::map_fetch::{AreaSpec, DevicesSpec, FetchError, Job, MapState, Wanted};
 
-use super::map_input::{Degrees, Vertex};
-
 /// The most positions of an outline in a request.
 const OUTLINE_MAX: usize = 2_000;
+/// The same as [`DevicesSpec::DAYS_MAX`], as the kind of the member needs it.
+const DAYS_MAX: u32 = 730;
 /// The highest zoom level that is copied unless another is given: streets with their names.
 const DETAIL: u32 = 14;
 
@@ -37,7 +36,7 @@ input! {
         outline: List<Vertex, 3, OUTLINE_MAX>, nullable;
         /// Days for which the surroundings of the positions of your account's devices are copied: squares of some 10 km,
         /// and those around them.
-        device_days as "deviceDays": Whole<1, { DevicesSpec::DAYS_MAX as u32 }>, nullable, example 90;
+        device_days as "deviceDays": Whole<1, DAYS_MAX>, nullable, example 90;
         /// Highest zoom level to copy. Each further level about doubles the size. Default: 14.
         max_zoom as "maxZoom": Whole<0, 18>, nullable, example 14;
         /// Attribution to show on the map. Default: that of the source.
@@ -55,13 +54,17 @@ fn read(body: &Value, account: AccountId, default_source: &str) -> ApiResult<Wan
         areas.extend(input.outline.map(|positions| {
             AreaSpec::Polygon(vec![positions.into_iter().map(|Vertex(position)| position).collect()])
         }));
-        areas.extend(input.device_days.and_then(|days| u16::try_from(days).ok()).map(|days| {
-            AreaSpec::Devices(DevicesSpec { days, account: Some(account) })
-        }));
+        areas.extend(
+            input
+                .device_days
+                .and_then(|days| u16::try_from(days).ok())
+                .map(|days| AreaSpec::Devices(DevicesSpec { days, account: Some(account) })),
+        );
         let area = match <[AreaSpec; 1]>::try_from(areas) {
             Ok([area]) => area,
             Err(_none_or_several) => {
-                fields.refuse("country", "must be given, or else exactly one of bbox, outline and deviceDays");
+                fields
+                    .refuse("country", "must be given, or else exactly one of bbox, outline and deviceDays");
                 return None;
             }
         };
@@ -91,7 +94,9 @@ fn refused(error: FetchError) -> ApiError {
             ErrorCode::TooMany,
             format!("There are {count} copied maps already. Delete one first."),
         ),
-        FetchError::Taken => at("name", "there is a map layer with this name; choose another name".to_owned()),
+        FetchError::Taken => {
+            at("name", "there is a map layer with this name; choose another name".to_owned())
+        }
         FetchError::Address(why) => at("source", why),
         FetchError::Area(why) => at("", why),
         other => internal(other),
@@ -136,7 +141,7 @@ async fn begin(app: &App, id: Option<MapId>, copies: bool) -> ApiResult<MapState
     let (fetcher, id) = (app.maps.fetcher.clone(), id.ok_or_else(missing)?);
     let stopping = app.tasks.stopping.clone();
     let job = on_disk(move || fetcher.begin(id, copies, &stopping)).await?.ok_or_else(missing)?;
-    let state = MapState { map: job.map().clone(), live: Some(Arc::clone(&job.live())) };
+    let state = MapState { map: job.map().clone(), live: Some(job.live()) };
     run(app, job);
     Ok(state)
 }

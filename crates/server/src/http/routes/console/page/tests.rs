@@ -145,7 +145,10 @@ async fn the_page_has_its_base_and_the_origins_of_tiles() {
     );
     let (_, headers, _) = get(&console("https://example.com"), "/assets/app-B3xZ9_kq.js", "").await;
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
-    assert!(policy.contains("connect-src 'self' https://tiles.test;"), "a worker obeys the policy of its own file: {policy}");
+    assert!(
+        policy.contains("connect-src 'self' https://tiles.test;"),
+        "a worker obeys the policy of its own file: {policy}"
+    );
 }
 
 #[test]
