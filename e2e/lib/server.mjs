@@ -67,7 +67,9 @@ class Server {
 
   /** Runs a command of the program on the same store and returns its JSON output. */
   async run(...args) {
-    const { stdout } = await promisify(execFile)(binary, [...args, '--json', '--data', join(this.folder, 'data')])
+    const config = this.config ? ['--config', join(this.folder, 'perigee.toml')] : []
+    const common = ['--json', '--data', join(this.folder, 'data'), ...config]
+    const { stdout } = await promisify(execFile)(binary, [...args, ...common])
     return JSON.parse(stdout)
   }
 

@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises'
 import { deflateSync } from 'node:zlib'
 
 const headerLength = 127
-const maxZoom = 5
 
 /** Writes the file; `colour` is red, green and blue. */
-export async function writeTiles(path, colour) {
+export async function writeTiles(path, colour, maxZoom = 5) {
   const tile = picture(256, colour)
   // One directory entry covers all tiles: number of entries, first tile ID, run length, length of the tile, offset + 1.
   const count = (4 ** (maxZoom + 1) - 1) / 3

@@ -16,6 +16,7 @@ use perigee_core::notifications::routing::Destination;
 use perigee_core::text::Email;
 use perigee_core::zone::Zone;
 use perigee_gateways::PROTOCOLS;
+use perigee_server::map_layers::PRESETS;
 
 pub(crate) use remote::{Export, FileFormat, Import, ImportDevices, Remote, Reprocess, Simulate, Speedup};
 
@@ -64,7 +65,7 @@ pub(crate) enum Command {
     /// Issue and revoke API keys, and rotate the key that signs tokens.
     #[command(subcommand)]
     Key(KeyCommand),
-    /// Add, list and remove maps and overlays of the console.
+    /// Add, fetch, list and remove maps and overlays of the console.
     #[command(subcommand)]
     Map(MapCommand),
     /// Migrate the database to this version.
@@ -226,7 +227,9 @@ pub(crate) enum MapCommand {
     Add(MapAdd),
     /// List the maps in the settings and those that were added.
     List,
-    /// Remove a map that was added; a file of tiles is not deleted.
+    /// Copy an area of a map with streets from a PMTiles file on another server, resume or update a copy.
+    Fetch(MapFetch),
+    /// Remove a map that was added or fetched. The file of a fetched map is deleted, other files of tiles are not.
     Remove {
         /// Name of the map.
         name: String,
@@ -237,11 +240,18 @@ pub(crate) enum MapCommand {
 #[derive(Debug, Args)]
 pub(crate) struct MapAdd {
     /// Path or URL of a PMTiles file, or URL of a tile server with {z}, {x} and {y}.
-    #[arg(value_name = "FILE|URL")]
-    pub(crate) source: String,
-    /// Name under which users choose the map.
-    #[arg(long)]
-    pub(crate) name: String,
+    #[arg(value_name = "FILE|URL", required_unless_present = "preset")]
+    pub(crate) source: Option<String>,
+    /// Name under which users choose the map. A preset has one of its own.
+    #[arg(long, required_unless_present = "preset")]
+    pub(crate) name: Option<String>,
+    /// Add a map of a provider: sea marks, or satellite imagery with a key of yours.
+    #[arg(long, conflicts_with_all = ["source", "attribution", "overlay", "vector", "min_zoom", "max_zoom"],
+        value_parser = PossibleValuesParser::new(PRESETS.iter().map(|preset| preset.id)))]
+    pub(crate) preset: Option<String>,
+    /// Key that the provider of a preset gave you.
+    #[arg(long, requires = "preset")]
+    pub(crate) key: Option<String>,
     /// Attribution that the licence of the map requires; shown on the map.
     #[arg(long, default_value = "")]
     pub(crate) attribution: String,
@@ -260,6 +270,48 @@ pub(crate) struct MapAdd {
     /// Let browsers fetch tiles from the tile server; otherwise this server fetches and caches them.
     #[arg(long)]
     pub(crate) direct: bool,
+}
+
+/// Options of `map fetch`.
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("area").multiple(false))]
+pub(crate) struct MapFetch {
+    /// Name under which users choose the map. Without an area, the map with this name is resumed or updated.
+    #[arg(long, default_value = "Streets")]
+    pub(crate) name: String,
+    /// Copy a country, with 10 km around it: two-letter code or English name.
+    #[arg(long, group = "area")]
+    pub(crate) country: Option<Country>,
+    /// Copy a box: west, south, east and north, in degrees.
+    #[arg(
+        long,
+        group = "area",
+        value_name = "W,S,E,N",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    pub(crate) bbox: Vec<f64>,
+    /// Copy the polygons of a GeoJSON file.
+    #[arg(long, group = "area", value_name = "FILE")]
+    pub(crate) polygon: Option<PathBuf>,
+    /// Copy the surroundings of the positions that devices reported in the last 90 days, or in this many.
+    #[arg(long, group = "area", value_name = "DAYS", num_args = 0..=1, default_missing_value = "90")]
+    pub(crate) devices: Option<u16>,
+    /// Only devices of this account.
+    #[arg(long, value_name = "ID", requires = "devices")]
+    pub(crate) account: Option<AccountId>,
+    /// URL of the PMTiles file to copy from, if it is not that in the settings; {date} stands for the newest build.
+    #[arg(long, value_name = "URL")]
+    pub(crate) source: Option<String>,
+    /// Highest zoom level to copy; each further level about doubles the size.
+    #[arg(long, value_name = "ZOOM", default_value_t = 14, value_parser = clap::value_parser!(u8).range(0..=18))]
+    pub(crate) max_zoom: u8,
+    /// Attribution to show on the map, if it is not that of the source.
+    #[arg(long)]
+    pub(crate) attribution: Option<String>,
+    /// Only print the size and the number of tiles of each zoom level.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// `key ...`

@@ -203,6 +203,8 @@ pub enum Kind {
     Credential,
     /// A notice for operators of the server.
     Notice,
+    /// A map that the server copies from elsewhere.
+    Map,
 }
 
 impl Kind {
@@ -245,6 +247,7 @@ impl Kind {
             Self::Assignment => "driver assignment",
             Self::Credential => "credential",
             Self::Notice => "notice",
+            Self::Map => "map",
         }
     }
 }

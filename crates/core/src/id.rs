@@ -217,6 +217,8 @@ ids! {
     AssignmentId = "asg_";
     /// A notice to operators of the server.
     NoticeId = "ntc_";
+    /// A map that the server copies from elsewhere.
+    MapId = "map_";
 }
 
 #[cfg(test)]

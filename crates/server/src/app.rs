@@ -29,7 +29,8 @@ use crate::downlink::Downlinks;
 use crate::event_format::EventFormat;
 use crate::ingest::{Ingest, IngestSettings, RawLimits, Reprocessing};
 use crate::live::{Live, LiveParts, ShareCache, SharedReads};
-use crate::map_layers::Layers;
+use crate::map_fetch::{Env, MapFetcher};
+use crate::map_layers::CurrentLayers;
 use crate::map_picture::MapPictures;
 use crate::poll::Poller;
 use crate::tiles::Tiles;
@@ -112,7 +113,7 @@ impl App {
         Ok(Self(Arc::new(Parts {
             access,
             counters: Counters::default(),
-            maps: maps(&config)?,
+            maps: maps(&config, &store, &clock)?,
             live: SharedLive {
                 streams: Arc::new(Live::new(live, &config.events)),
                 event_polls: SharedReads::default(),
@@ -180,15 +181,14 @@ fn ingest_settings(config: &Config) -> IngestSettings {
     }
 }
 
-fn maps(config: &Config) -> Result<Maps, ConfigError> {
-    let layers = Layers::open(&config.map, &config.store.data)?;
+fn maps(config: &Config, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Result<Maps, ConfigError> {
     let bundled = bundled_map::find(&config.map)?;
     Ok(Maps {
         pictures: MapPictures::of(bundled.as_ref()).map(Arc::new),
         bundled,
         tiles: Tiles::open(&config.map)?,
-        proxy: layers.proxy(&config.map, &config.store.data)?,
-        layers,
+        layers: CurrentLayers::open(&config.map, &config.store.data)?,
+        fetcher: MapFetcher::new(Env::of(config, Arc::clone(store), Arc::clone(clock))),
     })
 }
 

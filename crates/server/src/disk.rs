@@ -1,6 +1,6 @@
 //! Free space on the disk of the embedded store.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use perigee_core::time::Timestamp;
@@ -26,6 +26,11 @@ impl DiskSpace {
         let url = config.store.database_url().ok()?;
         let folder = url.sqlite_path()?.parent()?;
         let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() };
+        Self::of_folder(&folder)
+    }
+
+    /// Free space on the disk of a folder; none when it cannot be read.
+    pub fn of_folder(folder: &Path) -> Option<Self> {
         let disk = rustix::fs::statvfs(folder).ok()?;
         let usable = disk.f_blocks.saturating_sub(disk.f_bfree).saturating_add(disk.f_bavail);
         Some(Self {

@@ -16,6 +16,7 @@ pub mod http;
 pub mod ingest;
 pub mod listen;
 pub mod live;
+pub mod map_fetch;
 pub mod map_layers;
 pub mod map_picture;
 pub mod poll;

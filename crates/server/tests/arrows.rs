@@ -29,6 +29,7 @@ const SERVER: &[Row] = &[
     ("ingest", &["access", "budget", "cache"]),
     ("listen", &["budget", "cache", "config", "ingest", "serve"]),
     ("webhook", &["config", "event_format", "serve"]),
+    ("map_fetch", &["config", "disk", "map_layers", "tiles", "webhook"]),
     ("downlink", &["config", "webhook"]),
     ("senders", &["cache", "config", "webhook"]),
     ("poll", &["budget", "cache", "config", "ingest", "webhook"]),
@@ -47,6 +48,7 @@ const SERVER: &[Row] = &[
             "event_format",
             "ingest",
             "live",
+            "map_fetch",
             "map_layers",
             "poll",
             "readiness",
@@ -69,6 +71,7 @@ const SERVER: &[Row] = &[
             "event_format",
             "ingest",
             "live",
+            "map_fetch",
             "map_layers",
             "poll",
             "recorder",
@@ -98,7 +101,7 @@ const IMPORT_ROUTES: [&str; 3] = ["http/router.rs", "http/document/", "http/rout
 /// The code that may build a scope or an actor without an authenticated user. Any other use does not compile: `Scope`
 /// and `Actor` are `non_exhaustive`.
 const EXCEPTIONS: [(&str, &[&str]); 7] = [
-    ("Scope::for_background_job", &["background/", "live/", "senders/", "webhook/"]),
+    ("Scope::for_background_job", &["background/", "live/", "map_fetch/", "senders/", "webhook/"]),
     ("Scope::for_share_link", &["http/routes/shares/shares_public.rs"]),
     ("Actor::for_operator", &["http/routes/accounts/operator/"]),
     ("Actor::for_gateway", &["ingest/"]),

@@ -27,7 +27,7 @@ pub(crate) fn run(cli: Cli) -> Result<ExitCode> {
         Command::Serve(_) | Command::Demo(_) => Ok(()),
         Command::Account(command) => runtime.block_on(account::run(common, command)),
         Command::User(command) => runtime.block_on(user::run(common, command)),
-        Command::Map(command) => map::run(common, command),
+        Command::Map(command) => runtime.block_on(map::run(common, command)),
         Command::Key(command) => runtime.block_on(key::run(common, command)),
         Command::Migrate(options) => return runtime.block_on(migrate::run(common, &options)),
         Command::Verify => return runtime.block_on(verify::run(common)),

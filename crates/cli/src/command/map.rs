@@ -1,24 +1,30 @@
-//! `perigee map`: maps and overlays that the console offers beside the bundled map. They are kept in the data folder; the
-//! service reads them when it starts.
+//! `perigee map`: maps and overlays that the console offers beside the bundled map. They are kept in the data folder; a
+//! running service notices a change.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use perigee_server::config::{Config, LayerSource, MapLayer};
-use perigee_server::map_layers::{AddedLayers, FILE, Layer, Layers};
+use perigee_server::map_layers::{AddedLayers, FILE, Layer, LayerPreset, Layers};
 use serde::Serialize;
 
+use super::map_fetch;
 use crate::args::{Common, MapAdd, MapCommand};
 use crate::output::{Answer, print};
 use crate::settings;
 
 /// Runs a `map` subcommand.
-pub(crate) fn run(common: &Common, command: MapCommand) -> Result<()> {
+pub(crate) async fn run(common: &Common, command: MapCommand) -> Result<()> {
     let config = settings::load(common, Vec::new())?;
     match command {
         MapCommand::Add(options) => print(&add(&config, options)?, common.json),
         MapCommand::List => print(&list(&config)?, common.json),
-        MapCommand::Remove { name } => print(&remove(&config, &name)?, common.json),
+        MapCommand::Fetch(options) => map_fetch::run(common, &config, options).await,
+        MapCommand::Remove { name } => {
+            let is_fetched = map_fetch::remove(&config, &name)?;
+            let removed = if is_fetched { Removed { name, is_fetched } } else { remove(&config, &name)? };
+            print(&removed, common.json)
+        }
     }
 }
 
@@ -72,7 +78,7 @@ struct Added {
 
 impl Answer for Added {
     fn in_words(&self) -> String {
-        format!("added {}\nRestart the service to show it.", self.layer.line())
+        format!("added {}", self.layer.line())
     }
 }
 
@@ -95,34 +101,45 @@ impl Answer for Listed {
 /// Checks a layer, as far as that is possible without contacting another host, and adds it to the file.
 fn add(config: &Config, options: MapAdd) -> Result<Added> {
     let data = &config.store.data;
-    let is_url = options.source.contains("://");
-    let source = if is_url {
-        options.source
+    let settings = wanted(options)?;
+    let layer = match Layer::open(settings.clone()) {
+        Ok(layer) => layer,
+        Err(problem) => bail!("{problem}"),
+    };
+    let mut all = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
+    all.layers.push(settings.clone());
+    // Checks all layers together: the name must differ from those in the settings too.
+    Layers::of(config.map.layers.iter().chain(&all.layers).cloned().collect())?;
+    let changed = AddedLayers::change(data, |added| added.layers.push(settings));
+    changed.with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
+    Ok(Added { layer: Shown::of(&layer)? })
+}
+
+/// The layer that the options describe.
+fn wanted(options: MapAdd) -> Result<MapLayer> {
+    let proxy = options.direct.then_some(false);
+    if let Some(preset) = options.preset.as_deref().and_then(LayerPreset::find) {
+        let layer = preset.layer(options.key.as_deref()).map_err(anyhow::Error::msg)?;
+        return Ok(MapLayer { name: options.name.unwrap_or_else(|| layer.name.clone()), proxy, ..layer });
+    }
+    let source = options.source.context("a file or a URL is missing")?;
+    let source = if source.contains("://") {
+        source
     } else {
         // The service may be started in another folder.
-        let path = std::path::absolute(Path::new(&options.source)).context("cannot find the file")?;
+        let path = std::path::absolute(Path::new(&source)).context("cannot find the file")?;
         path.to_str().context("the path of the file is not UTF-8; rename it")?.to_owned()
     };
-    let settings = MapLayer {
-        name: options.name,
+    Ok(MapLayer {
+        name: options.name.context("the name is missing")?,
         source,
         overlay: options.overlay,
         vector: options.vector,
         attribution: options.attribution,
         min_zoom: options.min_zoom,
         max_zoom: options.max_zoom,
-        proxy: options.direct.then_some(false),
-    };
-    let layer = match Layer::open(settings.clone()) {
-        Ok(layer) => layer,
-        Err(problem) => bail!("{problem}"),
-    };
-    let mut added = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
-    added.layers.push(settings);
-    // Checks all layers together: the name must differ from those in the settings too.
-    Layers::of(config.map.layers.iter().chain(&added.layers).cloned().collect())?;
-    added.write(data).with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
-    Ok(Added { layer: Shown::of(&layer)? })
+        proxy,
+    })
 }
 
 fn list(config: &Config) -> Result<Listed> {
@@ -149,30 +166,32 @@ fn list(config: &Config) -> Result<Listed> {
 
 fn remove(config: &Config, name: &str) -> Result<Removed> {
     let data = &config.store.data;
-    let mut added = AddedLayers::read(data).with_context(|| format!("cannot read {FILE}"))?;
-    let before = added.layers.len();
-    added.layers.retain(|layer| layer.name != name);
-    if added.layers.len() == before {
+    let removed = AddedLayers::change(data, |added| {
+        let before = added.layers.len();
+        added.layers.retain(|layer| layer.name != name);
+        before - added.layers.len()
+    });
+    if removed.with_context(|| format!("cannot write {FILE} to {}", data.display()))? == 0 {
         if config.map.layers.iter().any(|layer| layer.name == name) {
             bail!("\"{name}\" is one of the layers in your settings; remove it there");
         }
         bail!("there is no layer \"{name}\"; perigee map list shows their names");
     }
-    added.write(data).with_context(|| format!("cannot write {FILE} to {}", data.display()))?;
-    Ok(Removed { name: name.to_owned() })
+    Ok(Removed { name: name.to_owned(), is_fetched: false })
 }
 
 /// The result of `map remove`.
 #[derive(Serialize)]
 struct Removed {
     name: String,
+    /// Whether its file was deleted too.
+    #[serde(skip)]
+    is_fetched: bool,
 }
 
 impl Answer for Removed {
     fn in_words(&self) -> String {
-        format!(
-            "removed {}; restart the service to apply the change. A file of tiles was not deleted.",
-            self.name
-        )
+        let file = if self.is_fetched { "its file was deleted" } else { "a file of tiles was not deleted" };
+        format!("removed {}; {file}", self.name)
     }
 }

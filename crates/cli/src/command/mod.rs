@@ -12,6 +12,7 @@ mod import;
 mod import_devices;
 mod key;
 mod map;
+mod map_fetch;
 mod migrate;
 mod notify;
 mod open;

@@ -22,7 +22,8 @@ use crate::disk::DiskWarning;
 use crate::downlink::Downlinks;
 use crate::ingest::{Ingest, Reprocessing};
 use crate::live::{EventPollKey, FeedPollKey, Live, PollAnswer, ShareCache, SharedReads};
-use crate::map_layers::{Layers, Proxy};
+use crate::map_fetch::MapFetcher;
+use crate::map_layers::CurrentLayers;
 use crate::map_picture::MapPictures;
 use crate::poll::Poller;
 use crate::readiness::Readiness;
@@ -110,9 +111,9 @@ pub struct Maps {
     /// The operator's map tiles, if configured.
     pub tiles: Option<Tiles>,
     /// Further maps and overlays of the operator.
-    pub layers: Layers,
-    /// The proxy for layers whose servers browsers do not call directly; none without such layers.
-    pub proxy: Option<Proxy>,
+    pub layers: CurrentLayers,
+    /// Copies maps from elsewhere.
+    pub fetcher: MapFetcher,
 }
 
 /// Streams, polls and pages that read the logs once for many callers.

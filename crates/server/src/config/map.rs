@@ -38,6 +38,9 @@ pub struct Map {
     pub cache_mib: u32,
     /// Days after which a cached tile is requested again.
     pub cache_days: u16,
+    /// URL of the `PMTiles` file from which maps with streets are copied, unless another one is given.
+    #[serde(serialize_with = "redact::address")]
+    pub fetch_source: String,
     /// Centre of a map without devices: longitude and latitude in degrees.
     pub center: [f64; 2],
     /// Zoom level of a map without devices.
@@ -109,6 +112,7 @@ mod tests {
                 layers: Vec::new(),
                 cache_mib: 0,
                 cache_days: 0,
+                fetch_source: String::new(),
                 center: [0.0, 20.0],
                 zoom: 1.5,
             };

@@ -58,6 +58,20 @@ pub enum LayerSource {
 }
 
 impl MapLayer {
+    /// A map from a file of this machine.
+    pub fn of_file(name: &str, path: &str, attribution: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            source: path.to_owned(),
+            overlay: false,
+            vector: false,
+            attribution: attribution.to_owned(),
+            min_zoom: 0,
+            max_zoom: default_max_zoom(),
+            proxy: None,
+        }
+    }
+
     /// The source of its tiles.
     pub fn kind(&self) -> LayerSource {
         if !self.source.contains("://") {

@@ -101,6 +101,8 @@ codes! {
     DeviceQuotaReached = "device-quota-reached", CONFLICT, "The user's device quota is reached";
     /// The account would have no active owner.
     LastOwner = "last-owner", CONFLICT, "The account needs an active owner";
+    /// Another map is being copied by this node.
+    MapBusy = "map-busy", CONFLICT, "Another map is being copied";
     /// The maximum number of these objects is reached.
     TooMany = "too-many", CONFLICT, "The maximum number of these resources is reached";
     /// A user is limited to the resource, or a rule, an alert routing or a stored message refers to it.

@@ -294,6 +294,10 @@ fn account_operations() -> OpenApiRouter<App> {
         .routes(routes!(operator::notices::dismiss_operator_notice))
         .routes(routes!(operator::claims::list_operator_claims, operator::claims::assign_operator_claim))
         .routes(routes!(operator::storage::get_operator_storage))
+        .routes(routes!(operator::maps::list_operator_maps, operator::maps::create_operator_map))
+        .routes(routes!(operator::maps::get_operator_map, operator::maps::delete_operator_map))
+        .routes(routes!(operator::maps::fetch_operator_map))
+        .routes(routes!(operator::maps::stop_operator_map))
         .routes(routes!(api_key::get_api_key, api_key::create_api_key, api_key::delete_api_key))
         .routes(routes!(push_subscriptions::get_push_key))
         .routes(routes!(
@@ -397,19 +401,15 @@ pub fn router(app: App) -> Router {
     let beside = beside_the_api(&app.base_url.to_string());
     let fixed = described.chain(beside.iter().map(|(path, _)| *path));
     let paths = CanonicalPaths::new(app.base_url.prefix(), fixed);
-    let inner =
-        beside
-            .into_iter()
-            .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
-            .fallback(console::get_console.layer(Extension(Console::new(
-                &app.base_url,
-                &app.maps.layers.direct_origins(&app.config.map),
-            ))))
-            .layer(axum::middleware::from_fn_with_state(
-                Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
-                frame,
-            ))
-            .with_state(app);
+    let inner = beside
+        .into_iter()
+        .fold(with_bench_route(operations), |routes, (path, methods)| routes.route(path, methods))
+        .fallback(console::get_console.layer(Extension(Console::new(&app.base_url))))
+        .layer(axum::middleware::from_fn_with_state(
+            Framing { app: app.clone(), known: KnownOperations::of(&DOCUMENT) },
+            frame,
+        ))
+        .with_state(app);
     let routed = MapRequest::new(inner, move |request| paths.rewrite(request));
     Router::new().fallback_service(compressing(routed))
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use crate::config::MapLayer;
@@ -60,6 +61,20 @@ impl AddedLayers {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Changes the layers of the file. Other processes that change them wait.
+    pub fn change<T>(data: &Path, change: impl FnOnce(&mut Self) -> T) -> io::Result<T> {
+        fs::create_dir_all(data)?;
+        let mut options = fs::OpenOptions::new();
+        let lock =
+            options.write(true).create(true).truncate(false).open(data.join(format!("{FILE}.lock")))?;
+        // Held only while the file is read and written, so waiting is short.
+        flock(&lock, FlockOperation::LockExclusive)?;
+        let mut layers = Self::read(data)?;
+        let result = change(&mut layers);
+        layers.write(data)?;
+        Ok(result)
     }
 
     /// Writes the file atomically. Only its owner may read it: a URL may contain a key.

@@ -37,6 +37,19 @@ pub enum ClientError {
 impl Client {
     /// A client for the addresses the guard allows, with this time limit for a whole answer.
     pub fn new(guard: Guard, timeout: Duration) -> Result<Self, ClientError> {
+        Self::build(guard, timeout, |http| http.timeout(timeout))
+    }
+
+    /// A client for long downloads: the time limit is for the silence between two parts of an answer.
+    pub fn for_downloads(guard: Guard, timeout: Duration) -> Result<Self, ClientError> {
+        Self::build(guard, timeout, |http| http.read_timeout(timeout))
+    }
+
+    fn build(
+        guard: Guard,
+        timeout: Duration,
+        limit: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<Self, ClientError> {
         let guard = Arc::new(guard);
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(client_config(&Trust::Public)?)
@@ -47,11 +60,9 @@ impl Client {
             .referer(false)
             .no_gzip()
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
-            .timeout(timeout)
             .pool_idle_timeout(IDLE_TIMEOUT)
-            .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .build()?;
-        Ok(Self { http, guard, timeout })
+            .pool_max_idle_per_host(IDLE_CONNECTIONS);
+        Ok(Self { http: limit(http).build()?, guard, timeout })
     }
 
     /// Checks an address before its name is resolved.

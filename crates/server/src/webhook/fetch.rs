@@ -98,6 +98,21 @@ impl Client {
         Ok(Posted { status, rest_s, body })
     }
 
+    /// Requests a range of bytes, both ends included, from an address that the guard allows. An error is a sentence
+    /// without the address.
+    pub async fn get_range(&self, url: &Url, first: u64, last: u64) -> Result<reqwest::Response, String> {
+        self.guard.check_url(url).map_err(|refused| format!("Nothing was fetched: the URL {refused}."))?;
+        let request = self.http.get(url.clone()).header("range", format!("bytes={first}-{last}"));
+        // Compressed bytes would not be those of the range.
+        let request = request.header("accept-encoding", "identity");
+        request.send().await.map_err(|error| explain(self, &error))
+    }
+
+    /// Why an answer broke off, as a sentence without the address.
+    pub fn explain(&self, error: &reqwest::Error) -> String {
+        explain(self, error)
+    }
+
     /// Fetches an address that the guard allows. `reserve` is called with the size of each part of the answer, in
     /// bytes, and may refuse it. An error is a sentence without the address, which may have a password in it.
     pub async fn fetch(

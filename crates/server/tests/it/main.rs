@@ -15,6 +15,7 @@ mod gateways;
 mod groups;
 mod locations;
 mod maintenance;
+mod map_fetch;
 mod map_layers;
 mod matrix;
 mod notifications;

@@ -36,6 +36,15 @@ class MapLayers {
   begin: { center: [number, number]; zoom: number } | null = null
   #asked: Promise<void> | null = null
 
+  /** Whether the maps of the server are known. */
+  isLoaded = $state(false)
+
+  /** Loads the operator's maps again, after they were changed. */
+  reload(): Promise<void> {
+    this.#asked = null
+    return this.load()
+  }
+
   /** Loads the operator's maps, once unless that failed. */
   load(): Promise<void> {
     this.#asked ??= this.#load().catch((error: unknown) => {
@@ -55,6 +64,7 @@ class MapLayers {
     this.overlays = layers.filter(({ overlay }) => overlay)
     this.shown = readList().filter((name) => this.overlays.some((layer) => layer.name === name))
     this.chosen = this.#storedChoice(read(key))
+    this.isLoaded = true
   }
 
   /** The map of an earlier visit, by its name. The first map of the operator is shown unless the user chose another. */

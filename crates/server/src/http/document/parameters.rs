@@ -3,7 +3,7 @@
 
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, AssignmentId, CommandId, ContactGroupId, ConversationMessageId,
-    DeliveryId, DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId,
+    DeliveryId, DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId, MapId,
     MessageId, NotificationId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId,
     WebhookId,
 };
@@ -26,7 +26,7 @@ const POSITION: &str =
     r"-?(90|[1-8]?[0-9]([.][0-9]{1,7})?),-?(180|(1[0-7][0-9]|[1-9]?[0-9])([.][0-9]{1,7})?)";
 
 /// The parameters of paths, which mean the same in every path: name, description, example, and the prefix of IDs.
-const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 28] = [
+const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 29] = [
     ("accountId", "ID of the account.", "acc_01jc2m8k4n5p5", Some(AccountId::PREFIX)),
     ("alertId", "ID of the alert.", "alr_01jc2m8k4n5p9", Some(AlertId::PREFIX)),
     ("assignmentId", "ID of the assignment.", "asg_01jc2m8k4n5p6", Some(AssignmentId::PREFIX)),
@@ -49,6 +49,7 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 28] = [
     ("groupId", "ID of the group.", "grp_01jc2m8k4n5p6", Some(GroupId::PREFIX)),
     ("kind", "Kind of the template: which text of which message it renders.", "alert-sms", None),
     ("maintenanceId", "ID of the maintenance plan.", "mnt_01jc2m8k4n5p6", Some(MaintenancePlanId::PREFIX)),
+    ("mapId", "ID of the map.", "map_01jc2m8k4n5p6", Some(MapId::PREFIX)),
     ("messageId", "ID of the raw message.", "msg_01jc2m8k4n5p6", Some(MessageId::PREFIX)),
     ("noteId", "ID of the note.", "nte_01jc2m8k4n5p6", Some(AlertNoteId::PREFIX)),
     ("noticeId", "ID of the notice.", "ntc_01jc2m8k4n5p6", None),

@@ -163,7 +163,7 @@ fn layers(app: &App) -> Vec<LayerFacts> {
         max_zoom: map.tile_max_zoom,
         bounds: None,
     });
-    file.into_iter().chain(elsewhere).chain(app.maps.layers.iter().map(named)).collect()
+    file.into_iter().chain(elsewhere).chain(app.maps.layers.get().layers.iter().map(named)).collect()
 }
 
 /// A layer that has a name.

@@ -19,7 +19,7 @@ pub async fn get_layer_file(
     TextPath(id): TextPath,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    match app.maps.layers.find(&id).map(|layer| &layer.tiles) {
+    match app.maps.layers.get().layers.find(&id).map(|layer| &layer.tiles) {
         Some(LayerTiles::File(tiles)) => answer_range(tiles.clone(), &headers).await,
         _ => Err(nothing_here()),
     }
@@ -32,8 +32,9 @@ pub async fn get_layer_tile(
     MapViewer { payer }: MapViewer,
     Path((id, z, x, y)): Path<(String, String, String, String)>,
 ) -> ApiResult<Response> {
-    let layer = app.maps.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
-    let (layer, proxy) = layer.zip(app.maps.proxy.as_ref()).ok_or_else(nothing_here)?;
+    let open = app.maps.layers.get();
+    let layer = open.layers.find(&id).filter(|layer| matches!(layer.tiles, LayerTiles::Proxied));
+    let (layer, proxy) = layer.zip(open.proxy.as_ref()).ok_or_else(nothing_here)?;
     let zooms = (layer.settings.min_zoom, layer.settings.max_zoom);
     let address = TileAddress::read((&z, &x, &y), zooms).ok_or_else(nothing_here)?;
     match proxy.tile(layer, address, (&app.budget.tiles, payer), app.clock.now()).await {

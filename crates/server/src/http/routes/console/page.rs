@@ -22,6 +22,7 @@ use crate::http::embedded::{EmbeddedFile, Keep, redirect};
 use crate::http::encoding::content_encoding::ContentEncoding;
 use crate::http::middleware::nothing_here;
 use crate::http::prelude::*;
+use crate::map_layers::{CurrentLayers, OpenLayers};
 
 /// The console as it was built. A file that compresses well is embedded only in its compressed forms, `.br` and `.gz`.
 #[derive(RustEmbed)]
@@ -48,36 +49,37 @@ struct Parts {
     prefix: String,
     /// None if the build has no page.
     index: Option<EmbeddedFile>,
-    policy: PagePolicy,
+    /// For the layers at this time.
+    policy: Mutex<Option<(Arc<OpenLayers>, PagePolicy)>>,
     files: Files,
     /// Files decompressed for clients that accept no compression, kept so that each is decompressed once.
     unpacked: Mutex<HashMap<String, Bytes>>,
 }
 
 impl Console {
-    /// The console under this base URL, with tiles from these origins.
-    pub fn new(base_url: &BaseUrl, tile_origins: &[String]) -> Self {
-        Self::of(base_url, tile_origins, built)
+    /// The console under this base URL.
+    pub fn new(base_url: &BaseUrl) -> Self {
+        Self::of(base_url, built)
     }
 
-    fn of(base_url: &BaseUrl, tile_origins: &[String], files: Files) -> Self {
+    fn of(base_url: &BaseUrl, files: Files) -> Self {
         let prefix = base_url.prefix().to_owned();
         let index = files(INDEX).map(|(content, _)| {
             let page = with_base(&String::from_utf8_lossy(&content), &prefix).into_bytes();
             let hash = Sha256::digest(&page).into();
             EmbeddedFile::new(INDEX, page.into(), hash, Keep::Never)
         });
-        Self(Arc::new(Parts {
-            prefix,
-            index,
-            policy: PagePolicy::new(tile_origins),
-            files,
-            unpacked: Mutex::default(),
-        }))
+        Self(Arc::new(Parts { prefix, index, policy: Mutex::default(), files, unpacked: Mutex::default() }))
     }
 
     /// The file or page of the console at this path.
-    fn answer(&self, path: &str, headers: &HeaderMap, known: &Preconditions) -> ApiResult<Response> {
+    fn answer(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+        known: &Preconditions,
+        policy: &PagePolicy,
+    ) -> ApiResult<Response> {
         let path = percent_decode_str(path).decode_utf8().map_err(|_not_text| nothing_here())?;
         let name = path.strip_prefix('/').ok_or_else(nothing_here)?;
         let first = name.split('/').next().unwrap_or_default();
@@ -93,7 +95,21 @@ impl Console {
                 .ok_or_else(|| internal("the program was built without the console's index page"))?
                 .answer(known)
         };
-        Ok(self.0.policy.put_on(response, first == SHARED))
+        Ok(policy.put_on(response, first == SHARED))
+    }
+
+    /// The policy that allows the tile servers of the layers in use.
+    fn policy(&self, layers: &CurrentLayers) -> PagePolicy {
+        let open = layers.get();
+        let mut policy = self.0.policy.lock();
+        match &*policy {
+            Some((known, policy)) if Arc::ptr_eq(known, &open) => policy.clone(),
+            _ => {
+                let made = PagePolicy::new(&layers.direct_origins(&open));
+                *policy = Some((open, made.clone()));
+                made
+            }
+        }
     }
 
     /// A file in the smallest encoding that the client accepts.
@@ -173,6 +189,7 @@ fn is_hashed(name: &str) -> bool {
 
 /// Answers paths without a route: with a file or the page of the console, or with 404.
 pub async fn get_console(
+    State(app): State<App>,
     Extension(console): Extension<Console>,
     OriginalUri(original): OriginalUri,
     known: Preconditions,
@@ -185,7 +202,8 @@ pub async fn get_console(
     if !prefix.is_empty() && original.path() == prefix {
         return Ok(redirect(&format!("{prefix}/")));
     }
-    console.answer(request.uri().path(), request.headers(), &known)
+    let policy = console.policy(&app.maps.layers);
+    console.answer(request.uri().path(), request.headers(), &known, &policy)
 }
 
 #[cfg(test)]

@@ -3,6 +3,9 @@
 pub mod accounts;
 pub mod claims;
 pub mod health;
+mod map_input;
+pub mod map_view;
+pub mod maps;
 pub mod notices;
 pub mod standing;
 pub mod storage;

@@ -27,17 +27,21 @@ fn gzip(content: &str) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-fn console(base_url: &str, tile_origin: &str) -> Console {
+fn console(base_url: &str) -> Console {
+    Console::of(&BaseUrl::parse(base_url).unwrap(), small)
+}
+
+fn policy(tile_origin: &str) -> PagePolicy {
     let origins: Vec<String> =
         Some(tile_origin.to_owned()).filter(|origin| !origin.is_empty()).into_iter().collect();
-    Console::of(&BaseUrl::parse(base_url).unwrap(), &origins, small)
+    PagePolicy::new(&origins)
 }
 
 /// Status, headers and body of the answer for this path.
 async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, HeaderMap, String) {
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT_ENCODING, accept_encoding.parse().unwrap());
-    match console.answer(path, &headers, &Preconditions::default()) {
+    match console.answer(path, &headers, &Preconditions::default(), &policy("https://tiles.test")) {
         Ok(response) => {
             let (parts, body) = response.into_parts();
             let body = axum::body::to_bytes(body, 10_000).await.unwrap();
@@ -49,7 +53,7 @@ async fn get(console: &Console, path: &str, accept_encoding: &str) -> (u16, Head
 
 #[tokio::test]
 async fn a_file_is_sent_in_an_accepted_encoding() {
-    let console = console("http://perigee.test", "");
+    let console = console("http://perigee.test");
     let mut tags = Vec::new();
     let gzipped = String::from_utf8_lossy(&gzip("plain")).into_owned();
     for (accepted, encoding, body) in [
@@ -80,21 +84,21 @@ async fn a_file_is_sent_in_an_accepted_encoding() {
 
 #[tokio::test]
 async fn a_client_that_has_a_form_is_answered_304() {
-    let console = console("http://perigee.test", "");
+    let console = console("http://perigee.test");
     let headers = HeaderMap::from_iter([(header::ACCEPT_ENCODING, "br".parse().unwrap())]);
     let path = "/assets/app-B3xZ9_kq.js";
-    let first = console.answer(path, &headers, &Preconditions::default()).unwrap();
+    let first = console.answer(path, &headers, &Preconditions::default(), &policy("")).unwrap();
     let mut request = http::Request::new(());
     request.headers_mut().insert(header::IF_NONE_MATCH, first.headers()[header::ETAG].clone());
     let (mut parts, ()) = request.into_parts();
     let known = Preconditions::from_request_parts(&mut parts, &()).await.unwrap();
-    let again = console.answer(path, &headers, &known).unwrap();
+    let again = console.answer(path, &headers, &known, &policy("")).unwrap();
     assert_eq!(
         (again.status().as_u16(), &again.headers()[header::VARY]),
         (304, &"accept-encoding".parse().unwrap())
     );
     assert_eq!(
-        console.answer(path, &HeaderMap::new(), &known).unwrap().status(),
+        console.answer(path, &HeaderMap::new(), &known, &policy("")).unwrap().status(),
         200,
         "another encoding has another tag"
     );
@@ -102,7 +106,7 @@ async fn a_client_that_has_a_form_is_answered_304() {
 
 #[tokio::test]
 async fn unknown_paths_answer_with_the_page() {
-    let console = console("http://perigee.test", "");
+    let console = console("http://perigee.test");
     for path in ["/", "/index.html", "/devices", "/devices/dev_01jc2m8k4n5p5/history", "/shared/x%20y"] {
         let (status, headers, body) = get(&console, path, "").await;
         assert_eq!((status, &headers[header::CACHE_CONTROL]), (200, &"no-cache".parse().unwrap()), "{path}");
@@ -132,16 +136,19 @@ async fn unknown_paths_answer_with_the_page() {
 
 #[tokio::test]
 async fn the_page_has_its_base_and_the_origins_of_tiles() {
-    let (_, headers, body) = get(&console("https://example.com/a&b", "https://tiles.test"), "/", "").await;
+    let (_, headers, body) = get(&console("https://example.com/a&b"), "/", "").await;
     assert!(body.contains("<base href=\"/a&amp;b/\">"), "{body}");
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
     assert!(
         policy.contains("connect-src 'self' https://tiles.test;") && !policy.contains("unsafe"),
         "{policy}"
     );
-    let (_, headers, _) = get(&console("https://example.com", ""), "/assets/app-B3xZ9_kq.js", "").await;
+    let (_, headers, _) = get(&console("https://example.com"), "/assets/app-B3xZ9_kq.js", "").await;
     let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
-    assert!(policy.contains("connect-src 'self';"), "a worker obeys the policy of its own file: {policy}");
+    assert!(
+        policy.contains("connect-src 'self' https://tiles.test;"),
+        "a worker obeys the policy of its own file: {policy}"
+    );
 }
 
 #[test]
@@ -169,7 +176,7 @@ fn the_base_of_the_build_is_replaced() {
 
 #[tokio::test]
 async fn only_pages_of_share_links_may_be_framed() {
-    let console = console("https://track.example.com", "");
+    let console = console("https://track.example.com");
     let policy = async |path: &str| {
         let (_, headers, _) = get(&console, path, "").await;
         headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned()
