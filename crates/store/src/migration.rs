@@ -127,6 +127,7 @@ migrations! {
     51 "maintenance" "0051_maintenance.sql";
     52 "shared_trips" "0052_shared_trips.sql";
     53 "drivers" "0053_drivers.sql";
+    54 "plans" "0054_plans.sql";
 }
 
 impl Migration {

@@ -186,7 +186,7 @@ mod tests {
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
         HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue TripDistance TripTime \
-        TripOutsideHours TripPurpose TripNoDriver DrivingTime";
+        TripOutsideHours TripPurpose TripNoDriver DrivingTime CheckInDue CheckInMissed CheckInReceived PlanOverdue";
 
     /// The names of the placeholders of a text, in alphabetical order.
     fn placeholders(text: &str) -> Vec<&str> {

@@ -46,6 +46,7 @@ pub(crate) use memory::{ChangeGuard, DeviceMemory, LastInMemory, Memory, exclude
 pub use named::without_check::submit_locations_without_check;
 pub(crate) use of_devices::last_of_devices;
 pub(crate) use pending_location::PendingLocation;
+pub(in crate::sql) use read::read_part;
 pub(crate) use row::{
     LAST_COLUMNS, check_last, checked_last, last_checksum, point_from_row, unpack_or_note,
     unreadable_readings,
