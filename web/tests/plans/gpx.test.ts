@@ -77,7 +77,9 @@ test('a long track keeps its ends, its corners and named points', () => {
     time: null
   })
   const east = Array.from({ length: 500 }, (_, step) => point(40, step / 10_000))
-  const north = Array.from({ length: 500 }, (_, step) => point(40 + step / 10_000, 0.0499, step === 250 ? 'Halfway' : null))
+  const north = Array.from({ length: 500 }, (_, step) =>
+    point(40 + step / 10_000, 0.0499, step === 250 ? 'Halfway' : null)
+  )
   const kept = thinned([...east, ...north], 10)
   expect(kept.length).toBeLessThanOrEqual(10)
   expect([kept[0], kept.at(-1)]).toEqual([east[0], north.at(-1)])

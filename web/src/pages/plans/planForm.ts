@@ -184,7 +184,9 @@ export function ladderOf(fields: Pick<PlanFields, 'graceMinutes' | 'nudge' | 'wa
 
 /** What is wrong with the ladder: each step comes after the one before it. */
 export function ladderFault(fields: Pick<PlanFields, 'graceMinutes' | 'warnAfter' | 'alarmAfter'>) {
-  const [grace, warn, alarm] = [fields.graceMinutes, fields.warnAfter, fields.alarmAfter].map((one) => numberIn(one) ?? 0)
+  const [grace, warn, alarm] = [fields.graceMinutes, fields.warnAfter, fields.alarmAfter].map(
+    (one) => numberIn(one) ?? 0
+  )
   if (warn! < grace!) return 'warnAfter'
   return alarm! < warn! ? 'alarmAfter' : null
 }
