@@ -100,7 +100,7 @@ impl World {
         let page = self.app.get(&self.owner, "/api/notifications").await;
         let text = |one: &Value, member: &str| one[member].as_str().unwrap().to_owned();
         let all = page["notifications"].as_array().unwrap();
-        let mut all: Vec<_> = all.iter().map(|one| (text(one, "alertName"), text(one, "to"))).collect();
+        let mut all: Vec<_> = all.iter().map(|one| (text(one, "name"), text(one, "address"))).collect();
         all.sort();
         all
     }
@@ -110,24 +110,37 @@ async fn a_plan_goes_in_and_comes_out(engine: Engine) {
     let world = world(engine).await;
     let plan = world.create(&world.voyage()).await;
     let read = world.find(&plan).await;
-    for member in ["name", "kind", "description", "devices", "travellers", "start", "expectedArrival", "timeZone"] {
+    for member in
+        ["name", "kind", "description", "devices", "travellers", "start", "expectedArrival", "timeZone"]
+    {
         assert_eq!(read[member], world.voyage()[member], "{member}");
     }
     assert_eq!(read["checkIns"]["times"], json!(["08:00", "18:00"]));
     assert_eq!(read["checkIns"]["by"]["geofences"], json!([]));
-    assert_eq!((&read["state"], &read["next"], &read["lastCheckIn"]), (&json!("draft"), &json!(null), &json!(null)));
+    assert_eq!(
+        (&read["state"], &read["next"], &read["lastCheckIn"]),
+        (&json!("draft"), &json!(null), &json!(null))
+    );
     assert_eq!((&read["earlyMinutes"], &read["nudge"]), (&json!(60), &json!(true)));
     let path = format!("/api/plans/{plan}");
     // What was read can be sent back.
     let same = world.app.send(&world.owner, &format!("PUT {path}"), &read).await.expect(200);
     assert_eq!(same["lastModified"], read["lastModified"]);
-    let changed = world.app.send(&world.owner, &format!("PATCH {path}"), &json!({"graceMinutes": 30})).await.expect(200);
+    let changed = world
+        .app
+        .send(&world.owner, &format!("PATCH {path}"), &json!({"graceMinutes": 30}))
+        .await
+        .expect(200);
     assert_eq!(changed["graceMinutes"], 30);
     let copy = json!({"name": "Again", "start": "2026-02-01T08:00:00Z"});
     let copy = world.app.send(&world.owner, &format!("POST {path}/copy"), &copy).await.expect(201);
     assert_eq!(copy["expectedArrival"], "2026-02-08T18:00:00Z");
     assert_eq!(copy["waypoints"][0]["time"], "2026-02-03T18:00:00Z");
-    let template = world.app.send(&world.owner, &format!("POST {path}/copy"), &json!({"template": true})).await.expect(201);
+    let template = world
+        .app
+        .send(&world.owner, &format!("POST {path}/copy"), &json!({"template": true}))
+        .await
+        .expect(201);
     let start = format!("POST /api/plans/{}/start", template["id"].as_str().unwrap());
     world.app.send(&world.owner, &start, &json!({})).await.expect_error(409, "plan-state");
     let list = async |query: &str| {
@@ -141,7 +154,10 @@ async fn a_plan_goes_in_and_comes_out(engine: Engine) {
     let paused = world.act(&plan, "pause", &json!({"minutes": 30})).await;
     assert_eq!((&paused["state"], &paused["next"]), (&json!("paused"), &json!(null)));
     assert_eq!(world.act(&plan, "resume", &json!({})).await["state"], "active");
-    assert_eq!(world.act(&plan, "extend", &json!({"minutes": 120})).await["expectedArrival"], "2026-01-08T20:00:00Z");
+    assert_eq!(
+        world.act(&plan, "extend", &json!({"minutes": 120})).await["expectedArrival"],
+        "2026-01-08T20:00:00Z"
+    );
     world.app.clock().advance_seconds(60);
     let note = json!({"note": "All well"});
     assert_eq!(world.act(&plan, "checkIn", &note).await["lastCheckIn"]["text"], "All well");
@@ -183,7 +199,14 @@ async fn a_missed_check_in_warns_and_a_button_resolves_it(engine: Engine) {
     let reporter = world.app.store.find_claimed_device(&names, CountedClaims::All).await.unwrap().unwrap();
     let say = async |text: &str| {
         let time = world.app.app.clock.now();
-        let text = NewText { time, is_dated: true, key: None, text: text.to_owned(), position: None, source: "garmin" };
+        let text = NewText {
+            time,
+            is_dated: true,
+            key: None,
+            text: text.to_owned(),
+            position: None,
+            source: "garmin",
+        };
         let contents = MessageContents { texts: vec![text], ..MessageContents::default() };
         world.app.store.store_message(&reporter, raw_message(), contents).await.unwrap();
         world.pass(1).await;
@@ -210,7 +233,8 @@ async fn a_traveller_steers_by_link(engine: Engine) {
     let world = world(engine).await;
     let plan = world.create(&world.voyage()).await;
     let path = format!("/api/plans/{plan}/links");
-    let link = world.app.send(&world.owner, &format!("POST {path}"), &json!({"name": "Ana"})).await.expect(201);
+    let link =
+        world.app.send(&world.owner, &format!("POST {path}"), &json!({"name": "Ana"})).await.expect(201);
     let url = link["url"].as_str().unwrap();
     let page = url.find("/travel/").map(|at| url[at..].to_owned()).unwrap();
     let open = async |line: &str, form: &'static str| {
@@ -276,8 +300,13 @@ async fn a_rescue_service_gets_a_sheet(engine: Engine) {
     let plan = world.create(&world.voyage()).await;
     world.act(&plan, "start", &json!({})).await;
     let at = world.app.app.clock.now().to_string();
-    let fix = json!([{"dateTime": at, "latitude": 42.2406, "longitude": -8.7207, "speed": 9.26, "course": 270}]);
-    world.app.send(&world.owner, &format!("POST /api/devices/{}/locations", world.boat), &fix).await.expect(201);
+    let fix =
+        json!([{"dateTime": at, "latitude": 42.2406, "longitude": -8.7207, "speed": 9.26, "course": 270}]);
+    world
+        .app
+        .send(&world.owner, &format!("POST /api/devices/{}/locations", world.boat), &fix)
+        .await
+        .expect(201);
     let path = format!("/api/plans/{plan}/rescue");
     let sheet = world.app.get(&world.owner, &path).await;
     assert_eq!(sheet["plan"]["craft"]["mmsi"], "224123456");
