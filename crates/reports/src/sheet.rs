@@ -42,7 +42,7 @@ impl Sheet {
     /// The document.
     pub fn to_pdf(&self) -> Result<Vec<u8>, WriteError> {
         let heading = Heading {
-            kind: ReportKind::Devices,
+            kind: ReportKind::DeviceHealth,
             title: self.title.clone(),
             account: self.account.clone(),
             from: self.created,

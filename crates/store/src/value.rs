@@ -3,8 +3,8 @@
 use perigee_core::id::{
     AccountId, AlertId, AssignmentId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId,
     DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MaintenancePlanId,
-    MaintenanceRecordId, MessageId, NoticeId, NotificationId, PlanEventId, PlanId, PlanLinkId, PushSubscriptionId, RuleId, SavedReportId,
-    SegmentId, SessionId, ShareId, UserId, WebhookId,
+    MaintenanceRecordId, MessageId, NoticeId, NotificationId, PlanEventId, PlanId, PlanLinkId,
+    PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 

@@ -69,11 +69,8 @@ impl PlanSettings {
             kind: DeadlineKind::Interval,
             waypoint: None,
         });
-        let time = self.next_time(from, zone).map(|at| Deadline {
-            at,
-            kind: DeadlineKind::Time,
-            waypoint: None,
-        });
+        let time =
+            self.next_time(from, zone).map(|at| Deadline { at, kind: DeadlineKind::Time, waypoint: None });
         let waypoint = self.waypoints.iter().zip(0_u16..).find_map(|(waypoint, index)| {
             let at = waypoint.time.filter(|at| *at > from && !progress.reached.contains(&index))?;
             Some(Deadline { at, kind: DeadlineKind::Waypoint, waypoint: Some(index) })
@@ -82,11 +79,8 @@ impl PlanSettings {
             at: progress.not_before.map_or(deadline.at, |earliest| deadline.at.max(earliest)),
             ..deadline
         });
-        let arrival = self.expected_arrival.map(|at| Deadline {
-            at,
-            kind: DeadlineKind::Arrival,
-            waypoint: None,
-        });
+        let arrival =
+            self.expected_arrival.map(|at| Deadline { at, kind: DeadlineKind::Arrival, waypoint: None });
         by_check_in.into_iter().chain(arrival).min()
     }
 

@@ -141,9 +141,11 @@ impl Plan {
         let taken = self.progress.step_at.unwrap_or(missed.since);
         let (step, from_miss, from_taken) = match missed.step {
             LadderStep::Nudge => (LadderStep::Warning, grace.warn_minutes, grace.warn_minutes),
-            LadderStep::Warning => {
-                (LadderStep::Alarm, grace.alarm_minutes, grace.alarm_minutes.saturating_sub(grace.warn_minutes))
-            }
+            LadderStep::Warning => (
+                LadderStep::Alarm,
+                grace.alarm_minutes,
+                grace.alarm_minutes.saturating_sub(grace.warn_minutes),
+            ),
             LadderStep::Alarm => return None,
         };
         let at = missed.since.plus_millis(minutes(from_miss)).max(taken.plus_millis(minutes(from_taken)));
@@ -172,7 +174,7 @@ impl Plan {
             PlanState::Draft => {
                 let start = self.next_due(now, zone).filter(|start| *start <= now)?;
                 // What was to happen while no node ran counts from the planned start.
-                self.begin(start);
+                self.begin(start.max(self.last_modified));
                 Some(Outcome::Started)
             }
             PlanState::Paused => {
@@ -188,6 +190,7 @@ impl Plan {
                 }
                 self.progress.state = PlanState::Overdue;
                 self.progress.step_at = Some(now);
+                self.progress.misses = self.progress.misses.saturating_add(1);
                 let step = LadderStep::Nudge;
                 self.progress.missed = Some(Missed { deadline, since, step, alerts: Vec::new() });
                 Some(Outcome::Missed)
@@ -205,12 +208,14 @@ impl Plan {
     }
 
     fn begin(&mut self, at: Timestamp) {
-        let start = CheckIn { at, by: CheckInBy::Start, device: None, position: None, text: None, waypoint: None };
+        let start =
+            CheckIn { at, by: CheckInBy::Start, device: None, position: None, text: None, waypoint: None };
         self.progress = Progress {
             state: PlanState::Active,
             started: Some(at),
             base: Some(at),
             last: Some(start),
+            misses: self.progress.misses,
             usual_delay_s: self.progress.usual_delay_s,
             ..Progress::default()
         };
@@ -251,7 +256,11 @@ impl Plan {
             let bare = super::PlanSettings { expected_arrival: None, ..self.settings.clone() };
             bare.next_deadline(&self.progress, self.zone(zone))
         } else {
-            self.settings.expected_arrival.map(|at| Deadline { at, kind: DeadlineKind::Arrival, waypoint: None })
+            self.settings.expected_arrival.map(|at| Deadline {
+                at,
+                kind: DeadlineKind::Arrival,
+                waypoint: None,
+            })
         };
         if is_still_missed.is_some_and(|deadline| self.missed_from(deadline) <= now) {
             return None;
@@ -334,7 +343,8 @@ impl Plan {
     /// Moves what is expected next: the arrival, waypoints that were not reached, and the next check-in.
     fn extend(&mut self, by: u32, now: Timestamp, zone: &Zone) {
         let later = |at: Timestamp| at.max(now).plus_millis(minutes(by));
-        let next = self.progress.missed.as_ref().map(|missed| missed.deadline).or_else(|| self.next_deadline(zone));
+        let next =
+            self.progress.missed.as_ref().map(|missed| missed.deadline).or_else(|| self.next_deadline(zone));
         let next = next.filter(Deadline::is_met_by_check_in).map_or(now, |deadline| deadline.at);
         self.progress.not_before = self.progress.not_before.max(Some(later(next)));
         self.settings.expected_arrival = self.settings.expected_arrival.map(later);

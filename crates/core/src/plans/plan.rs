@@ -181,6 +181,8 @@ pub struct Progress {
     pub missed: Option<Missed>,
     /// Waypoints that were reached, by index, ascending.
     pub reached: Vec<u16>,
+    /// How many check-ins were missed so far.
+    pub misses: u32,
     /// How long messages of the devices usually take, in seconds; learned from their last locations.
     pub usual_delay_s: u32,
 }

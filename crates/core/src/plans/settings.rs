@@ -328,7 +328,8 @@ impl PlanSettings {
             copy.name = name;
         }
         copy.is_template = is_template;
-        copy.starts_itself &= !is_template;
+        // A start in the past would start the copy at once.
+        copy.starts_itself &= !is_template && start.is_some();
         let first = self.start.or_else(|| self.waypoints.iter().find_map(|waypoint| waypoint.time));
         if let Some(start) = start {
             let by_ms = first.map_or(0, |first| start.as_millis().saturating_sub(first.as_millis()));

@@ -4,20 +4,59 @@ use super::PlanWords;
 
 /// Built-in words for a check-in, in the languages of the service.
 const CHECK_IN: &[&str] = &[
-    "ok", "okay", "check in", "checkin", "check-in", "i am well", "all ok", "all well", "estoy bien", "todo bien",
-    "je vais bien", "tout va bien", "mir geht es gut", "alles gut", "alles ok", "estou bem", "tudo bem", "sto bene",
+    "ok",
+    "okay",
+    "check in",
+    "checkin",
+    "check-in",
+    "i am well",
+    "all ok",
+    "all well",
+    "estoy bien",
+    "todo bien",
+    "je vais bien",
+    "tout va bien",
+    "mir geht es gut",
+    "alles gut",
+    "alles ok",
+    "estou bem",
+    "tudo bem",
+    "sto bene",
     "tutto bene",
 ];
 const END: &[&str] = &[
-    "end", "arrived", "fin", "terminar", "llegado", "fini", "terminer", "arrive", "ende", "angekommen", "fim",
-    "cheguei", "fine", "arrivato", "arrivata",
+    "end",
+    "arrived",
+    "fin",
+    "terminar",
+    "llegado",
+    "fini",
+    "terminer",
+    "arrive",
+    "ende",
+    "angekommen",
+    "fim",
+    "cheguei",
+    "fine",
+    "arrivato",
+    "arrivata",
 ];
 const PAUSE: &[&str] = &["pause", "pausa"];
 const RESUME: &[&str] = &[
-    "resume", "continue", "continuar", "reanudar", "reprendre", "continuer", "weiter", "fortsetzen", "retomar",
-    "riprendi", "continua",
+    "resume",
+    "continue",
+    "continuar",
+    "reanudar",
+    "reprendre",
+    "continuer",
+    "weiter",
+    "fortsetzen",
+    "retomar",
+    "riprendi",
+    "continua",
 ];
-const EXTEND: &[&str] = &["extend", "prolongar", "ampliar", "prolonger", "verlaengern", "estender", "prolunga", "estendi"];
+const EXTEND: &[&str] =
+    &["extend", "prolongar", "ampliar", "prolonger", "verlaengern", "estender", "prolunga", "estendi"];
 
 /// Minutes of an extension that names none.
 const EXTEND_MINUTES: u32 = 60;
@@ -85,9 +124,11 @@ fn minutes(text: &str) -> Option<u32> {
     let (unit, rest) = unit.split_at(rest_at);
     let factor = match unit {
         "" | "m" | "min" | "mins" | "minutes" | "minutos" | "minuten" | "minuti" => 1,
-        "h" | "hr" | "hrs" | "hour" | "hours" | "hora" | "horas" | "heure" | "heures" | "std" | "stunden" | "ora"
-        | "ore" => 60,
-        "d" | "day" | "days" | "dia" | "dias" | "jour" | "jours" | "tag" | "tage" | "giorno" | "giorni" => 1_440,
+        "h" | "hr" | "hrs" | "hour" | "hours" | "hora" | "horas" | "heure" | "heures" | "std" | "stunden"
+        | "ora" | "ore" => 60,
+        "d" | "day" | "days" | "dia" | "dias" | "jour" | "jours" | "tag" | "tage" | "giorno" | "giorni" => {
+            1_440
+        }
         _ => return None,
     };
     let more = match rest.trim_end_matches(|letter: char| letter.is_alphabetic()) {

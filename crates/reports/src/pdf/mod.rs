@@ -145,8 +145,12 @@ pub(crate) fn sheet(heading: &Heading, sheet: &crate::sheet::Sheet) -> Result<Ve
     for shown in sheet.tables.iter().filter(|table| !table.rows.is_empty()) {
         canvas.space(10.0);
         let columns = shown.columns.iter().map(|(title, width)| (title.clone(), *width, Align::Left));
-        let table =
-            Table { title: shown.title.clone(), columns: columns.collect(), rows: &shown.rows, is_last_bold: false };
+        let table = Table {
+            title: shown.title.clone(),
+            columns: columns.collect(),
+            rows: &shown.rows,
+            is_last_bold: false,
+        };
         table.draw(&mut canvas, &faces);
     }
     export::export(&canvas, heading, &faces, Configuration::default())

@@ -242,7 +242,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::PushSubscription => format!(
             "You are notified in {most} browsers, the maximum. Delete the push subscription of one that you no longer use."
         ),
-        Kind::PlanLink => format!("The plan has {most} links, the maximum. Revoke one that is no longer needed."),
+        Kind::PlanLink => {
+            format!("The plan has {most} links, the maximum. Revoke one that is no longer needed.")
+        }
         Kind::MaintenanceRecord => format!(
             "The maintenance plan has {most} records, the maximum. Create another plan for what is done next."
         ),
@@ -304,7 +306,8 @@ fn plan_refused(refused: RefusedAction) -> String {
         ),
         RefusedAction::Template => "The plan is a template. Copy it, and start the copy.".to_owned(),
         RefusedAction::ArrivalPassed => {
-            "The \"expectedArrival\" of the plan is in the past. Change it before the plan is started.".to_owned()
+            "The \"expectedArrival\" of the plan is in the past. Change it before the plan is started."
+                .to_owned()
         }
     }
 }

@@ -28,8 +28,8 @@ use crate::http::routes::{
     groups, locations, locations::geofences, locations::places, maintenance, metrics, notifications,
     notifications::alert_routing, notifications::contact_groups, notifications::mail,
     notifications::notification_settings, notifications::overview_report, notifications::push_subscriptions,
-    notifications::templates, operations, pages, plans, plans::travel_page, reference, reports, rules, shares, shares::shares_public,
-    timeline, webhooks,
+    notifications::templates, operations, pages, plans, plans::travel_page, reference, reports, rules,
+    shares, shares::shares_public, timeline, webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;

@@ -4,8 +4,8 @@
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, AssignmentId, CommandId, ContactGroupId, ConversationMessageId,
     DeliveryId, DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId,
-    MessageId, NotificationId, PlanId, PlanLinkId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId,
-    WebhookId,
+    MessageId, NotificationId, PlanId, PlanLinkId, PushSubscriptionId, RuleId, SavedReportId, SegmentId,
+    ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 

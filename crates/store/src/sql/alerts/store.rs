@@ -81,7 +81,8 @@ pub(crate) async fn raise_all(
             each.identities.push(identity);
             if let Entry::Vacant(entry) = each.ids.entry(identity) {
                 entry.insert(AlertId::from_i64(id));
-                let raised = Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity, is_alone };
+                let raised =
+                    Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity, is_alone };
                 if !is_past {
                     each.raised.push((raised, routing));
                 }

@@ -15,7 +15,9 @@ use super::evidence::newest_text;
 use super::read::find_row;
 use super::row::{PlanRow, save, settings_text, text, write_devices};
 use crate::sql::query::Query;
-use crate::sql::{access::audit, accounts, idempotency, ids, locations::geofences, notifications::routing, scope};
+use crate::sql::{
+    access::audit, accounts, idempotency, ids, locations::geofences, notifications::routing, scope,
+};
 use crate::{Tx, params};
 
 pub(super) const MISSING: StoreError = StoreError::NotFound(Kind::Plan);

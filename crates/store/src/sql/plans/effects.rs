@@ -117,11 +117,16 @@ impl<'a> Effects<'a> {
             Outcome::Missed => return self.missed(tx, plan).await,
             Outcome::Warning => return self.step(tx, plan, LadderStep::Warning).await,
             Outcome::Alarm => return self.step(tx, plan, LadderStep::Alarm).await,
-            Outcome::Resolved { missed, is_withdrawn } => return self.resolved(tx, plan, &missed, is_withdrawn).await,
+            Outcome::Resolved { missed, is_withdrawn } => {
+                return self.resolved(tx, plan, &missed, is_withdrawn).await;
+            }
             Outcome::CheckedIn(check_in) => return self.checked_in(tx, plan, &check_in, resolves).await,
             Outcome::Started => {
-                self.record(tx, plan, PlanEventKind::Started, |event| PlanEvent { at: started.unwrap_or(event.at), ..event })
-                    .await?;
+                self.record(tx, plan, PlanEventKind::Started, |event| PlanEvent {
+                    at: started.unwrap_or(event.at),
+                    ..event
+                })
+                .await?;
                 return announce(tx, EventKind::PlanStarted, plan).await;
             }
             Outcome::Paused(length) => (PlanEventKind::Paused, length),
@@ -130,7 +135,11 @@ impl<'a> Effects<'a> {
             Outcome::Ended => plain(PlanEventKind::Ended),
             Outcome::Cancelled => plain(PlanEventKind::Cancelled),
         };
-        let last = plan.progress.last.clone().filter(|_| kind == PlanEventKind::Extended || kind == PlanEventKind::Resumed);
+        let last = plan
+            .progress
+            .last
+            .clone()
+            .filter(|_| kind == PlanEventKind::Extended || kind == PlanEventKind::Resumed);
         self.record(tx, plan, kind, |event| PlanEvent {
             minutes,
             device: last.as_ref().and_then(|last| last.device),
@@ -179,7 +188,9 @@ impl<'a> Effects<'a> {
         };
         let is_alone = step == LadderStep::Nudge;
         let name = step.alert_name();
-        let alert = self.raise(tx, plan, (name, missed.deadline.at), step == LadderStep::Alarm, routing, is_alone).await?;
+        let alert = self
+            .raise(tx, plan, (name, missed.deadline.at), step == LadderStep::Alarm, routing, is_alone)
+            .await?;
         if let (Some(alert), Some(missed)) = (alert, &mut plan.progress.missed) {
             missed.alerts.push(alert);
         }
@@ -207,8 +218,9 @@ impl<'a> Effects<'a> {
     ) -> Result<Option<AlertId>> {
         let Some(device) = plan.settings.first_device() else { return Ok(None) };
         let alert = Alert {
-            // Alerts of one time, name and text are one; two plans of a device may have the same name and times.
-            time: at.plus_millis(plan.id.as_i64().rem_euclid(1_000)),
+            // Alerts of one time, name and text are one. Two plans of a device may have the same name and times, and a
+            // deadline can come again when the clock was set back.
+            time: at.plus_millis((plan.id.as_i64() + i64::from(plan.progress.misses)).rem_euclid(1_000)),
             name: name.to_owned(),
             text: Some(plan.settings.name.clone()),
             position: None,
@@ -222,7 +234,13 @@ impl<'a> Effects<'a> {
     }
 
     /// Ends the alerts of a missed check-in, and gives whoever was warned the all-clear.
-    async fn resolved(&mut self, tx: &Tx, plan: &mut Plan, missed: &Missed, is_withdrawn: bool) -> Result<()> {
+    async fn resolved(
+        &mut self,
+        tx: &Tx,
+        plan: &mut Plan,
+        missed: &Missed,
+        is_withdrawn: bool,
+    ) -> Result<()> {
         let kind = if is_withdrawn { PlanEventKind::Withdrawn } else { PlanEventKind::Resolved };
         let note = if is_withdrawn {
             "Withdrawn: data from before the deadline arrived late. No check-in was missed."
@@ -243,7 +261,13 @@ impl<'a> Effects<'a> {
     }
 
     /// Ends the alerts of a missed check-in with a note.
-    pub(super) async fn end_alerts(&self, tx: &Tx, plan: &Plan, missed: &Missed, note: Option<&str>) -> Result<()> {
+    pub(super) async fn end_alerts(
+        &self,
+        tx: &Tx,
+        plan: &Plan,
+        missed: &Missed,
+        note: Option<&str>,
+    ) -> Result<()> {
         self.end(tx, plan, &missed.alerts).await?;
         if let Some(note) = note {
             for alert in &missed.alerts {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use perigee_core::accounts::account::Account;
 use perigee_core::error::StoreError;
 use perigee_core::id::{AccountId, DeviceId};
-use perigee_core::plans::{Order, Outcome, PlanAction, PlanState};
+use perigee_core::plans::{CheckIn, CheckInBy, Order, Outcome, PlanAction, PlanState};
 use perigee_core::store::{PlansEvaluated, Result};
 use perigee_core::time::Timestamp;
 use perigee_core::zone::Zone;
@@ -46,6 +46,12 @@ pub(super) async fn evaluate(tx: &Tx, account: AccountId, limit: u32) -> Result<
     let mut plans = with_devices(tx, account.id, &rows).await?;
     for row in &mut plans {
         more |= look(tx, row, zone, &mut effects).await?;
+        if row.plan.settings.devices.is_empty() && row.plan.progress.state.is_running() {
+            // Its devices were deleted: nothing can be heard, and there is nothing that an alert could be about.
+            let none = CheckIn { at: tx.now(), by: CheckInBy::Button, device: None, position: None, text: None, waypoint: None };
+            let outcomes = row.plan.act(PlanAction::Cancel, none, tx.now(), zone).unwrap_or_default();
+            effects.apply(tx, &mut row.plan, outcomes).await?;
+        }
         learn_delay(tx, row, zone).await?;
         for _ in 0..STEPS {
             let Some(outcome) = row.plan.tick(tx.now(), zone) else { break };
@@ -61,7 +67,8 @@ pub(super) async fn evaluate(tx: &Tx, account: AccountId, limit: u32) -> Result<
 
 /// Learns how long messages take before a check-in counts as missed.
 async fn learn_delay(tx: &Tx, row: &mut PlanRow, zone: &Zone) -> Result<()> {
-    let is_near = row.plan.next_deadline(zone).is_some_and(|deadline| row.plan.missed_from(deadline) <= tx.now());
+    let is_near =
+        row.plan.next_deadline(zone).is_some_and(|deadline| row.plan.missed_from(deadline) <= tx.now());
     if row.plan.progress.state == PlanState::Active && is_near {
         row.plan.progress.usual_delay_s = evidence::usual_delay_s(tx, &row.plan).await?;
     }

@@ -3,15 +3,17 @@
 
 use perigee_core::id::{AccountId, DeviceId};
 use perigee_core::locations::geofence::{Position, Region, Shape};
-use perigee_core::locations::location::{HistoryRequest, Latitude, Longitude, Order, StoredLocation, TimeRange};
+use perigee_core::locations::location::{
+    HistoryRequest, Latitude, Longitude, Order, StoredLocation, TimeRange,
+};
 use perigee_core::plans::{CheckIn, CheckInBy, Order as TextOrder, Plan, read_order};
 use perigee_core::store::Result;
 use perigee_core::time::Timestamp;
 
 use super::row::PlanRow;
+use crate::sql::column;
 use crate::sql::locations;
 use crate::sql::query::for_ids;
-use crate::sql::column;
 use crate::{Row, Tx, params};
 
 /// Texts that are read in one transaction; the rest follows in the next.
@@ -20,6 +22,8 @@ const TEXTS: i64 = 100;
 const LOCATIONS: u32 = 500;
 /// Locations of a device from which the usual delay is learned.
 const DELAYS: u32 = 20;
+/// How far ahead of the store's clock the time of a location may be, as for locations that are not suspect.
+const AHEAD_MS: i64 = 10 * 60 * 1_000;
 /// The longest delay that is added to the grace, in seconds.
 const DELAY_MAX_S: i64 = 3_600;
 
@@ -47,8 +51,11 @@ pub(super) async fn newest_text(tx: &Tx, account: AccountId, devices: &[DeviceId
     let ids: Vec<i64> = devices.iter().map(|device| device.as_i64()).collect();
     let sql = "SELECT MAX(id) AS newest_id FROM conversation_message WHERE account_id = ?1 AND device_id IN ({ids})";
     let rows = for_ids(tx, sql, params![account], &ids).await?;
-    let newest = rows.iter().map(|row| row.opt_i64("newest_id")).collect::<Result<Vec<_>, _>>()?;
-    Ok(newest.into_iter().flatten().max().unwrap_or(0))
+    let mut newest = 0;
+    for row in &rows {
+        newest = newest.max(row.opt_i64("newest_id")?.unwrap_or(0));
+    }
+    Ok(newest)
 }
 
 /// Reads the texts that were not read yet. Returns whether there are more.
@@ -125,11 +132,13 @@ impl Places {
             text: None,
             waypoint,
         };
-        if settings.ends_at_destination && settings.waypoints.last().is_some_and(|last| last.is_at(position)) {
+        if settings.ends_at_destination && settings.waypoints.last().is_some_and(|last| last.is_at(position))
+        {
             return Some(Evidence::Arrival(check_in(CheckInBy::Waypoint, None)));
         }
         let is_next = |index: &u16| !plan.progress.reached.contains(index);
-        let mut timed = settings.waypoints.iter().zip(0_u16..).filter(|(waypoint, _)| waypoint.time.is_some());
+        let mut timed =
+            settings.waypoints.iter().zip(0_u16..).filter(|(waypoint, _)| waypoint.time.is_some());
         if let Some((_, index)) = timed.find(|(waypoint, index)| is_next(index) && waypoint.is_at(position)) {
             return Some(Evidence::CheckIn(check_in(CheckInBy::Waypoint, Some(index))));
         }
@@ -154,8 +163,11 @@ pub(super) async fn locations(tx: &Tx, plan: &Plan, found: &mut Vec<Evidence>) -
         let newest = newest(tx, plan.account, *device, base.plus_millis(1), limit).await?;
         let mut has_plain = false;
         for stored in newest.iter().filter(|stored| !stored.trust.suspect) {
-            let Some(evidence) = places.judge(plan, *device, stored) else { continue };
-            let is_plain = matches!(&evidence, Evidence::CheckIn(check_in) if check_in.by == CheckInBy::Location);
+            let Some(evidence) = places.judge(plan, *device, stored).filter(|one| one.at() <= tx.now()) else {
+                continue;
+            };
+            let is_plain =
+                matches!(&evidence, Evidence::CheckIn(check_in) if check_in.by == CheckInBy::Location);
             if is_plain && std::mem::replace(&mut has_plain, true) {
                 continue;
             }
@@ -172,7 +184,8 @@ async fn newest(
     from: Timestamp,
     limit: u32,
 ) -> Result<Vec<StoredLocation>> {
-    let range = TimeRange { from, to: Timestamp::MAX };
+    // Later ones were stored while the clock was ahead.
+    let range = TimeRange { from, to: tx.now().plus_millis(AHEAD_MS) };
     let request = HistoryRequest { range, order: Order::Descending, after: None, limit };
     Ok(locations::read_part(tx, account, device, &request).await?.items)
 }

@@ -64,15 +64,18 @@ pub(super) async fn create(
 
 pub(super) async fn list(tx: &Tx, scope: Scope, id: PlanId) -> Result<Vec<PlanLink>> {
     find_row(tx, scope, id).await?.ok_or(MISSING)?;
-    let sql = format!("SELECT {COLUMNS} FROM float_plan_link WHERE account_id = ?1 AND plan_id = ?2 ORDER BY id");
+    let sql =
+        format!("SELECT {COLUMNS} FROM float_plan_link WHERE account_id = ?1 AND plan_id = ?2 ORDER BY id");
     tx.query(&sql, params![scope.account, id]).await?.iter().map(from_row).collect()
 }
 
 pub(super) async fn delete(tx: &Tx, actor: Actor, id: PlanId, link: PlanLinkId) -> Result<()> {
     let account = accounts::lock(tx, actor.scope.account).await?.id;
     find_row(tx, actor.scope, id).await?.ok_or(MISSING)?;
-    let sql = "DELETE FROM float_plan_link WHERE account_id = ?1 AND plan_id = ?2 AND id = ?3 RETURNING secret";
-    let row = tx.query_opt(sql, params![account, id, link]).await?.ok_or(StoreError::NotFound(Kind::PlanLink))?;
+    let sql =
+        "DELETE FROM float_plan_link WHERE account_id = ?1 AND plan_id = ?2 AND id = ?3 RETURNING secret";
+    let row =
+        tx.query_opt(sql, params![account, id, link]).await?.ok_or(StoreError::NotFound(Kind::PlanLink))?;
     tx.execute("DELETE FROM share_directory WHERE secret = ?1", params![row.text("secret")?]).await?;
     audit::record(tx, account, &actor.origin, "plan.link.delete", Some(link.to_string())).await
 }
@@ -108,7 +111,9 @@ pub(super) async fn act(
 ) -> Result<Option<OpenPlan>> {
     let Some((account, mut link)) = find_open(tx, &secret).await? else { return Ok(None) };
     let account = accounts::lock(tx, account).await?;
-    let Some(mut row) = find_row(tx, Scope::for_store_check(account.id), link.plan).await? else { return Ok(None) };
+    let Some(mut row) = find_row(tx, Scope::for_store_check(account.id), link.plan).await? else {
+        return Ok(None);
+    };
     // It may have been revoked while this transaction waited for the lock.
     let sql = "UPDATE float_plan_link SET last_used = ?3 WHERE account_id = ?1 AND id = ?2";
     if tx.execute(sql, params![account.id, link.id, tx.now()]).await? == 0 {

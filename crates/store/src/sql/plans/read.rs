@@ -19,7 +19,8 @@ fn keep_plans(query: &mut Query, scope: Scope) {
     if scope.is_whole() {
         return;
     }
-    query.push(" AND EXISTS (SELECT 1 FROM float_plan_device o WHERE o.account_id = ?1 AND o.plan_id = p.id)");
+    query
+        .push(" AND EXISTS (SELECT 1 FROM float_plan_device o WHERE o.account_id = ?1 AND o.plan_id = p.id)");
     query.push(
         " AND NOT EXISTS (SELECT 1 FROM float_plan_device o WHERE o.account_id = ?1 AND o.plan_id = p.id \
          AND o.device_id NOT IN (SELECT v.id FROM device v WHERE v.account_id = ?1",
@@ -67,7 +68,12 @@ pub(super) async fn list(tx: &Tx, scope: Scope, filter: PlanFilter, page: PageRe
     Ok(Page::cut(plans, page.limit, |plan: &Plan| plan.id.as_i64()))
 }
 
-pub(super) async fn list_events(tx: &Tx, scope: Scope, id: PlanId, page: PageRequest) -> Result<Page<PlanEvent>> {
+pub(super) async fn list_events(
+    tx: &Tx,
+    scope: Scope,
+    id: PlanId,
+    page: PageRequest,
+) -> Result<Page<PlanEvent>> {
     find_row(tx, scope, id).await?.ok_or(MISSING)?;
     let sql = "SELECT id, document FROM float_plan_event WHERE account_id = ?1 AND plan_id = ?2 AND id > ?3 \
                ORDER BY id LIMIT ?4";

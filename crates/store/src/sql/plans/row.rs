@@ -78,8 +78,14 @@ pub(super) fn settings_text(settings: &PlanSettings) -> Result<String> {
 }
 
 /// Replaces the devices of a plan.
-pub(super) async fn write_devices(tx: &Tx, account: AccountId, id: PlanId, devices: &[DeviceId]) -> Result<()> {
-    tx.execute("DELETE FROM float_plan_device WHERE account_id = ?1 AND plan_id = ?2", params![account, id]).await?;
+pub(super) async fn write_devices(
+    tx: &Tx,
+    account: AccountId,
+    id: PlanId,
+    devices: &[DeviceId],
+) -> Result<()> {
+    tx.execute("DELETE FROM float_plan_device WHERE account_id = ?1 AND plan_id = ?2", params![account, id])
+        .await?;
     let row = |(device, ordinal): (&DeviceId, i64)| {
         vec![Value::from(account), Value::from(id), Value::from(ordinal), Value::from(*device)]
     };

@@ -29,7 +29,7 @@ fn note(body: &JsonBody) -> ApiResult<Option<String>> {
 
 /// Defines an operation that takes a note.
 macro_rules! noted {
-    ($($(#[doc = $doc:literal])* $name:ident($path:literal, $said:literal) = $action:expr;)+) => {$(
+    ($($(#[doc = $doc:tt])* $name:ident($path:tt, $said:tt) = $action:expr;)+) => {$(
         $(#[doc = $doc])*
         #[utoipa::path(post, path = $path, tag = "plans", request_body = PlanNoteInput,
             responses((status = 200, description = $said, body = PlanView)))]

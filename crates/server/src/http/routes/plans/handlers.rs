@@ -80,7 +80,12 @@ async fn confirm(app: &App, caller: &Caller, routing: Option<&AlertRouting>) -> 
     }
 }
 
-async fn create(app: &App, caller: &Caller, settings: PlanSettings, key: Option<IdempotencyKey>) -> ApiResult<Plan> {
+async fn create(
+    app: &App,
+    caller: &Caller,
+    settings: PlanSettings,
+    key: Option<IdempotencyKey>,
+) -> ApiResult<Plan> {
     let created = app.store.create_plan(&caller.actor(), settings, key).await;
     let plan = attribute(created)??.into_inner();
     confirm(app, caller, plan.settings.notify.as_ref()).await?;
@@ -133,7 +138,11 @@ pub async fn copy_plan(
 /// Returns one plan with its last and its next check-in. Any user who may see all of its devices may call this operation.
 #[utoipa::path(get, path = "/api/plans/{planId}", tag = "plans",
     responses((status = 200, description = "The plan with this ID.", body = PlanView)))]
-pub async fn get_plan(Call(app, caller): Call, IdPath(id): IdPath<PlanId>, params: Params) -> ApiReply<PlanView> {
+pub async fn get_plan(
+    Call(app, caller): Call,
+    IdPath(id): IdPath<PlanId>,
+    params: Params,
+) -> ApiReply<PlanView> {
     params.finish()?;
     let plan = find(&app, &caller, id).await?;
     Ok(caller.reply_at(plan.revision, view(&caller, plan)))
@@ -155,7 +164,11 @@ change_handlers! {
     update_plan => change_plan(id: IdPath<PlanId>)
 }
 
-async fn change_plan(Call(app, caller): Call, IdPath(id): IdPath<PlanId>, change: Change) -> ApiReply<PlanView> {
+async fn change_plan(
+    Call(app, caller): Call,
+    IdPath(id): IdPath<PlanId>,
+    change: Change,
+) -> ApiReply<PlanView> {
     let plan = retry_changed(&change.preconditions, || async {
         let present = find(&app, &caller, id).await?;
         caller.require(Privilege::DevicesWrite)?;

@@ -5,7 +5,8 @@ use perigee_core::locations::location::{Latitude, Longitude};
 use perigee_core::notifications::phone::PhoneNumber;
 use perigee_core::notifications::routing::Language;
 use perigee_core::plans::{
-    CheckInRules, CheckInSources, ClockTime, Craft, Grace, PlanKind, PlanSettings, PlanWords, Traveller, Waypoint,
+    CheckInRules, CheckInSources, ClockTime, Craft, Grace, PlanKind, PlanSettings, PlanWords, Traveller,
+    Waypoint,
 };
 use perigee_core::text::{Description, Lines, Name, OptionalName, SHORT_MAX, ShortText};
 use perigee_core::time::Timestamp;
@@ -15,8 +16,8 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::http::edit::Mode;
 use crate::http::input::{
-    EmailAddress, Instant, List, Member, Object, Objects, Part, Set, Whole, Word, parsed_kinds, read_fields, text,
-    words,
+    EmailAddress, Instant, List, Member, Object, Objects, Part, Set, Whole, Word, parsed_kinds, read_fields,
+    text, words,
 };
 use crate::http::json::{Field, Fields, FromJson, Refusal};
 use crate::http::prelude::*;
@@ -34,7 +35,7 @@ words! {
 parsed_kinds! {
     /// A telephone number in international form.
     pub(super) Phone => PhoneNumber, "a telephone number in international form such as +34600123456", {
-        text(5, SHORT_MAX, |text| text.pattern(Some("^[+0-9][0-9 ().-]*$")))
+        text(5, SHORT_MAX, |text| text.pattern(Some("^[+][0-9]+$")))
     };
     /// The tag of a language.
     pub(super) Tag => Language, "a language tag such as en or pt-BR", {
@@ -390,7 +391,16 @@ impl Part for PlanWordsInput {
 
 /// Members of answers that clients do not set.
 const READ_ONLY: &[&str] = &[
-    "id", "state", "startedAt", "endedAt", "pausedUntil", "lastCheckIn", "next", "missed", "alertIds", "creation",
+    "id",
+    "state",
+    "startedAt",
+    "endedAt",
+    "pausedUntil",
+    "lastCheckIn",
+    "next",
+    "missed",
+    "alertIds",
+    "creation",
     "lastModified",
 ];
 /// The members that name devices.

@@ -32,9 +32,9 @@ fn compose<'a>(
         let text = text_of(nudge);
         let now = app.clock.now();
         let links = links_in(app, scope, now, &device).await?;
-        let carries = links.into_iter().find(|link| {
-            link.carries(TextKind::Text) && link.refuses(app, &device, &text, now).is_none()
-        });
+        let carries = links
+            .into_iter()
+            .find(|link| link.carries(TextKind::Text) && link.refuses(app, &device, &text, now).is_none());
         let deadline = now.plus_seconds(DEADLINE_S);
         let carrier = carries.and_then(|link| link.carrier(TextKind::Text, &text, deadline));
         Ok(carrier.map(|carrier| NewOutgoing { kind: TextKind::Text, text, carrier, deadline }))

@@ -37,7 +37,8 @@ fn table(title: &str, columns: &[(&str, u16)], rows: Vec<Vec<String>>) -> SheetT
 
 fn travellers(all: &[Traveller]) -> SheetTable {
     let row = |one: &Traveller| {
-        let contact = [one.phone.as_ref().map(|phone| phone.as_str()), one.email.as_ref().map(|mail| mail.as_str())];
+        let contact =
+            [one.phone.as_ref().map(|phone| phone.as_str()), one.email.as_ref().map(|mail| mail.as_str())];
         let contact = contact.into_iter().flatten().collect::<Vec<_>>().join(", ");
         vec![one.name.clone(), contact, one.note.clone().unwrap_or_default()]
     };
@@ -62,8 +63,8 @@ fn craft(craft: &Craft) -> SheetTable {
 fn positions(name: &str, identifier: Option<&str>, stored: &[StoredLocation], zone: &Zone) -> SheetTable {
     let row = |stored: &StoredLocation| {
         let (location, readings) = (&stored.location, &stored.location.readings);
-        let knots = readings.speed.map(|speed| format!("{:.1} kn", speed.to_f64() / 1.852));
-        let course = readings.course.map(|course| format!("{:.0}°", course.to_f64()));
+        let knots = readings.speed.map(|speed| format!("{:.1} kn", speed.as_f64() / 1.852));
+        let course = readings.course.map(|course| format!("{:.0}°", course.as_f64()));
         vec![
             clock(location.time, zone),
             position((location.latitude, location.longitude)),

@@ -151,7 +151,8 @@ fn facts(words: &TravelWords, open: &OpenPlan) -> String {
         PlanState::Cancelled => words.cancelled.clone(),
     };
     let line = |text: &str, at: Option<Timestamp>| {
-        at.map(|at| format!("<p>{}</p>\n", escape(&text.replace("{time}", &clock(open, at))))).unwrap_or_default()
+        at.map(|at| format!("<p>{}</p>\n", escape(&text.replace("{time}", &clock(open, at)))))
+            .unwrap_or_default()
     };
     let next = open.plan.next_deadline(&open.zone).map(|deadline| deadline.at);
     let arrival = open.plan.settings.expected_arrival.filter(|_| progress.state.is_running());
@@ -206,7 +207,9 @@ mod tests {
     fn forms_say_what_to_do() {
         assert_eq!(read_form(b"say=checkIn"), Some(PlanAction::CheckIn));
         assert_eq!(read_form(b"say=extend&hours=2"), Some(PlanAction::Extend(120)));
-        for wrong in [&b"say=extend"[..], b"say=extend&hours=0", b"say=extend&hours=99999", b"say=cancel", b""] {
+        for wrong in
+            [&b"say=extend"[..], b"say=extend&hours=0", b"say=extend&hours=99999", b"say=cancel", b""]
+        {
             assert_eq!(read_form(wrong), None);
         }
     }

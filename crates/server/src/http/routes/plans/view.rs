@@ -3,8 +3,8 @@
 use perigee_core::id::{AlertId, DeviceId, GeofenceId};
 use perigee_core::locations::location::{Degrees, Latitude, Longitude};
 use perigee_core::plans::{
-    CheckIn, CheckInBy, ClockTime, Craft, Deadline, DeadlineKind, LadderStep, Missed, Plan, PlanEvent, PlanEventKind,
-    PlanKind, PlanState, PlanWords, Traveller, Waypoint,
+    CheckIn, CheckInBy, ClockTime, Craft, Deadline, DeadlineKind, LadderStep, Missed, Plan, PlanEvent,
+    PlanEventKind, PlanKind, PlanState, PlanWords, Traveller, Waypoint,
 };
 use perigee_core::zone::Zone;
 

@@ -166,7 +166,13 @@ impl Link {
     }
 
     /// Why this text cannot be sent, as a phrase that follows the name of the member.
-    pub(in crate::http::routes) fn refuses(&self, app: &App, device: &Device, text: &str, now: Timestamp) -> Option<String> {
+    pub(in crate::http::routes) fn refuses(
+        &self,
+        app: &App,
+        device: &Device,
+        text: &str,
+        now: Timestamp,
+    ) -> Option<String> {
         match &self.means {
             Means::Provider { downlink, .. } => downlink.refuses(text),
             Means::Tracker { .. } if text.len() > COMMAND_BYTES_MAX => Some(format!(
@@ -185,7 +191,12 @@ impl Link {
     }
 
     /// How a message gets to the device.
-    pub(in crate::http::routes) fn carrier(self, kind: TextKind, text: &str, deadline: Timestamp) -> Option<Carrier> {
+    pub(in crate::http::routes) fn carrier(
+        self,
+        kind: TextKind,
+        text: &str,
+        deadline: Timestamp,
+    ) -> Option<Carrier> {
         match self.means {
             Means::Tracker { .. } => {
                 let (kind, values) = match kind {
