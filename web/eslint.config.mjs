@@ -16,7 +16,7 @@ const layers = [
   ['live'],
   ['ui'],
   ['map'],
-  ['alerts', 'commands', 'gateways', 'maintenance', 'shares', 'trips'],
+  ['alerts', 'commands', 'gateways', 'maintenance', 'plans', 'shares', 'trips'],
   ['notifications'],
   ['devices']
 ]

@@ -3,6 +3,7 @@
 use crate::devices::command::CommandState;
 use crate::devices::conversation::TextState;
 use crate::id::{AccountId, AssignmentId, DeviceId};
+use crate::plans::RefusedAction;
 use crate::time::Timestamp;
 
 /// Why a store operation failed. Nothing was changed unless the variant documents otherwise.
@@ -90,6 +91,9 @@ pub enum StoreError {
     /// The message of a conversation is no longer queued, so it cannot be cancelled.
     #[error("the message is {}", .0.name())]
     TextNotQueued(TextState),
+    /// The state of a plan does not permit the action.
+    #[error("{0}")]
+    PlanRefused(RefusedAction),
     /// The device, or the account, has as many messages of a day as a provider may bill.
     #[error("{most} messages were sent within 24 hours, the maximum of the {kind}")]
     TooManyBilled {
@@ -195,6 +199,10 @@ pub enum Kind {
     MaintenancePlan,
     /// A record of maintenance that was done.
     MaintenanceRecord,
+    /// A plan of a voyage, a shift or a hike.
+    Plan,
+    /// A traveller's link to a plan.
+    PlanLink,
     /// A person who drives devices.
     Driver,
     /// An assignment of a driver to a device.
@@ -243,6 +251,8 @@ impl Kind {
             Self::SavedReport => "saved report",
             Self::MaintenancePlan => "maintenance plan",
             Self::MaintenanceRecord => "maintenance record",
+            Self::Plan => "plan",
+            Self::PlanLink => "link of a plan",
             Self::Driver => "driver",
             Self::Assignment => "driver assignment",
             Self::Credential => "credential",

@@ -211,6 +211,12 @@ ids! {
     MaintenancePlanId = "mnt_";
     /// A record of maintenance that was done.
     MaintenanceRecordId = "mrc_";
+    /// A plan of a voyage, a shift or a hike.
+    PlanId = "pln_";
+    /// An entry of the timeline of a plan.
+    PlanEventId = "ple_";
+    /// A traveller's link to a plan.
+    PlanLinkId = "plk_";
     /// A person who drives devices.
     DriverId = "drv_";
     /// An assignment of a driver to a device.

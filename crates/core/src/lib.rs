@@ -23,6 +23,7 @@ pub mod locations;
 pub mod maintenance;
 pub mod notifications;
 pub mod page;
+pub mod plans;
 pub mod reports;
 pub mod revision;
 pub mod rules;

@@ -7,10 +7,14 @@ pub use parts::{Access, Counters, Health, Maps, Parts, SharedLive, Tasks};
 use std::ops::Deref;
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
+use perigee_core::access::actor::Scope;
 use perigee_core::access::credential::{LinkPurpose, NewLink};
+use perigee_core::devices::conversation::NewOutgoing;
 use perigee_core::error::StoreError;
 use perigee_core::id::UserId;
 use perigee_core::notifications::notification::Channel;
+use perigee_core::plans::PlanNudge;
 use perigee_core::store::Store;
 use perigee_core::time::{Clock, Timestamp};
 use perigee_notify::push::{PushKey, PushKeyError};
@@ -35,6 +39,10 @@ use crate::map_picture::MapPictures;
 use crate::poll::Poller;
 use crate::tiles::Tiles;
 use crate::webhook::{ClientError, WebhookParts, Webhooks};
+
+/// Composes the message that asks the traveller of a plan to check in; `None` if no link of the device carries it.
+pub type ComposeNudge =
+    for<'a> fn(&'a App, Scope, &'a PlanNudge) -> BoxFuture<'a, Result<Option<NewOutgoing>, StoreError>>;
 
 /// The service. Clones share its parts.
 #[derive(Clone)]

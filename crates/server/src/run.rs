@@ -19,7 +19,7 @@ use crate::auth::password::{self, PasswordCost, PasswordError, Passwords};
 use crate::background::{Jobs, save_hours, save_usage};
 use crate::config::{BaseUrl, Config, ConfigError};
 use crate::http::middleware::refuse_unreadable;
-use crate::http::router::{EVENT_FORMAT, READ_REPORT, router};
+use crate::http::router::{COMPOSE_NUDGE, EVENT_FORMAT, READ_REPORT, router};
 use crate::listen::{GatewayBindError, GatewayListeners};
 use crate::recorder::recorder;
 use crate::senders::Senders;
@@ -207,7 +207,7 @@ impl Service {
     async fn serve_until(self, stop: BoxFuture<'_, ()>) -> ShutdownReport {
         let (channels, centre) =
             self.senders.into_channels(&self.app.config, &self.app.store, &self.app.clock);
-        let jobs = Jobs::start(&self.app, &self.database, &channels, READ_REPORT);
+        let jobs = Jobs::start(&self.app, &self.database, &channels, READ_REPORT, COMPOSE_NUDGE);
         let smpp = centre.as_ref().map(|centre| Arc::clone(&centre.sender));
         if let Some(centre) = centre {
             jobs.stay_bound(&self.app, centre);

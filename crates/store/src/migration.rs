@@ -127,7 +127,8 @@ migrations! {
     51 "maintenance" "0051_maintenance.sql";
     52 "shared_trips" "0052_shared_trips.sql";
     53 "drivers" "0053_drivers.sql";
-    56 "account_standing" "0056_account_standing.sql";
+    54 "plans" "0054_plans.sql";
+    55 "account_standing" "0055_account_standing.sql";
 }
 
 impl Migration {

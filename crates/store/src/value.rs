@@ -3,8 +3,8 @@
 use perigee_core::id::{
     AccountId, AlertId, AssignmentId, AuditId, CommandId, ContactGroupId, ConversationMessageId, DeliveryId,
     DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, KeyId, MaintenancePlanId,
-    MaintenanceRecordId, MessageId, NoticeId, NotificationId, PushSubscriptionId, RuleId, SavedReportId,
-    SegmentId, SessionId, ShareId, UserId, WebhookId,
+    MaintenanceRecordId, MessageId, NoticeId, NotificationId, PlanEventId, PlanId, PlanLinkId,
+    PushSubscriptionId, RuleId, SavedReportId, SegmentId, SessionId, ShareId, UserId, WebhookId,
 };
 use perigee_core::time::Timestamp;
 
@@ -118,6 +118,9 @@ from! {
     SavedReportId, value => Self::Int(value.as_i64());
     MaintenancePlanId, value => Self::Int(value.as_i64());
     MaintenanceRecordId, value => Self::Int(value.as_i64());
+    PlanId, value => Self::Int(value.as_i64());
+    PlanEventId, value => Self::Int(value.as_i64());
+    PlanLinkId, value => Self::Int(value.as_i64());
     DriverId, value => Self::Int(value.as_i64());
     AssignmentId, value => Self::Int(value.as_i64());
 }

@@ -14,6 +14,7 @@ import maintenance from './en/maintenance.json'
 import map from './en/map.json'
 import notifications from './en/notifications.json'
 import operator from './en/operator.json'
+import plans from './en/plans.json'
 import reports from './en/reports.json'
 import rules from './en/rules.json'
 import settings from './en/settings.json'
@@ -40,6 +41,7 @@ export default {
   map,
   notifications,
   operator,
+  plans,
   reports,
   rules,
   settings,

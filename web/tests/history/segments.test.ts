@@ -1,7 +1,7 @@
 // Sums over segments, the strip, the calendar, and the same trip of another time.
 import { afterEach, expect, test, vi } from 'vitest'
 import { labelsOf, purposeIn } from '$lib/pages/history/segments/labels'
-import { cellsBefore, monthOf } from '$lib/pages/history/month'
+import { cellsBefore, monthOf } from '$lib/ui/time/month'
 import { sameTripIn } from '$lib/pages/history/trips/sameTrip'
 import { blocksOf, marksOf, ticksOf } from '$lib/pages/history/segments/strip'
 import { idleOf, kilometresIn, loadTimeline, totalsOf } from '$lib/trips/segments'

@@ -18,6 +18,8 @@ pub enum Severity {
 const INFO: &[&str] = &[
     "AllowedArea",
     "CheckArea",
+    "CheckInDue",
+    "CheckInReceived",
     "CheckPoint",
     "ExpiredDate",
     "FuelJumpUp",

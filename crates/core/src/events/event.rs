@@ -146,6 +146,22 @@ event_kinds! {
     MaintenanceDue = "maintenance.due", Maintenance;
     /// The work of a maintenance plan was done, and the next cycle began.
     MaintenanceDone = "maintenance.done", Maintenance;
+    /// A plan was created.
+    PlanCreated = "plan.created", Plan;
+    /// A plan was deleted.
+    PlanDeleted = "plan.deleted", Plan;
+    /// A plan was started.
+    PlanStarted = "plan.started", Plan;
+    /// A traveller of a plan checked in. Locations that are check-ins cause at most one event in 15 minutes.
+    PlanCheckedIn = "plan.checkedIn", Plan;
+    /// A check-in of a plan was missed.
+    PlanMissed = "plan.missed", Plan;
+    /// The critical alert of a missed check-in was raised.
+    PlanOverdue = "plan.overdue", Plan;
+    /// A plan was ended or cancelled.
+    PlanEnded = "plan.ended", Plan;
+    /// A plan was changed, paused, resumed or extended, or a missed check-in was withdrawn.
+    PlanChanged = "plan.changed", Plan;
     /// A gateway was created.
     GatewayCreated = "gateway.created", Gateway;
     /// A gateway was updated.
@@ -187,6 +203,8 @@ pub enum Subject {
     Trip,
     /// A maintenance plan; events have its ID, its device, its name and its state.
     Maintenance,
+    /// A plan of a voyage, a shift or a hike; events have its ID, its first device, its name and its state.
+    Plan,
 }
 
 impl Serialize for EventKind {

@@ -22,6 +22,7 @@ mod maintenance;
 mod metrics;
 mod notifications;
 mod operator_notices;
+mod plans;
 mod reports;
 mod rule_engine;
 mod rules;
@@ -61,6 +62,7 @@ pub use notifications::recipients::EmailRecipients;
 pub use notifications::routing::{Routing, TEST_MESSAGES_AN_HOUR};
 pub use notifications::templates::Templates;
 pub use operator_notices::{Claims, OperatorNotices};
+pub use plans::{PlanLinks, PlanWork, Plans};
 pub use reports::SavedReports;
 pub use rule_engine::{
     AccountLease, CatchUp, DeviceRound, DeviceTrail, LogScan, LogScanLimits, Round, RoundStart,
@@ -96,7 +98,7 @@ macro_rules! store {
 }
 
 store! {
-    Accounts AccountStandings Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans Drivers Assignments
+    Accounts AccountStandings Users Credentials Devices Groups Reporters RawMessages Emergencies AccountGateways GatewayHealth Polls Commands DeviceFiles Locations LocationMaintenance Alerts Routing ContactGroups WatchLists Escalations Outbox Notifications PushSubscriptions Overviews EmailRecipients Events Audits Shares Templates Webhooks WebhookWork Conversations Geofences Rules RuleEngineStore Timelines Calls Metrics Maintenance Commits OperatorNotices Claims SavedReports MaintenancePlans Plans PlanLinks PlanWork Drivers Assignments
 }
 
 /// Health checks and housekeeping of a store.

@@ -186,7 +186,8 @@ mod tests {
         PastDate ExpiredDate Mileage Vibration RPM CheckPoint CheckArea Route SpeedLower Offline LowBattery \
         BatteryVoltage SleepMode AttributeEquals AttributeLessThan AttributeGreaterThan HarshBraking \
         HarshAcceleration AuthenticationFailed IdleTime MaintenanceSoon MaintenanceDue TripDistance TripTime \
-        TripOutsideHours TripPurpose TripNoDriver DrivingTime NoTrip";
+        TripOutsideHours TripPurpose TripNoDriver DrivingTime NoTrip CheckInDue CheckInMissed \
+        CheckInReceived PlanOverdue";
 
     /// The names of the placeholders of a text, in alphabetical order.
     fn placeholders(text: &str) -> Vec<&str> {

@@ -131,6 +131,31 @@ impl Pdf {
     }
 }
 
+/// A sheet of short tables.
+pub(crate) fn sheet(heading: &Heading, sheet: &crate::sheet::Sheet) -> Result<Vec<u8>, WriteError> {
+    let faces = Faces::load().ok_or(WriteError::Font)?;
+    let mut canvas = Canvas::new();
+    canvas.line(&sheet.title, (&faces.bold, 18.0), Ink::Black, Some(Structure::Title));
+    canvas.space(4.0);
+    for line in &sheet.lines {
+        for line in faces.regular.wrapped(line, 9.0, WIDTH, 20) {
+            canvas.line(&line, (&faces.regular, 9.0), Ink::Black, Some(Structure::Text));
+        }
+    }
+    for shown in sheet.tables.iter().filter(|table| !table.rows.is_empty()) {
+        canvas.space(10.0);
+        let columns = shown.columns.iter().map(|(title, width)| (title.clone(), *width, Align::Left));
+        let table = Table {
+            title: shown.title.clone(),
+            columns: columns.collect(),
+            rows: &shown.rows,
+            is_last_bold: false,
+        };
+        table.draw(&mut canvas, &faces);
+    }
+    export::export(&canvas, heading, &faces, Configuration::default())
+}
+
 fn shown(heading: &Heading, at: perigee_core::time::Timestamp) -> String {
     local(at, &heading.zone).strftime("%Y-%m-%d %H:%M").to_string()
 }

@@ -15,11 +15,11 @@ use super::feeds::Polls;
 use super::{
     RuleEngine, TimelineEngine, Worker, announce_expiries, announce_recorded_sos, compact_locations,
     delete_expired, delete_expired_locations, delete_old_records, escalate, examine_maintenance,
-    hand_over_messages, load_signing_keys, make_scheduled_report, note_receipts, poll_feeds, publish_store,
-    purge_accounts, replay_claimed, run_commands, save_hours, save_usage, store_missing_alerts, trim_logs,
-    watch_clock, watch_feeds, watch_size, watch_store, write_overview,
+    examine_plans, hand_over_messages, load_signing_keys, make_scheduled_report, note_receipts, poll_feeds,
+    publish_store, purge_accounts, replay_claimed, run_commands, save_hours, save_usage,
+    store_missing_alerts, trim_logs, watch_clock, watch_feeds, watch_size, watch_store, write_overview,
 };
-use crate::app::App;
+use crate::app::{App, ComposeNudge};
 use crate::reports::ReadReport;
 use crate::senders::{ChannelSenders, MessageCentre};
 use crate::webhook;
@@ -59,8 +59,15 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Starts every job of the service. `read_report` reads the report of a saved report.
-    pub fn start(app: &App, database: &Database, senders: &ChannelSenders, read_report: ReadReport) -> Self {
+    /// Starts every job of the service. `read_report` reads the report of a saved report, `compose` the message that asks a
+    /// traveller to check in.
+    pub fn start(
+        app: &App,
+        database: &Database,
+        senders: &ChannelSenders,
+        read_report: ReadReport,
+        compose: ComposeNudge,
+    ) -> Self {
         let jobs = Self::default();
         for channel in Channel::all() {
             jobs.send(Worker::new(app, senders, *channel));
@@ -87,6 +94,9 @@ impl Jobs {
             Duration::ZERO,
             |app| async move { examine_maintenance(&app).await },
         );
+        jobs.run(app, "examine-plans", Duration::ZERO, move |app| async move {
+            examine_plans(&app, compose).await
+        });
         jobs.run(app, "escalate-alerts", Duration::ZERO, |app| async move { escalate(&app).await });
         jobs
     }

@@ -7,6 +7,7 @@ use http::{HeaderName, HeaderValue};
 use perigee_core::devices::command::CommandState;
 use perigee_core::devices::conversation::TextState;
 use perigee_core::error::{Cause, Kind, Overlap, StoreError, Unique};
+use perigee_core::plans::RefusedAction;
 
 use super::error_code::ErrorCode;
 use super::json::{PatchProblem, Pointer, Problem};
@@ -241,6 +242,9 @@ fn too_many(kind: Kind, most: u32) -> String {
         Kind::PushSubscription => format!(
             "You are notified in {most} browsers, the maximum. Delete the push subscription of one that you no longer use."
         ),
+        Kind::PlanLink => {
+            format!("The plan has {most} links, the maximum. Revoke one that is no longer needed.")
+        }
         Kind::MaintenanceRecord => format!(
             "The maintenance plan has {most} records, the maximum. Create another plan for what is done next."
         ),
@@ -291,6 +295,21 @@ fn text_not_queued(state: TextState) -> ApiError {
     }
     let text = format!("The message is {}: it will not be sent, so it cannot be cancelled.", state.name());
     ApiError::new(ErrorCode::AlreadyEnded, text)
+}
+
+/// Why an action on a plan is refused.
+fn plan_refused(refused: RefusedAction) -> String {
+    match refused {
+        RefusedAction::State(state) => format!(
+            "The plan is {}, and this action is not permitted in that state. Read the plan for its present state.",
+            state.name()
+        ),
+        RefusedAction::Template => "The plan is a template. Copy it, and start the copy.".to_owned(),
+        RefusedAction::ArrivalPassed => {
+            "The \"expectedArrival\" of the plan is in the past. Change it before the plan is started."
+                .to_owned()
+        }
+    }
 }
 
 fn assigned(other: &Overlap) -> String {
@@ -388,6 +407,7 @@ impl From<StoreError> for ApiError {
             ),
             StoreError::NotQueued(state) => command_not_queued(state),
             StoreError::TextNotQueued(state) => text_not_queued(state),
+            StoreError::PlanRefused(refused) => Self::new(ErrorCode::PlanState, plan_refused(refused)),
             StoreError::TooManyBilled { kind, most } => Self::new(
                 ErrorCode::TooMany,
                 format!(

@@ -125,6 +125,8 @@ codes! {
     AlreadySent = "already-sent", CONFLICT, "The notification or command was already sent";
     /// The command has failed, was cancelled or has expired, so it cannot be cancelled.
     AlreadyEnded = "already-ended", CONFLICT, "The command has already ended";
+    /// The state of the plan does not permit the action.
+    PlanState = "plan-state", CONFLICT, "The state of the plan does not permit the action";
     /// The cursor points to events or locations that are no longer stored.
     CursorExpired = "cursor-expired", GONE, "The cursor has expired";
     /// `If-Match` does not match the current revision of the resource.

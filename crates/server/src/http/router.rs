@@ -29,14 +29,16 @@ use crate::http::routes::{
     locations::places, maintenance, metrics, notifications, notifications::alert_routing,
     notifications::contact_groups, notifications::mail, notifications::notification_settings,
     notifications::overview_report, notifications::push_subscriptions, notifications::templates, operations,
-    pages, reference, reports, rules, shares, shares::shares_public, timeline, webhooks,
+    pages, plans, plans::travel_page, reference, reports, rules, shares, shares::shares_public, timeline,
+    webhooks,
 };
 
 pub use super::routes::events::body::EVENT_FORMAT;
 pub use super::routes::metrics::metrics_router;
+pub use super::routes::plans::nudge::COMPOSE_NUDGE;
 pub use super::routes::reports::saved::READ_REPORT;
 
-/// The most bytes in the body of the unsubscribe form.
+/// The most bytes in the body of the unsubscribe form, and of the buttons of a traveller.
 const MAIL_FORM_MAX: usize = 4_096;
 /// The most bytes in the body of the form that acknowledges an alert: a name and a note, percent-encoded.
 const ALERT_FORM_MAX: usize = 16_384;
@@ -83,6 +85,30 @@ fn maintenance_operations() -> OpenApiRouter<App> {
         ))
         .routes(routes!(maintenance::done::finish_maintenance))
         .routes(routes!(maintenance::done::list_maintenance_records))
+}
+
+/// Routes of plans.
+fn plan_operations() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(plans::handlers::list_plans, plans::handlers::create_plan))
+        .routes(routes!(
+            plans::handlers::get_plan,
+            plans::handlers::replace_plan,
+            plans::handlers::update_plan,
+            plans::handlers::delete_plan
+        ))
+        .routes(routes!(plans::handlers::copy_plan))
+        .routes(routes!(plans::actions::start_plan))
+        .routes(routes!(plans::actions::check_in_plan))
+        .routes(routes!(plans::actions::pause_plan))
+        .routes(routes!(plans::actions::resume_plan))
+        .routes(routes!(plans::actions::extend_plan))
+        .routes(routes!(plans::actions::end_plan))
+        .routes(routes!(plans::actions::cancel_plan))
+        .routes(routes!(plans::actions::list_plan_events))
+        .routes(routes!(plans::links::list_plan_links, plans::links::create_plan_link))
+        .routes(routes!(plans::links::delete_plan_link))
+        .routes(routes!(plans::rescue::get_rescue_sheet))
 }
 
 /// Routes of corrections and settings of timelines.
@@ -206,6 +232,7 @@ fn device_operations() -> OpenApiRouter<App> {
         .merge(report_operations())
         .merge(timeline_operations())
         .merge(maintenance_operations())
+        .merge(plan_operations())
         .routes(routes!(timeline::visits::list_device_visits))
         .routes(routes!(timeline::visits::list_geofence_visits))
         .routes(routes!(locations::last::list_last_locations))
@@ -345,7 +372,7 @@ fn account_operations() -> OpenApiRouter<App> {
 }
 
 /// Routes outside the API: its document, the server's own pages, health and metrics.
-fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 20] {
+fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 21] {
     [
         ("/api/openapi.json", get(documents::get_openapi.layer(Extension(ApiDocument::new(base_url))))),
         ("/api/docs", get(documents::get_reference)),
@@ -369,6 +396,12 @@ fn beside_the_api(base_url: &str) -> [(&'static str, MethodRouter<App>); 20] {
         ),
         ("/a/{token}/map.png", get(alert_page::get_alert_map)),
         ("/a/{token}/logo", get(alert_page::get_alert_logo)),
+        (
+            "/travel/{secret}",
+            get(travel_page::get_travel_page)
+                .post(travel_page::use_travel_page)
+                .layer(DefaultBodyLimit::max(MAIL_FORM_MAX)),
+        ),
         ("/gateways/{feed}/{secret}", any(gateway_requests::receive_gateway_request)),
         ("/pages/{file}", get(pages::get_page_file)),
         ("/healthz", get(operations::get_health)),

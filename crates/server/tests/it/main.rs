@@ -20,6 +20,7 @@ mod map_layers;
 mod matrix;
 mod notifications;
 mod operations;
+mod plans;
 mod readiness;
 mod reports;
 mod rules;

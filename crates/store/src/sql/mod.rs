@@ -24,6 +24,7 @@ pub(crate) mod maintenance;
 mod metrics;
 pub(crate) mod notifications;
 pub(crate) mod one_bit;
+mod plans;
 mod probe;
 pub(crate) mod quarantine;
 pub(crate) mod query;

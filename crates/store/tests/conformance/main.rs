@@ -20,6 +20,7 @@ mod logs;
 mod maintenance;
 mod metrics;
 mod notifications;
+mod plans;
 mod races;
 mod rule_engine;
 mod sample;
@@ -492,6 +493,15 @@ conformance! {
         alerts_are_raised_once_in_a_cycle,
         a_date_comes_without_locations,
         what_is_done_begins_the_next_cycle,
+    }
+    plans {
+        plans_are_made_once_changed_and_deleted,
+        a_missed_check_in_is_announced_in_steps,
+        late_locations_withdraw_alerts,
+        words_of_a_device_steer_its_plan,
+        a_traveller_steers_by_link,
+        a_nudge_is_queued_once,
+        each_step_is_taken_once_whatever_happens,
     }
     drivers {
         drivers_are_kept_found_and_deleted,

@@ -39,6 +39,7 @@ use super::reply::Envelope;
         (name = "trips", description = "Timelines of devices: trips, stops and gaps, derived from their locations."),
         (name = "reports", description = "Totals of timelines, and reports as tables and documents."),
         (name = "maintenance", description = "Maintenance plans of devices: what is due by distance, engine hours or date, and what was done."),
+        (name = "plans", description = "Plans of voyages, shifts and hikes: check-ins, and what happens if one is missed."),
         (name = "gateways", description = "Addresses that receive feeds of satellite networks and phones, raw messages, and devices that no account has registered."),
         (name = "commands", description = "Commands to devices and their state."),
         (name = "conversations", description = "Texts between devices and users, over all links of a device."),

@@ -4,8 +4,8 @@
 use perigee_core::id::{
     AccountId, AlertId, AlertNoteId, AssignmentId, CommandId, ContactGroupId, ConversationMessageId,
     DeliveryId, DeviceId, DriverId, EditId, FileId, GatewayId, GeofenceId, GroupId, MaintenancePlanId, MapId,
-    MessageId, NotificationId, PushSubscriptionId, RuleId, SavedReportId, SegmentId, ShareId, UserId,
-    WebhookId,
+    MessageId, NotificationId, PlanId, PlanLinkId, PushSubscriptionId, RuleId, SavedReportId, SegmentId,
+    ShareId, UserId, WebhookId,
 };
 use serde_json::{Value, json};
 
@@ -49,11 +49,13 @@ const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 29] = [
     ("groupId", "ID of the group.", "grp_01jc2m8k4n5p6", Some(GroupId::PREFIX)),
     ("kind", "Kind of the template: which text of which message it renders.", "alert-sms", None),
     ("maintenanceId", "ID of the maintenance plan.", "mnt_01jc2m8k4n5p6", Some(MaintenancePlanId::PREFIX)),
+    ("linkId", "ID of the traveller's link.", "plk_01jc2m8k4n5p6", Some(PlanLinkId::PREFIX)),
     ("mapId", "ID of the map.", "map_01jc2m8k4n5p6", Some(MapId::PREFIX)),
     ("messageId", "ID of the raw message.", "msg_01jc2m8k4n5p6", Some(MessageId::PREFIX)),
     ("noteId", "ID of the note.", "nte_01jc2m8k4n5p6", Some(AlertNoteId::PREFIX)),
     ("noticeId", "ID of the notice.", "ntc_01jc2m8k4n5p6", None),
     ("notificationId", "ID of the notification.", "ntf_01jc2m8k4n5pa", Some(NotificationId::PREFIX)),
+    ("planId", "ID of the plan.", "pln_01jc2m8k4n5p6", Some(PlanId::PREFIX)),
     (
         "pushSubscriptionId",
         "ID of the push subscription.",

@@ -3,7 +3,7 @@
 use perigee_core::events::event::{EventKind, Subject};
 use perigee_core::id::{
     AccountId, AlertId, CommandId, ConversationMessageId, DeviceId, DriverId, GatewayId, GroupId,
-    MaintenancePlanId, SegmentId, UserId, WebhookId,
+    MaintenancePlanId, PlanId, SegmentId, UserId, WebhookId,
 };
 use serde_json::{Map, Value, json};
 
@@ -81,6 +81,7 @@ fn data_schema(kind: EventKind) -> Value {
         Subject::Gateway => (None, GatewayId::PREFIX),
         Subject::Trip => (Some("Segment"), SegmentId::PREFIX),
         Subject::Maintenance => (None, MaintenancePlanId::PREFIX),
+        Subject::Plan => (None, PlanId::PREFIX),
     };
     let id_alone = only_id(prefix);
     let is_deleted = matches!(
@@ -134,6 +135,18 @@ fn extra_members(kind: EventKind) -> Value {
             "deviceId": { "type": "string", "description": "ID of the device.", "example": "dev_01jc2m8k4n5p7" },
             "name": { "type": "string", "description": "Name of the maintenance plan.", "example": "Oil change" },
             "state": { "$ref": "#/components/schemas/MaintenanceState" },
+        }),
+        EventKind::PlanCreated
+        | EventKind::PlanDeleted
+        | EventKind::PlanStarted
+        | EventKind::PlanCheckedIn
+        | EventKind::PlanMissed
+        | EventKind::PlanOverdue
+        | EventKind::PlanEnded
+        | EventKind::PlanChanged => json!({
+            "deviceId": { "type": ["string", "null"], "description": "ID of the first device of the plan. Null if it was deleted.", "example": "dev_01jc2m8k4n5p7" },
+            "name": { "type": "string", "description": "Name of the plan.", "example": "Vigo to Horta" },
+            "state": { "$ref": "#/components/schemas/PlanState" },
         }),
         EventKind::DriverUpdated => json!({
             "assignmentId": {

@@ -20,6 +20,7 @@ pub mod notifications;
 pub mod operations;
 pub mod page_words;
 pub mod pages;
+pub mod plans;
 pub mod reference;
 pub mod reports;
 pub mod rules;

@@ -18,6 +18,8 @@ pub struct PageWords {
     pub(super) alert: AlertWords,
     /// The page on which a recipient ends or resumes e-mail.
     pub(super) mail: MailWords,
+    /// The page of a traveller's link to a plan.
+    pub(super) travel: TravelWords,
 }
 
 /// The words of the page on which a recipient acknowledges an alert; `{name}`, `{time}` and `{account}` are replaced.
@@ -57,6 +59,37 @@ pub struct MailWords {
     pub(super) no_link: String,
     /// Shown if the form has no known value.
     pub(super) unclear: String,
+}
+
+/// The words of the page of a traveller's link, and of the message that asks a traveller to check in; `{time}`, `{name}` and
+/// `{count}` are replaced.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TravelWords {
+    pub(super) draft: String,
+    pub(super) active: String,
+    pub(super) paused: String,
+    pub(super) overdue: String,
+    pub(super) ended: String,
+    pub(super) cancelled: String,
+    pub(super) next: String,
+    pub(super) last: String,
+    pub(super) arrival: String,
+    pub(super) well: String,
+    pub(super) extend: String,
+    /// The label of the choice of hours.
+    pub(super) by: String,
+    pub(super) hour: String,
+    pub(super) hours: String,
+    pub(super) pause: String,
+    pub(super) resume: String,
+    pub(super) end: String,
+    pub(super) start: String,
+    pub(super) done: String,
+    pub(super) refused: String,
+    pub(super) no_link: String,
+    /// The message to a device, in letters that every network carries.
+    pub(super) nudge: String,
 }
 
 macro_rules! define {

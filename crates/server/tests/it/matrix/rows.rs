@@ -70,6 +70,8 @@ pub(super) enum Kind {
     SavedReport,
     /// A maintenance plan of a device.
     Maintenance,
+    /// A plan of a device.
+    Plan,
     /// A driver of the account.
     Driver,
     /// An assignment of a driver to a device.
@@ -117,6 +119,16 @@ impl Row {
             "POST /api/drivers/{driverId}/assignments" | "PUT /api/driverAssignments/{assignmentId}" => {
                 &["invalid-body"]
             }
+            // The body may name a device that is not that of the plan.
+            "PUT /api/plans/{planId}" => &["invalid-body"],
+            // Each request finds the plan as the one before left it.
+            "POST /api/plans/{planId}/start"
+            | "POST /api/plans/{planId}/checkIn"
+            | "POST /api/plans/{planId}/pause"
+            | "POST /api/plans/{planId}/resume"
+            | "POST /api/plans/{planId}/extend"
+            | "POST /api/plans/{planId}/end"
+            | "POST /api/plans/{planId}/cancel" => &["plan-state"],
             "PUT /api/session/totp" | "DELETE /api/session/totp" => &["totp-conflict"],
             "POST /api/session/forgottenPassword" => &["rate-limited"],
             _ => &[],
@@ -265,6 +277,10 @@ fn plan() -> Value {
     json!({ "deviceId": "", "name": "Oil change", "distance": 15_000 })
 }
 
+fn minutes() -> Value {
+    json!({ "minutes": 60 })
+}
+
 fn done() -> Value {
     json!({ "note": "done" })
 }
@@ -284,8 +300,8 @@ fn frame() -> Value {
 use Access::{Admin, Open, Operator, Read, Session, Whole, Wholly, Widely, With};
 use Kind::{
     Alert, Assignment, Command, ContactGroup, ConversationMessage, Device, Driver, Gateway, Geofence, Group,
-    Maintenance, None, Notification, PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment, Share,
-    Template, TimelineEdit, User, Webhook,
+    Maintenance, None, Notification, Plan, PushSubscription, RawMessage, Rule, SavedReport, Secret, Segment,
+    Share, Template, TimelineEdit, User, Webhook,
 };
 
 /// Every operation. Bodies that are made fresh for each request, because they must be unique or name an object of
@@ -434,6 +450,25 @@ pub(super) const ROWS: &[Row] = &[
     row("DELETE /api/maintenance/{maintenanceId}", With(Privilege::DevicesWrite), Maintenance, none),
     row("POST /api/maintenance/{maintenanceId}/done", With(Privilege::DevicesWrite), Maintenance, done),
     row("GET /api/maintenance/{maintenanceId}/history", Read, Maintenance, none),
+    row("GET /api/plans", Read, None, none),
+    row("POST /api/plans", With(Privilege::DevicesWrite), None, name),
+    row("GET /api/plans/{planId}", Read, Plan, none),
+    row("PUT /api/plans/{planId}", With(Privilege::DevicesWrite), Plan, name),
+    row("PATCH /api/plans/{planId}", With(Privilege::DevicesWrite), Plan, name),
+    row("DELETE /api/plans/{planId}", With(Privilege::DevicesWrite), Plan, none),
+    row("POST /api/plans/{planId}/copy", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/start", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/checkIn", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/pause", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/resume", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/extend", With(Privilege::DevicesWrite), Plan, minutes),
+    row("POST /api/plans/{planId}/end", With(Privilege::DevicesWrite), Plan, empty),
+    row("POST /api/plans/{planId}/cancel", With(Privilege::DevicesWrite), Plan, empty),
+    row("GET /api/plans/{planId}/events", Read, Plan, none),
+    row("GET /api/plans/{planId}/rescue", Read, Plan, none),
+    row("GET /api/plans/{planId}/links", Read, Plan, none),
+    row("POST /api/plans/{planId}/links", With(Privilege::DevicesWrite), Plan, empty),
+    row("DELETE /api/plans/{planId}/links/{linkId}", With(Privilege::DevicesWrite), Plan, none),
     row("GET /api/commands/{commandId}", Read, Command, none),
     row("DELETE /api/commands/{commandId}", With(Privilege::CommandsSend), Command, none),
     row("GET /api/alerts", Read, None, none),

@@ -19,8 +19,8 @@ use perigee_core::gateways::message_contents::MessageContents;
 use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::groups::group::GroupSettings;
 use perigee_core::id::{
-    AlertId, AlertNoteId, DeliveryId, DeviceId, DriverId, FileId, GeofenceId, GroupId, KeyId, RuleId,
-    SessionId, UserId, WebhookId,
+    AlertId, AlertNoteId, DeliveryId, DeviceId, DriverId, FileId, GeofenceId, GroupId, KeyId, PlanId,
+    PlanLinkId, RuleId, SessionId, UserId, WebhookId,
 };
 use perigee_core::locations::geofence::{GeofenceSettings, Position, Shape};
 use perigee_core::locations::location::{DuplicateRule, Latitude, Location, Longitude, Readings, TimeRange};
@@ -34,14 +34,15 @@ use perigee_core::notifications::routing::{
     AlertRouting, Destination, Preferences, Recipient, RoutingHolder,
 };
 use perigee_core::page::PageRequest;
+use perigee_core::plans::{CheckInRules, Grace, NewPlanLink, PlanKind, PlanSettings, PlanWords};
 use perigee_core::reports::SavedReportSettings;
 use perigee_core::rules::rule::{Condition, RuleSettings, RuleTarget};
 use perigee_core::shares::share::{NewShare, ShareTarget};
 use perigee_core::store::{
     AccountGateways, AccountStandings as _, Alerts, Assignments, Commands, ContactGroups, Conversations,
     Credentials, DeviceFiles, Devices, Drivers, Geofences, Groups, Locations, MaintenancePlans,
-    Notifications, PushSubscriptions, RawMessages, Routing, Rules, SavedReports as _, Shares, Timelines,
-    Webhooks,
+    Notifications, PlanLinks as _, Plans as _, PushSubscriptions, RawMessages, Routing, Rules,
+    SavedReports as _, Shares, Timelines, Webhooks,
 };
 use perigee_core::time::{Clock as _, Timestamp};
 use perigee_core::timeline::EditKind;
@@ -329,6 +330,10 @@ impl World {
             Some((before, after)) => format!("{before}{}{after}", self.note_of(&path).await),
             None => path,
         };
+        let path = match path.split_once("{linkId}") {
+            Some((before, after)) => format!("{before}{}{after}", self.link_of(&path).await),
+            None => path,
+        };
         let path = match path.split_once("{fileId}") {
             Some((before, after)) => format!("{before}{}{after}", self.file_of(&path).await),
             None => path,
@@ -396,6 +401,10 @@ impl World {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 json!({ "name": "New", "devices": [device], "conditions": [{ "type": "sos" }] })
             }
+            "POST /api/plans" | "PUT /api/plans/{planId}" => {
+                let device = if is_foreign { self.foreign_device } else { self.device };
+                json!({ "name": "Vigo to Horta", "devices": [device] })
+            }
             "POST /api/maintenance" | "PUT /api/maintenance/{maintenanceId}" => {
                 let device = if is_foreign { self.foreign_device } else { self.device };
                 let mut body = (row.body)();
@@ -442,6 +451,21 @@ impl World {
             }
         }
         AlertNoteId::from_i64(1)
+    }
+
+    /// A traveller's link to the plan of a path.
+    async fn link_of(&self, path: &str) -> PlanLinkId {
+        let plan = path.split('/').nth(3).and_then(|text| text.parse::<PlanId>().ok());
+        for tenant in [&self.first, &self.second] {
+            let Some(plan) = plan else { break };
+            let actor = Actor::operator(tenant.account.id);
+            let secret = Secret::generate().expose().to_owned();
+            let new = NewPlanLink { name: None, until: None, secret };
+            if let Ok(made) = self.app.store.create_plan_link(&actor, plan, new, None).await {
+                return made.into_inner().id;
+            }
+        }
+        PlanLinkId::from_i64(1)
     }
 
     async fn file_of(&self, path: &str) -> String {
@@ -542,6 +566,7 @@ impl World {
             Kind::Segment => self.make_segment(tenant, self.device_of(object)).await,
             Kind::TimelineEdit => make_edit(&self.app, tenant, self.device_of(object)).await,
             Kind::Maintenance => make_plan(&self.app, tenant, self.device_of(object)).await,
+            Kind::Plan => make_float_plan(&self.app, tenant, self.device_of(object)).await,
             Kind::RawMessage => make_raw_message(&self.app, tenant, self.device_of(object)).await,
         }
     }
@@ -598,6 +623,7 @@ fn missing(kind: Kind) -> String {
         Kind::RawMessage => perigee_core::id::MessageId::from_i64(1).to_string(),
         Kind::Segment => perigee_core::id::SegmentId::from_i64(1).to_string(),
         Kind::TimelineEdit => perigee_core::id::EditId::from_i64(1).to_string(),
+        Kind::Plan => PlanId::from_i64(1).to_string(),
         Kind::Maintenance => perigee_core::id::MaintenancePlanId::from_i64(1).to_string(),
         Kind::None | Kind::Template => String::new(),
     }
@@ -732,6 +758,31 @@ fn raw_message() -> NewMessage {
         duplicate_rule: DuplicateRule::Content,
         keep: Keep::Always,
     }
+}
+
+/// A plan of a voyage of a device.
+async fn make_float_plan(app: &TestApp, tenant: &Tenant, device: DeviceId) -> String {
+    let settings = PlanSettings {
+        name: "Vigo to Horta".to_owned(),
+        kind: PlanKind::Voyage,
+        description: None,
+        is_template: false,
+        devices: vec![device],
+        travellers: Vec::new(),
+        notify: None,
+        craft: None,
+        waypoints: Vec::new(),
+        start: None,
+        starts_itself: false,
+        expected_arrival: None,
+        ends_at_destination: false,
+        time_zone: None,
+        check_ins: CheckInRules::default(),
+        grace: Grace::default(),
+        words: PlanWords::default(),
+    };
+    let actor = Actor::operator(tenant.account.id);
+    app.store.create_plan(&actor, settings, None).await.unwrap().into_inner().id.to_string()
 }
 
 /// A plan of a device: the one that is there already, because a device has few.

@@ -12,5 +12,6 @@ pub(crate) mod sos_outbox;
 mod store;
 
 pub(super) use change::add_later_fix;
+pub(super) use notes::add_service_note;
 pub(super) use read::{find_many, of_ids};
 pub(crate) use store::{NewAlert, raise, raise_all};

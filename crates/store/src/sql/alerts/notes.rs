@@ -70,6 +70,20 @@ pub(super) async fn insert(
     from_row(&tx.query_one(&sql, values).await?)
 }
 
+/// Stores a note of the service about an alert. An alert with the maximum number of notes gets none.
+pub(in crate::sql) async fn add_service_note(
+    tx: &Tx,
+    account: AccountId,
+    alert: AlertId,
+    text: &str,
+) -> Result<()> {
+    let author = Author { user: None, name: String::new() };
+    match insert(tx, account, alert, author, Some(text.to_owned()), false).await {
+        Ok(_) | Err(StoreError::TooMany { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
 /// Stores a note of a user about an alert.
 pub(super) async fn add(
     tx: &Tx,

@@ -35,12 +35,14 @@ pub(crate) struct NewAlert {
     pub(crate) last_known: Option<Position>,
     /// Whether it is old: it is stored as ended, and nobody is notified.
     pub(crate) is_past: bool,
+    /// Whether only those of `routing` are notified, and not those of the device.
+    pub(crate) is_alone: bool,
 }
 
 impl NewAlert {
     /// An alert whose recipients are those of the routing of its device.
     pub(crate) const fn of_device(alert: Alert) -> Self {
-        Self { alert, routing: None, last_known: None, is_past: false }
+        Self { alert, routing: None, last_known: None, is_past: false, is_alone: false }
     }
 }
 
@@ -74,12 +76,13 @@ pub(crate) async fn raise_all(
     for (device, alerts) in devices {
         let last_known = last_known(tx, account, device, &alerts).await?;
         let mut each = OfDevice { device, identities: Vec::new(), ids: HashMap::new(), raised: Vec::new() };
-        for (NewAlert { alert, routing, is_past, .. }, id) in alerts.into_iter().zip(&mut next) {
+        for (NewAlert { alert, routing, is_past, is_alone, .. }, id) in alerts.into_iter().zip(&mut next) {
             let (identity, severity) = (Identity::of_alert(&alert), Severity::of(&alert));
             each.identities.push(identity);
             if let Entry::Vacant(entry) = each.ids.entry(identity) {
                 entry.insert(AlertId::from_i64(id));
-                let raised = Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity };
+                let raised =
+                    Raised { id: AlertId::from_i64(id), name: alert.name.clone(), severity, is_alone };
                 if !is_past {
                     each.raised.push((raised, routing));
                 }

@@ -20,7 +20,7 @@ use super::{commands, conversation_work};
 use crate::forward::forward;
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{Query, for_ids};
-use crate::sql::{access::audit, accounts, column, idempotency, ids, scope};
+use crate::sql::{access::audit, accounts, column, idempotency, ids, plans, scope};
 use crate::{Row, Tx, params};
 
 pub(super) const COLUMNS: &str = "account_id, id, device_id, direction, kind, body, time, received_at, latitude, \
@@ -164,6 +164,7 @@ pub(in crate::sql) async fn receive(
     count_in(tx, (account, device), id, ordinal).await?;
     announce(tx, EventKind::ConversationReceived, &message).await?;
     mark_answered(tx, &message).await?;
+    plans::device_heard(tx, account, device).await?;
     Ok(true)
 }
 
@@ -208,7 +209,7 @@ async fn mark_answered(tx: &Tx, answer: &ConversationMessage) -> Result<()> {
     Ok(())
 }
 
-async fn send(
+pub(in crate::sql) async fn send(
     tx: &Tx,
     actor: Actor,
     device: DeviceId,

@@ -38,7 +38,8 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
             | Subject::Account
             | Subject::Webhook
             | Subject::Gateway
-            | Subject::Maintenance => {}
+            | Subject::Maintenance
+            | Subject::Plan => {}
         }
     }
     let ids = |ids: BTreeSet<AlertId>| ids.into_iter().map(AlertId::as_i64).collect::<Vec<_>>();
@@ -81,7 +82,8 @@ pub(in crate::sql) async fn attach(tx: &Tx, scope: Scope, events: &mut [Event]) 
             | Subject::Account
             | Subject::Webhook
             | Subject::Gateway
-            | Subject::Maintenance => None,
+            | Subject::Maintenance
+            | Subject::Plan => None,
         };
         if let Some(object) = object {
             event.object = object;

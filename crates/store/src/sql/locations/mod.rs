@@ -40,6 +40,7 @@ pub use named::without_check::submit_locations_without_check;
 pub(crate) use pending_location::PendingLocation;
 pub(crate) use reads::last::{find_last, find_last_visible, last_points};
 pub(crate) use reads::of_devices::last_of_devices;
+pub(in crate::sql) use reads::read::read_part;
 pub(crate) use reads::window::Window;
 pub(crate) use row::{
     LAST_COLUMNS, check_last, checked_last, last_checksum, point_from_row, unpack_or_note,

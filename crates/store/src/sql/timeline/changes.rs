@@ -13,6 +13,7 @@ use super::row::{COLUMNS, REPLACE, values};
 use super::{follow, removed};
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::maintenance;
+use crate::sql::plans;
 use crate::sql::query::{for_ids, insert_many};
 use crate::sql::rules::trip_rules;
 use crate::{Tx, params};
@@ -122,6 +123,7 @@ impl Changes {
         }
         removed::add(tx, self.account, &self.removed_trips).await?;
         maintenance::timelines_changed(tx, self.account, &self.first).await?;
+        plans::devices_heard(tx, self.account, &self.first).await?;
         trip_rules::evaluate(tx, self.account, &self.changed_from).await?;
         let count = self.events.len();
         let mut events = self.events.into_iter().peekable();

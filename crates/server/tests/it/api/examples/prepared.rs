@@ -71,11 +71,15 @@ impl Prepared {
         let assignment = make(&format!("/api/drivers/{driver}/assignments"), assignment).await;
         let plan = json!({"deviceId": device, "name": "Oil change", "distance": 15_000, "lastDone": "2026-04-01T00:00:00Z"});
         let plan = make("/api/maintenance", plan).await;
+        let voyage = make("/api/plans", json!({"name": "Voyage", "devices": [device]})).await;
+        let traveller = make(&format!("/api/plans/{voyage}/links"), json!({})).await;
         let (push_key, browser) = subscribe(app, &cookie).await;
         let ids = BTreeMap::from([
             (EXAMPLE_PUSH_KEY, push_key),
             ("psb_", browser),
             ("mnt_", plan),
+            ("pln_", voyage),
+            ("plk_", traveller),
             ("acc_", tenant.account.id.to_string()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
@@ -104,6 +108,16 @@ impl Prepared {
     pub(super) async fn send(&self, app: &TestApp, request: &Request<'_>) -> Answer {
         let is_about_ana = request.path.starts_with("/api/session") || request.path == "/api/Auth/Token";
         let ana = if is_about_ana { Some(Ana::new(app, self, request).await) } else { None };
+        // Actions on a plan need a plan in the right state.
+        let before: &[&str] = match request.path.strip_prefix("/api/plans/{planId}/") {
+            Some("start" | "copy" | "links" | "events" | "rescue") | None => &[],
+            Some("resume") => &["start", "pause"],
+            Some(_) => &["start"],
+        };
+        for action in before {
+            let line = format!("POST /api/plans/{}/{action}", self.id_for("pln_01jc2m8k4n5p6"));
+            app.send(&self.tenant.owner, &line, &json!({})).await.expect(200);
+        }
         let mut path = request.path.to_owned();
         let mut query = Vec::new();
         for (source, name, example) in &request.parameters {

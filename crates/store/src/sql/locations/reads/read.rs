@@ -39,7 +39,7 @@ pub(in crate::sql::locations) async fn list(
 }
 
 /// A part of a device's history, within a write job.
-pub(in crate::sql::locations) async fn read_part(
+pub(in crate::sql) async fn read_part(
     tx: &Tx,
     account: AccountId,
     device: DeviceId,

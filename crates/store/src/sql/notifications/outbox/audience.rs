@@ -65,6 +65,7 @@ impl DeviceAudience {
         let mut routed = Vec::with_capacity(raised.len());
         for (alert, routing) in raised {
             let own = match &routing {
+                Some(routing) if alert.is_alone => Some(self.load(tx, Some(routing)).await?),
                 Some(routing) => Some(self.with_rule(tx, routing).await?),
                 None => None,
             };

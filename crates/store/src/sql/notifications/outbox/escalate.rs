@@ -86,7 +86,7 @@ async fn take(tx: &Tx, step: DueStep) -> Result<bool> {
     for step in escalation.steps_in(turn) {
         audience.add_step(Source::Account, step, &directory);
     }
-    let raised = Raised { id: alert, name: stored.alert.name, severity: Severity::Critical };
+    let raised = Raised { id: alert, name: stored.alert.name, severity: Severity::Critical, is_alone: false };
     let drafts = drafts_of_step(tx, &account, &audience, &raised, turn + 1)?;
     write(tx, account.id, Some(device), drafts).await?;
     if let Some(due) = escalation.due(turn + 1, row.timestamp("started")?) {

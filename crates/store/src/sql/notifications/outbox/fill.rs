@@ -23,6 +23,8 @@ pub(in crate::sql) struct Raised {
     pub(in crate::sql) id: AlertId,
     pub(in crate::sql) name: String,
     pub(in crate::sql) severity: Severity,
+    /// Whether only those of its own routing are notified.
+    pub(in crate::sql) is_alone: bool,
 }
 
 pub(super) const INSERT: &str = "INSERT INTO notification (account_id, id, device_id, alert_id, name, critical, \

@@ -1,5 +1,6 @@
 //! The links of a device: by which of them messages can be sent, and why not by the others.
 
+use perigee_core::access::actor::Scope;
 use perigee_core::devices::command::{CommandKind, NewCommand};
 use perigee_core::devices::conversation::{Carrier, TextKind};
 use perigee_core::devices::device::Device;
@@ -19,7 +20,7 @@ use crate::http::routes::devices::commands::read::{settings_of, target};
 const COMMAND_BYTES_MAX: usize = 500;
 
 /// A link of a device.
-pub(super) struct Link {
+pub(in crate::http::routes) struct Link {
     /// The feed or the protocol.
     name: String,
     means: Means,
@@ -37,17 +38,27 @@ enum Means {
 
 /// The links of a device, the one that it used last first.
 pub(super) async fn links_of(app: &App, caller: &Caller, device: &Device) -> ApiResult<Vec<Link>> {
+    Ok(links_in(app, caller.scope(), caller.now(), device).await?)
+}
+
+/// The links of a device in a scope at an instant; see [`links_of`].
+pub(in crate::http::routes) async fn links_in(
+    app: &App,
+    scope: Scope,
+    now: Timestamp,
+    device: &Device,
+) -> Result<Vec<Link>, StoreError> {
     let mut links = Vec::new();
     for downlink in DOWNLINKS {
         if let Some(address) = address_at(device, downlink.feed) {
-            let gateways = app.store.gateways_of_feed(caller.scope(), downlink.feed).await?;
+            let gateways = app.store.gateways_of_feed(scope, downlink.feed).await?;
             links.push(by_provider(device, downlink, address, gateways));
         }
     }
     if let Some(name) = device.protocol.as_deref()
         && !links.iter().any(|link| link.name == name)
     {
-        links.push(by_protocol(app, device, name, caller.now()));
+        links.push(by_protocol(app, device, name, now));
     }
     links.sort_by_key(|link| (!link.can_send(), device.protocol.as_deref() != Some(link.name.as_str())));
     Ok(links)
@@ -129,7 +140,7 @@ impl Link {
     }
 
     /// Whether a message of this kind can be sent.
-    pub(super) fn carries(&self, kind: TextKind) -> bool {
+    pub(in crate::http::routes) fn carries(&self, kind: TextKind) -> bool {
         match (kind, &self.means) {
             (TextKind::Text, _) => self.can_send(),
             (TextKind::LocationRequest, Means::Tracker { asks_location, .. }) => *asks_location,
@@ -155,7 +166,13 @@ impl Link {
     }
 
     /// Why this text cannot be sent, as a phrase that follows the name of the member.
-    pub(super) fn refuses(&self, app: &App, device: &Device, text: &str, now: Timestamp) -> Option<String> {
+    pub(in crate::http::routes) fn refuses(
+        &self,
+        app: &App,
+        device: &Device,
+        text: &str,
+        now: Timestamp,
+    ) -> Option<String> {
         match &self.means {
             Means::Provider { downlink, .. } => downlink.refuses(text),
             Means::Tracker { .. } if text.len() > COMMAND_BYTES_MAX => Some(format!(
@@ -174,7 +191,12 @@ impl Link {
     }
 
     /// How a message gets to the device.
-    pub(super) fn carrier(self, kind: TextKind, text: &str, deadline: Timestamp) -> Option<Carrier> {
+    pub(in crate::http::routes) fn carrier(
+        self,
+        kind: TextKind,
+        text: &str,
+        deadline: Timestamp,
+    ) -> Option<Carrier> {
         match self.means {
             Means::Tracker { .. } => {
                 let (kind, values) = match kind {

@@ -4,3 +4,5 @@ mod links;
 pub mod read;
 pub mod view;
 pub mod write;
+
+pub(in crate::http::routes) use links::links_in;

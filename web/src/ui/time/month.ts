@@ -1,5 +1,5 @@
 // A month as a calendar.
-import { startOfDay, type Range } from '$lib/ui/time/range'
+import { startOfDay, type Range } from './range'
 import { wallOf } from '$lib/format/zoned'
 
 export interface Month {
