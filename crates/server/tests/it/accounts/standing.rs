@@ -114,7 +114,7 @@ async fn a_deletion_is_undone_or_carried_out(engine: Engine) {
     let call = async |line: String| app.call(&line).cookie(&cookie).send().await;
     call(format!("GET {path}")).await.expect_error(404, "not-found");
     call(format!("POST {path}/restore")).await.expect_error(404, "not-found");
-    app.call("GET /api/devices").by(&acme.owner).send().await.expect_error(401, "invalid-token");
+    app.call("GET /api/devices").by(&acme.owner).send().await.expect(401);
 }
 
 /// A further operator: sessions do not last for days.
