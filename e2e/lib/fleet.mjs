@@ -32,12 +32,27 @@ export async function fill(api) {
   const { alerts } = await api.get('/api/alerts?order=desc')
   const at = (minutes) => new Date(now + minutes * minute).toISOString()
   const share = await api.post('/api/shares', { groupId: group.id, name: 'Delivery to Vigo', from: at(-120), until: at(1440) })
+  const voyage = await api.post('/api/plans', {
+    name: 'Vigo to Horta',
+    kind: 'voyage',
+    devices: [devices[0].id],
+    travellers: [{ name: 'Ana Castro', phone: '+34600123456' }],
+    craft: { name: 'Northern Star', callSign: 'EA1234' },
+    waypoints: [
+      { name: 'Vigo', latitude: 42.24, longitude: -8.72 },
+      { name: 'Horta', latitude: 38.53, longitude: -28.62 }
+    ],
+    checkIns: { everyMinutes: 720 },
+    expectedArrival: at(6 * 1440)
+  })
+  await api.post(`/api/plans/${voyage.id}/start`, {})
   return {
     device: devices[0].id,
     other: devices[1].id,
     group: group.id,
     fence: fences[0],
     alert: alerts[0].id,
+    voyage: voyage.id,
     shared: new URL(share.page).pathname
   }
 }
@@ -49,7 +64,10 @@ export const names = () => [
   ...rulesOf([], '').map(({ name }) => name),
   'Fleet of the north',
   'Spare tracker',
-  'Delivery to Vigo'
+  'Delivery to Vigo',
+  'Vigo to Horta',
+  'Ana Castro',
+  'Northern Star'
 ]
 
 /** Three hours of a winding voyage, one location a minute, with a stop in the middle. */

@@ -3,7 +3,11 @@ import { api, ok } from '$lib/api/client'
 import { allPages } from '$lib/api/pages'
 import type { Plan, PlanState } from './plan'
 
-type Filter = { state?: PlanState; device?: string; template?: boolean }
+interface Filter {
+  state?: PlanState
+  device?: string
+  template?: boolean
+}
 
 const allOf = (filter: Filter): Promise<Plan[]> =>
   allPages(
