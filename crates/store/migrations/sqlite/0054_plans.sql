@@ -39,9 +39,10 @@ CREATE TABLE float_plan_event (
     id         INTEGER NOT NULL,
     kind       TEXT    NOT NULL,
     document   TEXT    NOT NULL,
-    PRIMARY KEY (account_id, plan_id, id),
+    PRIMARY KEY (account_id, id),
     FOREIGN KEY (account_id, plan_id) REFERENCES float_plan (account_id, id) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX float_plan_event_by_plan ON float_plan_event (account_id, plan_id, id);
 
 -- The secret is also in share_directory, by which the account of a link is found.
 CREATE TABLE float_plan_link (

@@ -251,7 +251,7 @@ impl<'a> Effects<'a> {
         nudges::forget(tx, plan).await?;
         self.record(tx, plan, kind, |event| of_missed(event, missed)).await?;
         if missed.step >= LadderStep::Warning {
-            let routing = plan.settings.notify.clone().map(|routing| at_any_severity(routing));
+            let routing = plan.settings.notify.clone().map(at_any_severity);
             let (name, at) = ("CheckInReceived", missed.deadline.at);
             if let Some(alert) = self.raise(tx, plan, (name, at), false, routing, false).await? {
                 self.end(tx, plan, &[alert]).await?;

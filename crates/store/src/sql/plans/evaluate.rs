@@ -108,10 +108,11 @@ pub(super) async fn look(tx: &Tx, row: &mut PlanRow, zone: &Zone, effects: &mut 
                     Order::Resume => PlanAction::Resume,
                     Order::Extend(by) => PlanAction::Extend(by),
                 };
-                // A message is a check-in too. What the state does not permit is ignored: nobody could read a refusal.
-                let mut outcomes = row.plan.check_in(check_in.clone(), tx.now(), zone);
-                outcomes.extend(row.plan.act(action, check_in, tx.now(), zone).unwrap_or_default());
-                outcomes
+                // What the state does not permit is a check-in at least: nobody could read a refusal.
+                match row.plan.act(action, check_in.clone(), tx.now(), zone) {
+                    Ok(outcomes) => outcomes,
+                    Err(_refused) => row.plan.check_in(check_in, tx.now(), zone),
+                }
             }
         };
         effects.apply(tx, &mut row.plan, outcomes).await?;
