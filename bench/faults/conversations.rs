@@ -1,7 +1,7 @@
 //! A run with messages to devices: nodes are killed while they hand messages to simulated providers. No message may be lost,
 //! and none handed over twice.
 //!
-//! Neither Garmin nor RockBLOCK recognises a message that it gets a second time, so the promise is the service's own: an
+//! Neither Garmin nor `RockBLOCK` recognises a message that it gets a second time, so the promise is the service's own: an
 //! attempt without a known result is not repeated, and its message is `unclear`.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -32,6 +32,20 @@ const ANSWER_AFTER: Duration = Duration::from_millis(60);
 const FAULT_EVERY: Duration = Duration::from_millis(900);
 /// The credential that both providers accept.
 const KEY: &str = "k";
+type MakeGateway = fn(&str) -> Value;
+
+/// Each provider, and the gateway that sends to it at a URL.
+const PROVIDERS: [(Interface, MakeGateway); 2] = [
+    (Interface::Garmin, |url| {
+        let options = json!({"sendUrl": url, "sendKey": KEY, "sender": "ops@example.com"});
+        json!({"feed": "garmin", "options": options})
+    }),
+    (Interface::Rockblock, |url| {
+        let url = format!("{url}/rockblock/MT");
+        let options = json!({"sendUrl": url, "sendUser": "ops", "sendPassword": KEY});
+        json!({"feed": "rockblock", "options": options})
+    }),
+];
 /// Messages of a killed node are leased for three minutes, and those that a provider asked to repeat wait for half a minute.
 const DRAIN_WITHIN: Duration = Duration::from_mins(15);
 
@@ -141,23 +155,13 @@ impl MessageRun {
         };
         let first = Server::start(setup).await?;
         let (mut providers, mut tasks, mut gateways) = (Vec::new(), Vec::new(), Vec::new());
-        for interface in [Interface::Garmin, Interface::Rockblock] {
+        for (interface, gateway) in PROVIDERS {
             let listener = TcpListener::bind("127.0.0.1:0").await?;
             let url = format!("http://{}", listener.local_addr()?);
             let provider = Downlink::new(interface, KEY).answering_after(ANSWER_AFTER);
             tasks.push(tokio::spawn(provider.clone().serve(listener)).abort_handle());
             tasks.push(tokio::spawn(fail_at_times(provider.clone())).abort_handle());
-            gateways.push(match interface {
-                Interface::Garmin => {
-                    let options = json!({"sendUrl": url, "sendKey": KEY, "sender": "ops@example.com"});
-                    json!({"feed": "garmin", "options": options})
-                }
-                Interface::Rockblock => {
-                    let url = format!("{url}/rockblock/MT");
-                    let options = json!({"sendUrl": url, "sendUser": "ops", "sendPassword": KEY});
-                    json!({"feed": "rockblock", "options": options})
-                }
-            });
+            gateways.push(gateway(&url));
             providers.push(provider);
         }
         let count = messages.div_ceil(EACH).max(1);
@@ -265,9 +269,9 @@ impl MessageRun {
         }
         let mut taken: HashMap<String, Vec<usize>> = HashMap::new();
         for one in self.providers.iter().flat_map(Downlink::taken) {
-            let number = one.text.as_deref().and_then(|text| number(&one.imei, text));
+            let number = one.text.as_deref().and_then(|text| number(&one.to, text));
             let number = number.with_context(|| format!("a strange message was taken: {one:?}"))?;
-            taken.entry(one.imei).or_default().push(number);
+            taken.entry(one.to).or_default().push(number);
         }
         self.found.taken = taken.values().map(Vec::len).sum();
         for device in &self.devices {

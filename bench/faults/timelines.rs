@@ -136,7 +136,7 @@ fn batch(index: usize, first: i64, count: i64) -> Vec<Value> {
             "speed": if in_turn > 19 { 60 } else { 0 }, "ignition": !(5..19).contains(&in_turn),
         });
         // Half of the devices count their kilometres.
-        if index % 2 == 0 {
+        if index.is_multiple_of(2) {
             location["mileage"] = json!(moved);
         }
         let mut here = Vec::new();

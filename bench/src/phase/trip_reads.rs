@@ -173,20 +173,20 @@ async fn late_week(bench: &mut Bench, engine: &Engine, server: &mut Server) -> R
         }
         derived(&mut connection, &server.token, device, Duration::from_millis(100)).await?;
     }
-    let (mut waits, mut costs) = (Vec::new(), Vec::new());
+    let (mut waited, mut used) = (Vec::new(), Vec::new());
     for device in &late {
         settle(server).await?;
         let week = track(0, (day(LATE_WEEK), day(LATE_WEEK + 7)), LATE_EVERY_MS);
         send(&mut connection, &server.token, device, &week).await?;
         let (began, cpu_s) = (Instant::now(), server.usage()?.cpu_s);
         derived(&mut connection, &server.token, device, Duration::from_millis(20)).await?;
-        waits.push(began.elapsed().as_secs_f64());
-        costs.push(server.usage()?.cpu_s - cpu_s);
+        waited.push(began.elapsed().as_secs_f64());
+        used.push(server.usage()?.cpu_s - cpu_s);
     }
-    for times in [&mut waits, &mut costs] {
+    for times in [&mut waited, &mut used] {
         times.sort_by(f64::total_cmp);
     }
-    let (wait_s, cost_s) = (waits[LATE_DEVICES / 2], costs[LATE_DEVICES / 2]);
+    let (wait_s, cost_s) = (waited[LATE_DEVICES / 2], used[LATE_DEVICES / 2]);
     let (report, name) = (&mut bench.report, engine.name());
     let what = format!("a late week of one device (10,080 locations of {LATE_DAYS} days)");
     report.add(Topic::Trips, name, &format!("{what}, derived after the answer"), format!("{wait_s:.2} s"));

@@ -219,6 +219,8 @@ pub enum Delivery {
     Push,
     /// A poller fetches them: `decode` reads the body of the answer.
     Poll,
+    /// Not at all: its gateways only send messages to devices.
+    None,
 }
 
 /// A feed: the interface by which a provider or a phone app sends messages.
@@ -298,7 +300,10 @@ pub const FEEDS: &[Feed] = &[
     feeds::mapped::FEED,
 ];
 
+/// Interfaces of providers whose gateways only send messages to devices; a listener receives those of the devices.
+pub const SENDERS: &[Feed] = &[feeds::directip::FEED];
+
 /// The feed of this name.
 pub fn find_feed(name: &str) -> Option<&'static Feed> {
-    FEEDS.iter().find(|feed| feed.name == name)
+    FEEDS.iter().chain(SENDERS).find(|feed| feed.name == name)
 }

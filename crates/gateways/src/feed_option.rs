@@ -248,6 +248,34 @@ pub(crate) const ROCKBLOCK_SEND: &[FeedOption] = &[
     option("sendPassword", FeedOptionKind::Text),
 ];
 
+/// Credentials with which texts are sent by Cloudloop.
+pub(crate) const CLOUDLOOP_SEND: &[FeedOption] =
+    &[option("sendUrl", FeedOptionKind::Text), option("sendToken", FeedOptionKind::Text)];
+
+/// Where texts are handed to Iridium.
+pub(crate) const DIRECTIP_SEND: &[FeedOption] = &[option(
+    "sendAddress",
+    FeedOptionKind::Checked(
+        |text| host_and_port(text).is_some(),
+        "a host name or an IP address with a port, such as sbd.example.com:10800",
+    ),
+)
+.required()];
+
+/// Reads `HOST:PORT`. An IPv6 address is in brackets, which are left out of the result.
+pub fn host_and_port(text: &str) -> Option<(&str, u16)> {
+    let (host, port) = text.trim().rsplit_once(':')?;
+    let port = port.parse::<u16>().ok().filter(|port| *port > 0)?;
+    if let Some(inner) = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
+        return inner.parse::<std::net::Ipv6Addr>().is_ok().then_some((inner, port));
+    }
+    let is_name = |host: &str| {
+        host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'))
+            && (1..=253).contains(&host.len())
+    };
+    is_name(host).then_some((host, port))
+}
+
 pub(crate) const ROCKBLOCK: &[FeedOption] = &[
     option("key", FeedOptionKind::Checked(is_key, "an RSA public key in PEM, or in DER encoded as base64")),
     option("speedUnit", FeedOptionKind::Word(SPEED_UNITS)).per_device(),

@@ -52,10 +52,10 @@ pub use decoded::{Context, DecodeError, Decoded, Decoder, Options, UploadedFile}
 pub use device_option::{DEVICE_OPTIONS, DeviceOption, OptionKind, find_option, read_decoding};
 pub use feed::{
     Delivery, FEEDS, Feed, FeedContext, FeedDecoded, FeedMessage, FeedOutcome, FeedReply, FeedRequest,
-    Refused, SosStep, basic_check, find_feed, no_check,
+    Refused, SENDERS, SosStep, basic_check, find_feed, no_check,
 };
 pub use feed_json::feed_json;
-pub use feed_option::{FeedOption, FeedOptionKind, check_given_options, check_options};
+pub use feed_option::{FeedOption, FeedOptionKind, check_given_options, check_options, host_and_port};
 pub use framer::{Framer, LineFramer, NoStream, Step, delimited, find, skip_to};
 pub use line::{LineDecoder, LineDefaults, decoded_json};
 pub use location::{alert_name, position_error, report_json, to_location, to_readings};
@@ -63,7 +63,10 @@ pub use model::{MODELS, Model, find_model};
 pub use pins::Pins;
 pub use protocol::{PROTOCOLS, Protocol, Transport, find_protocol};
 pub use report::{AccessPoint, CellTower, KNOT_KMH, MILE_KMH, Position, Report};
-pub use send::{DOWNLINKS, Downlink, Outgoing, ProviderCall, Verdict, cannot_send, find_downlink};
+pub use send::{
+    Address, DOWNLINKS, Downlink, HttpPost, Outgoing, PARTS_MAX, ProviderAnswer, ProviderCall, TcpExchange,
+    TextLimit, Verdict, cannot_send, find_downlink,
+};
 pub use sniff::{Sniff, sniff};
 pub use stream::FrameBuffer;
 pub use value::{Name, Value};

@@ -144,6 +144,7 @@ impl Service {
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
                 retention_days: None,
                 emergency_procedure: None,
+                quick_replies: None,
             },
             licenses: first.licenses,
             owner_email: first.owner_email.clone(),

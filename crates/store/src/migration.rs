@@ -129,6 +129,8 @@ migrations! {
     53 "drivers" "0053_drivers.sql";
     54 "plans" "0054_plans.sql";
     55 "account_standing" "0055_account_standing.sql";
+    56 "conversation_kinds" "0056_conversation_kinds.sql";
+    57 "shared_conversations" "0057_shared_conversations.sql";
 }
 
 impl Migration {

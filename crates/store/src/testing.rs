@@ -291,6 +291,7 @@ pub fn new_account(licenses: u32) -> NewAccount {
             expiry_notice_days: 0,
             retention_days: None,
             emergency_procedure: None,
+            quick_replies: None,
         },
         licenses,
         owner_email: "owner@acme.example".parse().expect("an address"),

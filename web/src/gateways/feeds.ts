@@ -19,8 +19,8 @@ export interface Feed {
   title: string
   kind: FeedKind
   settings: Setting[]
-  /** The server polls the messages, so that there is no URL to enter. */
-  isPolled?: boolean
+  /** There is no URL to enter: the server polls the messages, or only sends some. */
+  hasNoUrl?: boolean
 }
 
 /** Includes feeds that this version of the server may not have. */
@@ -38,7 +38,7 @@ const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setti
     title: 'Garmin inReach (MapShare)',
     kind: 'satellite',
     settings: [{ name: 'mapShare', isRequired: true }, { name: 'password' }],
-    isPolled: true
+    hasNoUrl: true
   },
   'garmin-history': {
     title: 'Garmin inReach (IPC Inbound, history)',
@@ -48,17 +48,23 @@ const known: Record<string, Omit<Feed, 'name' | 'settings'> & { settings?: Setti
       { name: 'apiKey', isRequired: true },
       { name: 'imeis', isRequired: true, isList: true }
     ],
-    isPolled: true
+    hasNoUrl: true
   },
   spot: { title: 'SPOT (data push)', kind: 'satellite' },
   'spot-feed': {
     title: 'SPOT (shared page)',
     kind: 'satellite',
     settings: [{ name: 'feedId', isRequired: true }, { name: 'password' }],
-    isPolled: true
+    hasNoUrl: true
   },
   zoleo: { title: 'ZOLEO', kind: 'satellite' },
-  cloudloop: { title: 'Cloudloop (Ground Control)', kind: 'satellite' },
+  cloudloop: { title: 'Cloudloop (Ground Control)', kind: 'satellite', settings: [{ name: 'sendToken' }] },
+  directip: {
+    title: 'Iridium DirectIP (sending)',
+    kind: 'satellite',
+    settings: [{ name: 'sendAddress', isRequired: true }],
+    hasNoUrl: true
+  },
   rockblock: {
     title: 'RockBLOCK, Rock7 Core',
     kind: 'satellite',

@@ -6,6 +6,8 @@ export type Share = Schemas['Share']
 /** The offered durations, in hours. */
 export const durations = [1, 8, 24, 168] as const
 const hourMs = 3_600_000
+/** The offered delays of conversations, in minutes. */
+export const delays = [0, 15, 60, 360, 1440] as const
 /** Maximum duration that the server accepts. */
 export const maxDurationMs = 366 * 24 * hourMs
 
@@ -24,11 +26,14 @@ export interface Wanted {
   until: number
   showAccount: boolean
   showTrips: boolean
+  /** Minutes after which messages are shown; null if none are. */
+  conversationDelay: number | null
 }
 
 export const untilAfter = (hours: number, now: number): number => now + hours * hourMs
 
-export function createLink({ deviceId, groupId, name, from, until, showAccount, showTrips }: Wanted): Promise<Share> {
+export function createLink(wanted: Wanted): Promise<Share> {
+  const { deviceId, groupId, name, from, until, showAccount, showTrips, conversationDelay } = wanted
   const body = {
     deviceId,
     groupId,
@@ -36,7 +41,9 @@ export function createLink({ deviceId, groupId, name, from, until, showAccount, 
     from: from === null ? undefined : new Date(from).toISOString(),
     until: new Date(until).toISOString(),
     showAccount,
-    showTrips
+    showTrips,
+    showConversation: conversationDelay !== null,
+    conversationDelayMinutes: conversationDelay ?? 0
   }
   return ok(api.POST('/api/shares', { body }))
 }

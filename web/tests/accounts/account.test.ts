@@ -8,7 +8,7 @@ import { overviewForm, overviewInput } from '$lib/pages/accounts/overview'
 import { filterOf, pathOf } from '$lib/notifications/filter'
 
 test('an account that is not changed gives the same input', () => {
-  const settings = { expiryNoticeDays: 7, retentionDays: null, emergencyProcedure: null }
+  const settings = { expiryNoticeDays: 7, retentionDays: null, emergencyProcedure: null, quickReplies: null }
   const account = {
     id: 'acc_1',
     name: 'Fleet',
@@ -19,6 +19,8 @@ test('an account that is not changed gives the same input', () => {
     lastModified: ''
   }
   expect(inputOf(formOf(account))).toEqual({ name: 'Fleet', timeZone: 'UTC', settings })
+  const typed = { ...formOf(account), quickReplies: ' On our way \n\nHelp is coming\n' }
+  expect(inputOf(typed).settings.quickReplies).toEqual(['On our way', 'Help is coming'])
 })
 
 test.each([

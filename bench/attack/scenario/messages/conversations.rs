@@ -78,7 +78,7 @@ fn provider(listener: &TcpListener) -> Result<Value> {
     Ok(json!({"feed": "rockblock", "options": options}))
 }
 
-/// A device with a modem of RockBLOCK.
+/// A device with a modem of `RockBLOCK`.
 async fn boat(stage: &Stage, token: &str, imei: usize) -> Result<String> {
     let identifiers = json!([{"identifier": imei.to_string(), "link": "rockblock"}]);
     let body = json!({"name": format!("Boat {imei}"), "identifiers": identifiers});

@@ -55,13 +55,13 @@ pub(crate) async fn run(stage: &Stage) -> Result<String> {
         saved.push(made["id"].as_str().context("a report without an id")?.to_owned());
     }
     let mut calls = JoinSet::new();
-    for number in 0..BY_HAND {
-        let (mut connection, token) = (stage.connect().await?, stage.server.token.clone());
-        let line = format!("POST /api/reports/{}/run?format=xlsx", saved[number]);
+    for report in saved.iter().take(BY_HAND) {
+        let (mut connection, bearer) = (stage.connect().await?, stage.server.token.clone());
+        let line = format!("POST /api/reports/{report}/run?format=xlsx");
         calls.spawn(async move {
             let mut statuses = Vec::new();
             for _ in 0..RUNS_EACH {
-                statuses.push(connection.call(&line, &token, b"{}").await?.status);
+                statuses.push(connection.call(&line, &bearer, b"{}").await?.status);
             }
             anyhow::Ok(statuses)
         });

@@ -196,13 +196,13 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FEED", requires = "to", conflicts_with = "device")]
     pub(crate) feed: Option<String>,
     /// Simulate the interface by which the provider of this feed takes messages to devices, with its checks and errors:
-    /// garmin or rockblock. Needs `--listen`.
+    /// garmin, rockblock, cloudloop or directip. Needs `--listen`.
     #[arg(long, value_name = "FEED", requires = "listen", conflicts_with_all = ["device", "feed", "protocol"])]
     pub(crate) downlink: Option<String>,
     /// Address on which `--downlink` accepts requests, as HOST:PORT.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<String>,
-    /// Key (garmin) or password (rockblock) that `--downlink` accepts.
+    /// Key (garmin), password (rockblock) or token (cloudloop) that `--downlink` accepts.
     #[arg(long, value_name = "KEY", default_value = "secret")]
     pub(crate) key: String,
     /// Faults of `--downlink` for the first requests, in order: busy, broken, silent, or the number of an error.

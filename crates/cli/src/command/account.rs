@@ -72,6 +72,7 @@ async fn create(
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
             emergency_procedure: None,
+            quick_replies: None,
         },
         licenses,
         owner_email: owner.clone(),

@@ -56,6 +56,9 @@ pub struct AccountSettings {
     pub retention_days: Option<u32>,
     /// Telephone numbers and instructions for users who handle a critical alert.
     pub emergency_procedure: Option<String>,
+    /// Texts that users send to devices with one tap; `None` for those of the console.
+    #[serde(default)]
+    pub quick_replies: Option<Vec<String>>,
 }
 
 impl AccountSettings {
@@ -63,6 +66,10 @@ impl AccountSettings {
     pub const EXPIRY_NOTICE_DAYS_MAX: u32 = 365;
     /// The default of `expiry_notice_days`.
     pub const EXPIRY_NOTICE_DAYS: u32 = 7;
+    /// Maximum number of quick replies.
+    pub const QUICK_REPLIES_MAX: usize = 12;
+    /// Maximum number of characters of a quick reply: every network carries as many.
+    pub const QUICK_REPLY_MAX: usize = 160;
 
     /// The fields that differ from `before`, by their names in the API; written to the audit log.
     pub fn changes_since(&self, before: &Self) -> [(&'static str, bool); 3] {
@@ -73,7 +80,8 @@ impl AccountSettings {
                 "settings",
                 self.expiry_notice_days != before.expiry_notice_days
                     || self.retention_days != before.retention_days
-                    || self.emergency_procedure != before.emergency_procedure,
+                    || self.emergency_procedure != before.emergency_procedure
+                    || self.quick_replies != before.quick_replies,
             ),
         ]
     }
@@ -172,6 +180,7 @@ pub(crate) mod tests {
                 expiry_notice_days: 0,
                 retention_days: None,
                 emergency_procedure: None,
+                quick_replies: None,
             },
             licenses: 0,
             standing: Standing::default(),

@@ -32,6 +32,7 @@ impl Colour {
     pub const DEFAULT: Self = Self(0x0b, 0x5c, 0xad);
 
     /// The colour of text on this colour: black or white, whichever has the higher contrast.
+    #[must_use]
     pub fn text(self) -> Self {
         // Contrast to black is (l + 0.05) / 0.05, to white 1.05 / (l + 0.05); they are equal at this luminance.
         if self.luminance() > 0.179 { Self(0, 0, 0) } else { Self(255, 255, 255) }

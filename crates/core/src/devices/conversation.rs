@@ -46,6 +46,19 @@ names! {
     Text = "text";
     /// To report the position now. Only users send it; it has no text.
     LocationRequest = "locationRequest";
+    /// To report at this interval while tracking. Only users send it; it has no text.
+    TrackingInterval = "trackingInterval";
+    /// To know that its emergency was received. Only users send it; it has no text.
+    EmergencyAcknowledge = "emergencyAcknowledge";
+    /// To read a text in an emergency.
+    EmergencyMessage = "emergencyMessage";
+}
+
+impl TextKind {
+    /// Whether messages of this kind have a text.
+    pub const fn has_text(self) -> bool {
+        matches!(self, Self::Text | Self::EmergencyMessage)
+    }
 }
 
 names! {
@@ -110,6 +123,8 @@ pub struct ConversationMessage {
     pub error: Option<String>,
     /// The command that carries it to a tracker.
     pub command: Option<CommandId>,
+    /// The interval of [`TextKind::TrackingInterval`], in seconds.
+    pub interval_s: Option<u32>,
 }
 
 impl ConversationMessage {
@@ -130,6 +145,8 @@ impl ConversationMessage {
     pub const RESENT_WITHIN_MS: i64 = 2 * 60 * 1000;
     /// A text of the device later than this after a message is no answer to it, in milliseconds: three days.
     pub const ANSWER_WITHIN_MS: i64 = 3 * 24 * 60 * 60 * 1000;
+    /// The shortest and the longest interval of [`TextKind::TrackingInterval`], in seconds.
+    pub const INTERVAL_S: (u32, u32) = (30, 65_535);
     /// Maximum number of characters of a reference or an error.
     pub const NOTE_MAX: usize = 1_000;
 }
@@ -175,6 +192,8 @@ pub struct NewOutgoing {
     pub kind: TextKind,
     /// Empty for a request.
     pub text: String,
+    /// The interval of [`TextKind::TrackingInterval`], in seconds.
+    pub interval_s: Option<u32>,
     /// How it gets there.
     pub carrier: Carrier,
     /// It is not sent after this instant.

@@ -77,8 +77,8 @@ impl Gateway {
     pub const OPTIONS_MAX: usize = 16 * 1024;
 
     /// Settings that are secrets: accepted, used, and not shown again. Decoding does not need them.
-    pub const SECRET_OPTIONS: [&'static str; 6] =
-        ["password", "apiKey", "token", "feedPassword", "sendKey", "sendPassword"];
+    pub const SECRET_OPTIONS: [&'static str; 7] =
+        ["password", "apiKey", "token", "feedPassword", "sendKey", "sendPassword", "sendToken"];
 
     /// The scope of its messages: the devices of its account.
     pub const fn scope(&self) -> Scope {

@@ -14,7 +14,7 @@ pub use ladder::{LadderStep, Outcome, PlanAction, RefusedAction};
 pub use plan::{CheckIn, CheckInBy, Missed, Plan, PlanState, Progress};
 pub use record::{NewPlanLink, OpenPlan, PlanEvent, PlanEventKind, PlanLink, PlanNudge};
 pub use settings::{
-    CheckInRules, CheckInSources, ClockTime, Craft, Grace, ParseClockTimeError, PlanFilter, PlanKind, PlanSettings, PlanWords,
-    Traveller, Waypoint,
+    CheckInRules, CheckInSources, ClockTime, Craft, Grace, ParseClockTimeError, PlanFilter, PlanKind,
+    PlanSettings, PlanWords, Traveller, Waypoint,
 };
 pub use words::{Order, read_order};

@@ -31,6 +31,9 @@ pub struct NewShare {
     /// Whether its page shows the trips since its beginning.
     #[serde(default)]
     pub show_trips: bool,
+    /// After how many minutes its page shows messages of conversations; `None` if it shows none.
+    #[serde(default)]
+    pub conversation_delay_min: Option<u32>,
     /// The random part of the URL, with 192 bits.
     pub secret: String,
 }
@@ -55,6 +58,9 @@ pub struct Share {
 }
 
 impl Share {
+    /// The longest delay of conversations, in minutes: 31 days.
+    pub const CONVERSATION_DELAY_MAX_MIN: u32 = 31 * 24 * 60;
+
     /// Whether the link shows anything at this instant.
     pub fn is_open(&self, now: Timestamp) -> bool {
         (self.link.from..self.link.until).contains(&now)

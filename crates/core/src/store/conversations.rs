@@ -13,15 +13,16 @@ use crate::page::{Page, PageRequest};
 /// the message that they came in. Every new message and every change of a state is an event.
 #[async_trait]
 pub trait Conversations: Send + Sync {
-    /// Queues a message to a device. Refused with `TooMany` if [`ConversationMessage::QUEUED_MAX`] wait, and with
-    /// `TooManyBilled` if the provider would bill more of them than are permitted in 24 hours.
-    async fn send_text(
+    /// Queues messages to a device in this order, all or none. Refused with `TooMany` if more than
+    /// [`ConversationMessage::QUEUED_MAX`] would wait, and with `TooManyBilled` if the provider would bill more of them
+    /// than are permitted in 24 hours.
+    async fn send_texts(
         &self,
         actor: &Actor,
         device: DeviceId,
-        new: NewOutgoing,
+        new: Vec<NewOutgoing>,
         once: Option<IdempotencyKey>,
-    ) -> Result<Created<ConversationMessage>>;
+    ) -> Result<Created<Vec<ConversationMessage>>>;
 
     /// Lists the messages of a device in the scope, in both directions, newest first.
     async fn list_conversation(

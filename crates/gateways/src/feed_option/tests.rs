@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::decode_budget::DecodeBudget;
 use crate::decoded::Options;
-use crate::feed::{FEEDS, FeedContext, FeedRequest, find_feed};
+use crate::feed::{FEEDS, FeedContext, FeedRequest, SENDERS, find_feed};
 
 const KEY: &str = "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAlaWAVJfNWC4XfnRx96p9cztBcdQV6l8aKmzAlZdpEcQR6MSPzlgvihaU\
     HNJgKm8t5ShR3jcDXIOI7er30cIN4/9aVFMe0LWZClUGgCSLc3rrMD4FzgOJ4ibD8scVyER/sirRzf5/dswJedEiMte1ElMQy2M6\
@@ -18,7 +18,7 @@ const TABLE: &[(&str, &str)] = &[
     ("garmin", "token sendUrl sendKey sender model devices payload format template"),
     ("garmin-history", "url apiKey imeis user password"),
     ("garmin-mapshare", "mapShare password url"),
-    ("cloudloop", "model devices payload format template"),
+    ("cloudloop", "sendUrl sendToken model devices payload format template"),
     ("rockblock", "key speedUnit sendUrl sendUser sendPassword model devices payload format template"),
     ("globalstar", "model devices payload format template"),
     ("spot", "user password"),
@@ -37,6 +37,7 @@ const TABLE: &[(&str, &str)] = &[
     ("sigfox", "model devices"),
     ("orbcomm", ""),
     ("json", "mapping user password model devices payload format template"),
+    ("directip", "sendAddress"),
 ];
 
 /// For each option a valid value, and an invalid one with the pointer of the error.
@@ -51,6 +52,8 @@ fn values() -> Vec<(&'static str, Json, Json, &'static str)> {
         ("sender", json!("ops@example.org"), json!("nobody"), ""),
         ("sendUser", json!("u"), json!(5), ""),
         ("sendPassword", json!("p"), json!(""), ""),
+        ("sendToken", json!("t"), json!(5), ""),
+        ("sendAddress", json!("sbd.example.org:10800"), json!("sbd.example.org"), ""),
         ("url", json!("https://example.org/x"), json!(["https://example.org"]), ""),
         ("apiKey", json!("k"), json!({}), ""),
         ("imeis", json!(["300434000000001"]), json!(["300434000000001", 5]), "/1"),
@@ -106,7 +109,7 @@ fn options(feed: &Feed, name: &str, value: &Json) -> Map<String, Json> {
 
 #[test]
 fn every_option_of_every_feed() {
-    assert_eq!(TABLE.len(), FEEDS.len());
+    assert_eq!(TABLE.len(), FEEDS.len() + SENDERS.len());
     for (name, known) in TABLE {
         let feed = find_feed(name).unwrap();
         let known: Vec<&str> = known.split_whitespace().collect();
@@ -187,4 +190,14 @@ fn missing_and_misspelt_options_are_named() {
         ],
     );
     check("cloudloop", json!({"payload": null, "whatever": null}), &[]);
+}
+
+#[test]
+fn a_host_has_a_port() {
+    assert_eq!(host_and_port(" sbd.example.org:10800 "), Some(("sbd.example.org", 10800)));
+    assert_eq!(host_and_port("[2001:db8::1]:1"), Some(("2001:db8::1", 1)));
+    for text in ["a", "a:", ":1", "a:0", "a:65536", "a b:1", "http://a:1", "2001:db8::1:1", "[a]:1", "a/b:1"]
+    {
+        assert_eq!(host_and_port(text), None, "{text}");
+    }
 }

@@ -1,6 +1,7 @@
 //! The feeds, a folder each.
 
 pub mod cloudloop;
+pub mod directip;
 pub mod garmin;
 pub mod globalstar;
 pub mod mapped;

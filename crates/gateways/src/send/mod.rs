@@ -1,40 +1,85 @@
-//! Sending texts to devices by the interfaces of providers: the request of a message, and the meaning of the answer.
+//! Sending messages to devices by the interfaces of providers: the request of a message, and the meaning of the answer.
 //!
 //! Pure: the caller sends the request, at most once for each attempt, and decides by the [`Verdict`] whether another
 //! attempt is permitted. An answer that is not understood is never a reason to send again, because providers bill each
 //! message.
 
+mod call;
+mod cloudloop;
+mod directip;
 mod garmin;
+mod garmin_errors;
+mod iridium_status;
 mod rockblock;
+mod split;
 #[cfg(test)]
 mod tests;
 
 use perigee_core::devices::conversation::TextKind;
-use perigee_core::time::Timestamp;
+
+pub use call::{HttpPost, Outgoing, ProviderAnswer, ProviderCall, TcpExchange, Verdict};
+pub use split::{PARTS_MAX, TextLimit};
 
 use crate::decoded::Options;
 
-/// A provider that delivers texts to devices.
+/// A provider that delivers messages to devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Downlink {
     /// The feed of its gateways, whose options have the credentials.
     pub feed: &'static str,
-    /// Maximum number of characters of a text.
-    pub characters_max: Option<usize>,
-    /// Maximum number of bytes of a text in UTF-8.
-    pub bytes_max: Option<usize>,
-    /// Whether a device can be asked for its position.
-    pub asks_location: bool,
+    /// The name of the link in conversations: the feed or the protocol by which its devices report.
+    pub link: &'static str,
+    /// The longest text that it carries.
+    pub limit: TextLimit,
+    /// The kinds of messages that it carries.
+    pub kinds: &'static [TextKind],
+    /// What an identifier must be so that the provider knows the device by it.
+    pub address: Address,
     /// Whether the options of a gateway have what is needed to send. The error says what is missing.
     pub ready: fn(&Options) -> Result<(), &'static str>,
     /// The request that hands a message over. The options are ready.
     pub call: fn(&Outgoing<'_>) -> ProviderCall,
-    /// The meaning of an answer: its status, and up to some kilobytes of its body.
-    pub read: fn(u16, &[u8]) -> Verdict,
+    /// The meaning of the answer to this message.
+    pub read: fn(&Outgoing<'_>, &ProviderAnswer<'_>) -> Verdict,
+}
+
+/// By what a provider knows a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// The IMEI of its modem, 15 digits.
+    Imei,
+    /// The ID of its Thing in Cloudloop, 32 letters and digits.
+    Thing,
+}
+
+impl Address {
+    /// Whether an identifier of a device has this form.
+    pub fn is_form_of(self, identifier: &str) -> bool {
+        match self {
+            Self::Imei => identifier.len() == 15 && identifier.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Thing => {
+                identifier.len() == 32 && identifier.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            }
+        }
+    }
+
+    /// What to add to a device that has no such identifier, as a sentence.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::Imei => {
+                "The device has no IMEI (15 digits) among its identifiers, by which the provider knows it."
+            }
+            Self::Thing => {
+                "Cloudloop knows the device by the ID of its Thing (32 letters and digits). Add this ID to the identifiers \
+                 of the device, with the link cloudloop."
+            }
+        }
+    }
 }
 
 /// Every provider to which messages can be handed.
-pub const DOWNLINKS: &[Downlink] = &[garmin::DOWNLINK, rockblock::DOWNLINK];
+pub const DOWNLINKS: &[Downlink] =
+    &[garmin::DOWNLINK, rockblock::DOWNLINK, cloudloop::DOWNLINK, directip::DOWNLINK];
 
 /// The provider of gateways of this feed.
 pub fn find_downlink(feed: &str) -> Option<&'static Downlink> {
@@ -43,7 +88,7 @@ pub fn find_downlink(feed: &str) -> Option<&'static Downlink> {
 
 /// Why nothing can be sent to devices of this feed, as a sentence. None for feeds that have a [`Downlink`].
 pub fn cannot_send(feed: &str) -> Option<&'static str> {
-    if find_downlink(feed).is_some() {
+    if DOWNLINKS.iter().any(|downlink| [downlink.feed, downlink.link].contains(&feed)) {
         return None;
     }
     Some(match feed {
@@ -56,70 +101,13 @@ pub fn cannot_send(feed: &str) -> Option<&'static str> {
             "This gateway only fetches messages. To send some, add a gateway of the feed garmin with the options \
              sendUrl, sendKey and sender."
         }
-        "cloudloop" => "Messages cannot be sent by Cloudloop yet.",
-        "iridium" => "Messages cannot be sent by Iridium DirectIP yet.",
         _ => "Messages cannot be sent to devices of this feed.",
     })
 }
 
 impl Downlink {
-    /// Why a text cannot be sent to a device of this provider, as a sentence. Checked before anything is queued.
-    pub fn refuses(&self, text: &str) -> Option<String> {
-        let (characters, bytes) = (text.chars().count(), text.len());
-        match (self.characters_max, self.bytes_max) {
-            (Some(most), _) if characters > most => {
-                Some(format!("has {characters} characters; the network carries at most {most}"))
-            }
-            (_, Some(most)) if bytes > most => {
-                Some(format!("has {bytes} bytes in UTF-8; the network carries at most {most}"))
-            }
-            _ => None,
-        }
+    /// Whether it carries messages of this kind.
+    pub fn carries(&self, kind: TextKind) -> bool {
+        self.kinds.contains(&kind)
     }
-}
-
-/// A message to be handed over.
-#[derive(Clone, Copy, Debug)]
-pub struct Outgoing<'a> {
-    /// The options of the gateway.
-    pub options: &'a Options,
-    /// The identifier of the device at the provider.
-    pub address: &'a str,
-    /// A text, or a request for the position.
-    pub kind: TextKind,
-    /// Empty for a request.
-    pub text: &'a str,
-    /// The current time.
-    pub now: Timestamp,
-}
-
-/// An HTTP POST. The URL and the headers may contain credentials: they are never logged.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ProviderCall {
-    /// The URL, with its query.
-    pub url: String,
-    /// Names in lower case.
-    pub headers: Vec<(&'static str, String)>,
-    /// The content of the request; empty for none.
-    pub body: Vec<u8>,
-}
-
-/// What the provider did with a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It accepted the message, perhaps with a number.
-    Accepted(Option<String>),
-    /// It refused the message for good; a sentence for the user.
-    Refused(String),
-    /// It did not take the message, and it may be sent again; a sentence for the user.
-    Later(String),
-    /// The answer does not say whether it took the message; a sentence for the user.
-    Unclear(String),
-}
-
-/// The beginning of an answer as one line, to be quoted in a sentence.
-fn quoted(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|letter| !letter.is_control()).take(200).collect()
 }

@@ -1,10 +1,9 @@
 //! `RockBLOCK` MT: up to 270 bytes to a modem, which fetches them with its next session.
 
-use std::fmt::Write as _;
-
 use perigee_core::devices::conversation::TextKind;
 
-use super::{Downlink, Outgoing, ProviderCall, Verdict, quoted};
+use super::call::{HttpPost, hex, quoted};
+use super::{Address, Downlink, Outgoing, ProviderAnswer, ProviderCall, TextLimit, Verdict};
 use crate::decoded::Options;
 
 /// The address of Ground Control, unless the gateway has another.
@@ -13,9 +12,10 @@ const URL: &str = "https://rockblock.rock7.com/rockblock/MT";
 /// `RockBLOCK` in the table of providers.
 pub(super) const DOWNLINK: Downlink = Downlink {
     feed: "rockblock",
-    characters_max: None,
-    bytes_max: Some(270),
-    asks_location: false,
+    link: "rockblock",
+    limit: TextLimit::Bytes(270),
+    kinds: &[TextKind::Text],
+    address: Address::Imei,
     ready,
     call,
     read,
@@ -29,34 +29,25 @@ fn ready(options: &Options) -> Result<(), &'static str> {
 }
 
 fn call(outgoing: &Outgoing<'_>) -> ProviderCall {
-    let text = |name| outgoing.options.text(name).map(str::trim).unwrap_or_default();
-    let data = match outgoing.kind {
-        TextKind::Text => hex(outgoing.text),
-        TextKind::LocationRequest => String::new(),
-    };
     let body = form_urlencoded::Serializer::new(String::new())
         .append_pair("imei", outgoing.address)
-        .append_pair("username", text("sendUser"))
-        .append_pair("password", text("sendPassword"))
-        .append_pair("data", &data)
+        .append_pair("username", outgoing.option("sendUser"))
+        .append_pair("password", outgoing.option("sendPassword"))
+        .append_pair("data", &hex(outgoing.text.as_bytes()))
         .finish();
-    ProviderCall {
+    ProviderCall::Post(HttpPost {
         url: outgoing.options.text("sendUrl").unwrap_or(URL).to_owned(),
         // In the body, because URLs are written to logs.
         headers: vec![("content-type", "application/x-www-form-urlencoded".to_owned())],
         body: body.into_bytes(),
-    }
-}
-
-fn hex(text: &str) -> String {
-    text.bytes().fold(String::with_capacity(2 * text.len()), |mut digits, byte| {
-        // Writing to a `String` never fails.
-        let _ = write!(digits, "{byte:02x}");
-        digits
     })
 }
 
-fn read(status: u16, body: &[u8]) -> Verdict {
+fn read(_: &Outgoing<'_>, answer: &ProviderAnswer<'_>) -> Verdict {
+    read_answer(answer.status, answer.body)
+}
+
+fn read_answer(status: u16, body: &[u8]) -> Verdict {
     let answer = quoted(body);
     let mut parts = answer.splitn(3, ',').map(str::trim);
     match (status, parts.next(), parts.next()) {
@@ -97,15 +88,18 @@ mod tests {
 
     #[test]
     fn answers_are_read() {
-        assert_eq!(read(200, b"OK,4114651"), Verdict::Accepted(Some("4114651".to_owned())));
-        assert_eq!(read(200, b"OK\n"), Verdict::Accepted(None));
+        assert_eq!(read_answer(200, b"OK,4114651"), Verdict::Accepted(Some("4114651".to_owned())));
+        assert_eq!(read_answer(200, b"OK\n"), Verdict::Accepted(None));
         for code in [10, 11, 12, 13, 14, 15, 16, 99, 77] {
             let answer = format!("FAILED,{code},Some text, with a comma");
-            let Verdict::Refused(sentence) = read(200, answer.as_bytes()) else { panic!("{code}") };
+            let Verdict::Refused(sentence) = read_answer(200, answer.as_bytes()) else { panic!("{code}") };
             assert_eq!(sentence.contains("Some text, with a comma"), code == 77, "{sentence}");
         }
-        assert!(matches!(read(200, b"<html>"), Verdict::Unclear(_)));
-        assert!(matches!(read(502, b""), Verdict::Unclear(_)), "billed: never sent again without an answer");
-        assert!(matches!(read(429, b""), Verdict::Later(_)));
+        assert!(matches!(read_answer(200, b"<html>"), Verdict::Unclear(_)));
+        assert!(
+            matches!(read_answer(502, b""), Verdict::Unclear(_)),
+            "billed: never sent again without an answer"
+        );
+        assert!(matches!(read_answer(429, b""), Verdict::Later(_)));
     }
 }

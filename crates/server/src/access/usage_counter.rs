@@ -179,6 +179,7 @@ mod tests {
             expiry_notice_days: 7,
             retention_days: None,
             emergency_procedure: None,
+            quick_replies: None,
         };
         Account {
             id: AccountId::from_i64(1),

@@ -301,7 +301,8 @@ impl Notifications {
             return refuse("notifications.retention_days", "must be at most 36500");
         }
         let is_code = self.currency.len() == 3 && self.currency.bytes().all(|byte| byte.is_ascii_uppercase());
-        if !is_code && !(self.currency.is_empty() && self.prices.is_empty()) {
+        let is_unused = self.currency.is_empty() && self.prices.is_empty();
+        if !is_code && !is_unused {
             return refuse("notifications.currency", "must be the code of a currency, such as EUR");
         }
         if self.prices.values().any(|price| !(0.0..=PRICE_MAX).contains(price)) {

@@ -11,7 +11,7 @@ use perigee_core::devices::conversation::{OutgoingText, TextEnd};
 use perigee_core::error::StoreError;
 use perigee_core::store::Store;
 use perigee_core::time::Clock;
-use perigee_gateways::{Options, Outgoing, Verdict, find_downlink};
+use perigee_gateways::{Options, Outgoing, ProviderAnswer, ProviderCall, Verdict, find_downlink};
 
 use crate::config;
 use crate::webhook::{Client, ClientError, Guard, PostError, Posted};
@@ -82,16 +82,22 @@ impl Downlinks {
         if let Err(missing) = (downlink.ready)(&options) {
             return failed(missing);
         }
-        let call = (downlink.call)(&Outgoing {
+        if !downlink.carries(text.message.kind) {
+            return failed("The provider of the gateway takes no messages of this type.");
+        }
+        let outgoing = Outgoing {
             options: &options,
             address: &text.address,
             kind: text.message.kind,
             text: &text.message.text,
+            interval_s: text.message.interval_s,
+            number: number_of(text),
             now: self.clock.now(),
-        });
-        let (verdict, rest_s) = match self.client.post(&call.url, &call.headers, call.body, ANSWER_MAX).await
-        {
-            Ok(Posted { status, rest_s, body }) => ((downlink.read)(status, &body), rest_s),
+        };
+        let (verdict, rest_s) = match self.send((downlink.call)(&outgoing)).await {
+            Ok(Posted { status, rest_s, body }) => {
+                ((downlink.read)(&outgoing, &ProviderAnswer { status, body: &body }), rest_s)
+            }
             Err(PostError::Refused(reason)) => (Verdict::Refused(reason), None),
             Err(PostError::NotSent(reason)) => (Verdict::Later(reason), None),
             Err(PostError::Unclear(reason)) => (
@@ -111,6 +117,29 @@ impl Downlinks {
             Verdict::Unclear(reason) => TextEnd::Unclear(reason),
         })
     }
+
+    /// Sends the request of a message, once.
+    async fn send(&self, call: ProviderCall) -> Result<Posted, PostError> {
+        match call {
+            ProviderCall::Post(post) => {
+                self.client.post(&post.url, &post.headers, post.body, ANSWER_MAX).await
+            }
+            ProviderCall::Tcp(exchange) => {
+                let (host, port) = &exchange.address;
+                let body = self
+                    .client
+                    .exchange((host.as_str(), *port), &exchange.bytes, exchange.answer_bytes)
+                    .await?;
+                Ok(Posted { status: 0, rest_s: None, body })
+            }
+        }
+    }
+}
+
+/// The number by which a provider tells messages apart: the last 32 bits of the ID.
+fn number_of(text: &OutgoingText) -> u32 {
+    let [.., a, b, c, d] = text.message.id.as_i64().to_be_bytes();
+    u32::from_be_bytes([a, b, c, d])
 }
 
 /// Seconds to wait after an attempt, given how many there were before: twice as long after each.

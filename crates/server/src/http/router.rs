@@ -163,6 +163,7 @@ fn conversation_operations() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(conversation::read::list_conversation, conversation::write::send_message))
         .routes(routes!(conversation::read::get_conversation_links))
+        .routes(routes!(conversation::write::check_conversation_text))
         .routes(routes!(conversation::write::mark_conversation_read))
         .routes(routes!(conversation::read::list_conversations))
         .routes(routes!(conversation::read::get_conversation_message, conversation::write::cancel_message))

@@ -76,6 +76,8 @@ pub struct PageKey {
     pub place: Option<Reader>,
     /// Whether trips are shown, if the link allows it.
     pub trips: bool,
+    /// Whether conversations are shown, if the link allows it.
+    pub conversation: bool,
 }
 
 impl PageKey {
@@ -90,6 +92,7 @@ impl PageKey {
         self.trail == other.trail
             && self.place == other.place
             && self.trips == other.trips
+            && self.conversation == other.conversation
             && self.is_fresh(other.now)
             && (devices >= LARGE_PAGE_DEVICES || (self.end == other.end && age == 0))
     }

@@ -80,7 +80,7 @@ impl AreaSpec {
             Self::Bbox([west, south, east, north]) => {
                 let longitudes = [west, east].into_iter().all(|value| (-180.0..=180.0).contains(value));
                 let latitudes = [south, north].into_iter().all(|value| (-90.0..=90.0).contains(value));
-                if longitudes && latitudes && south < north && west != east {
+                if longitudes && latitudes && south < north && (west < east || east < west) {
                     return Ok(());
                 }
                 wrong("a box must be west, south, east and north in degrees, with south below north")

@@ -28,7 +28,13 @@ pub(super) async fn cells(
 ) -> Result<Cells> {
     let accounts: Vec<AccountId> = match spec.account {
         Some(account) => vec![account],
-        None => store.list_accounts().await.map_err(failed)?.into_iter().map(|one| one.account.id).collect(),
+        None => store
+            .list_accounts()
+            .await
+            .map_err(|error| failed(&error))?
+            .into_iter()
+            .map(|one| one.account.id)
+            .collect(),
     };
     let range = TimeRange { from: now.plus_seconds(-i64::from(spec.days) * DAY_S), to: now };
     let mut places = Places { set: CellSet::default(), too_many: false };
@@ -52,7 +58,10 @@ async fn read_account(
     let scope = Scope::for_background_job(account);
     let mut page = PageRequest::first(PageRequest::LIMIT_MAX);
     loop {
-        let last = store.list_last_locations(scope, &LastFilter::default(), page).await.map_err(failed)?;
+        let last = store
+            .list_last_locations(scope, &LastFilter::default(), page)
+            .await
+            .map_err(|error| failed(&error))?;
         for (device, _) in &last.items {
             let mut after = None;
             loop {
@@ -61,7 +70,7 @@ async fn read_account(
                 }
                 let request = HistoryRequest { range, order: Order::Ascending, after, limit: PART };
                 let read = store.read_locations(scope, *device, request, Box::new(places)).await;
-                let (sink, next) = read.map_err(failed)?;
+                let (sink, next) = read.map_err(|error| failed(&error))?;
                 let sink: Box<dyn std::any::Any> = sink;
                 places = *sink
                     .downcast::<Places>()
@@ -83,8 +92,8 @@ async fn read_account(
     }
 }
 
-fn failed(error: StoreError) -> FetchError {
-    tracing::warn!(error = &error as &dyn std::error::Error, "the places of devices could not be read");
+fn failed(error: &StoreError) -> FetchError {
+    tracing::warn!(error = error as &dyn std::error::Error, "the places of devices could not be read");
     FetchError::Disk("the places of devices could not be read from the database".to_owned())
 }
 

@@ -101,28 +101,27 @@ impl Planner {
             run: entry.run,
             content,
         };
-        self.open = Some(match self.place_of(entry.offset)? {
-            Some(output) => record(output, Content::Known),
-            None => {
-                let output = self.totals.bytes;
-                let is_next = self.highest.is_none_or(|highest| entry.offset > highest);
-                if is_next {
-                    self.highest = Some(entry.offset);
-                } else {
-                    self.earlier.insert(entry.offset, output);
-                    if self.earlier.len() > EARLIER_MAX {
-                        return Err(not_tiles(
-                            "has tiles that are not in the order of the map (it is not clustered); \"pmtiles cluster\" sorts a file",
-                        ));
-                    }
+        self.open = Some(if let Some(output) = self.place_of(entry.offset)? {
+            record(output, Content::Known)
+        } else {
+            let output = self.totals.bytes;
+            let is_next = self.highest.is_none_or(|highest| entry.offset > highest);
+            if is_next {
+                self.highest = Some(entry.offset);
+            } else {
+                self.earlier.insert(entry.offset, output);
+                if self.earlier.len() > EARLIER_MAX {
+                    return Err(not_tiles(
+                        "has tiles that are not in the order of the map (it is not clustered); \"pmtiles cluster\" sorts a file",
+                    ));
                 }
-                self.totals.contents += 1;
-                self.totals.bytes += u64::from(entry.length);
-                if let Some(level) = self.totals.levels.get_mut(level) {
-                    level.bytes += u64::from(entry.length);
-                }
-                record(output, if is_next { Content::Next } else { Content::Earlier })
             }
+            self.totals.contents += 1;
+            self.totals.bytes += u64::from(entry.length);
+            if let Some(level) = self.totals.levels.get_mut(level) {
+                level.bytes += u64::from(entry.length);
+            }
+            record(output, if is_next { Content::Next } else { Content::Earlier })
         });
         Ok(())
     }

@@ -34,7 +34,7 @@ impl Polygon {
             bounds[3] = bounds[3].max(*latitude);
         }
         let degrees = margin_m / 111_000.0;
-        let middle = ((bounds[1] + bounds[3]) / 2.0).clamp(-80.0, 80.0);
+        let middle = f64::midpoint(bounds[1], bounds[3]).clamp(-80.0, 80.0);
         let stretch = middle.to_radians().cos();
         let bounds = [
             (bounds[0] - degrees / stretch).max(-180.0),

@@ -14,7 +14,7 @@ use super::header::{ROOT_END, Span};
 use crate::webhook::Client;
 
 /// The longest pause between two attempts.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+const PAUSE_MAX: Duration = Duration::from_mins(1);
 /// Maximum length of a range that is read into memory.
 const READ_MAX: u64 = 16 * 1024 * 1024;
 
@@ -102,7 +102,7 @@ impl Remote {
         if matches!(response.status(), StatusCode::NOT_FOUND | StatusCode::FORBIDDEN | StatusCode::GONE) {
             return Ok(None);
         }
-        let range = self.partial(&response)?;
+        let range = Self::partial(&response)?;
         self.version = Version { size: range.size, tag: tag_of(response.headers()) };
         let length = ROOT_END.min(range.size);
         if range.first != 0 || range.last + 1 != length {
@@ -170,7 +170,7 @@ impl Remote {
         if matches!(response.status(), StatusCode::RANGE_NOT_SATISFIABLE | StatusCode::PRECONDITION_FAILED) {
             return Err(FetchError::Changed.into());
         }
-        let range = self.partial(&response)?;
+        let range = Self::partial(&response)?;
         if range.size != self.version.size || tag_of(response.headers()) != self.version.tag {
             return Err(FetchError::Changed.into());
         }
@@ -213,7 +213,7 @@ impl Remote {
     }
 
     /// The range of an answer, if it has one.
-    fn partial(&self, response: &reqwest::Response) -> std::result::Result<ContentRange, Failure> {
+    fn partial(response: &reqwest::Response) -> std::result::Result<ContentRange, Failure> {
         let status = response.status();
         if status == StatusCode::PARTIAL_CONTENT {
             let range = response.headers().get(header::CONTENT_RANGE).and_then(|value| value.to_str().ok());

@@ -79,6 +79,10 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All phases.
+    pub const ALL: [Self; 6] =
+        [Self::Measuring, Self::Measured, Self::Fetching, Self::Stopped, Self::Failed, Self::Ready];
+
     /// The name of the phase in the API.
     pub const fn name(self) -> &'static str {
         match self {

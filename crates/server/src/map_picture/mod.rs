@@ -51,10 +51,13 @@ const RIVER: u8 = 5;
 const RING: u8 = 6;
 const MARK: u8 = 7;
 
+/// Pictures by the place that they show.
+type Drawn = BoundedMap<(i32, i32), Arc<Vec<u8>>>;
+
 /// Draws pictures of the bundled map.
 pub struct MapPictures {
     archive: Archive,
-    drawn: Mutex<BoundedMap<(i32, i32), Arc<Vec<u8>>>>,
+    drawn: Mutex<Drawn>,
 }
 
 impl std::fmt::Debug for MapPictures {
@@ -251,7 +254,7 @@ mod tests {
     #[test]
     fn the_middle_of_an_ocean_shows_the_nearest_land() {
         let canvas = pictures().paint(30.0, -45.0).unwrap();
-        assert!(canvas.pixels().iter().any(|pixel| *pixel == SEA));
+        assert!(canvas.pixels().contains(&SEA));
         assert_eq!(colour(&canvas, (0, 0)), MARK);
     }
 

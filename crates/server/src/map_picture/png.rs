@@ -16,22 +16,22 @@ pub(super) fn encode(canvas: &Canvas, palette: &[[u8; 3]]) -> Option<Vec<u8>> {
     header.extend_from_slice(&u32::try_from(height).ok()?.to_be_bytes());
     // Eight bits, a palette, and the only methods that exist.
     header.extend_from_slice(&[8, 3, 0, 0, 0]);
-    chunk(&mut png, b"IHDR", &header)?;
-    chunk(&mut png, b"PLTE", palette.as_flattened())?;
+    chunk(&mut png, *b"IHDR", &header)?;
+    chunk(&mut png, *b"PLTE", palette.as_flattened())?;
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     for row in canvas.pixels().chunks(width.max(1)) {
         // Each row begins with its filter; palette colours need none.
         packed.write_all(&[0]).and_then(|()| packed.write_all(row)).ok()?;
     }
-    chunk(&mut png, b"IDAT", &packed.finish().ok()?)?;
-    chunk(&mut png, b"IEND", &[])?;
+    chunk(&mut png, *b"IDAT", &packed.finish().ok()?)?;
+    chunk(&mut png, *b"IEND", &[])?;
     Some(png)
 }
 
-fn chunk(png: &mut Vec<u8>, name: &[u8; 4], bytes: &[u8]) -> Option<()> {
+fn chunk(png: &mut Vec<u8>, name: [u8; 4], bytes: &[u8]) -> Option<()> {
     png.extend_from_slice(&u32::try_from(bytes.len()).ok()?.to_be_bytes());
     let mut crc = flate2::Crc::new();
-    for part in [name, bytes] {
+    for part in [&name, bytes] {
         crc.update(part);
         png.extend_from_slice(part);
     }

@@ -57,15 +57,17 @@ impl<'b> Fields<'b> {
         Self { bytes, at: 0 }
     }
 
-    /// The next field; `None` in the inner option at the end, in the outer one if the message is damaged.
-    fn next(&mut self) -> Option<Option<Field<'b>>> {
-        if self.at >= self.bytes.len() {
-            return Some(None);
-        }
+    /// Whether a field is left.
+    const fn is_more(&self) -> bool {
+        self.at < self.bytes.len()
+    }
+
+    /// The next field; `None` if the message is damaged.
+    fn next(&mut self) -> Option<Field<'b>> {
         let key = varint(self.bytes, &mut self.at)?;
         let (number, kind) = (key >> 3, key & 7);
         let skipped = match kind {
-            0 => return Some(Some(Field::Value(number, varint(self.bytes, &mut self.at)?))),
+            0 => return Some(Field::Value(number, varint(self.bytes, &mut self.at)?)),
             1 => 8,
             5 => 4,
             2 => {
@@ -73,12 +75,12 @@ impl<'b> Fields<'b> {
                 let end = self.at.checked_add(length)?;
                 let bytes = self.bytes.get(self.at..end)?;
                 self.at = end;
-                return Some(Some(Field::Bytes(number, bytes)));
+                return Some(Field::Bytes(number, bytes));
             }
             _ => return None,
         };
         self.at = self.at.checked_add(skipped).filter(|at| *at <= self.bytes.len())?;
-        Some(Some(Field::Value(number, 0)))
+        Some(Field::Value(number, 0))
     }
 }
 
@@ -86,8 +88,8 @@ impl<'b> Fields<'b> {
 pub(super) fn read(bytes: &[u8]) -> Option<Vec<Layer>> {
     let mut fields = Fields::of(bytes);
     let (mut layers, mut left) = (Vec::new(), POINTS_MAX);
-    while let Some(field) = fields.next()? {
-        if let Field::Bytes(3, bytes) = field {
+    while fields.is_more() {
+        if let Field::Bytes(3, bytes) = fields.next()? {
             layers.push(layer(bytes, &mut left)?);
         }
     }
@@ -97,8 +99,8 @@ pub(super) fn read(bytes: &[u8]) -> Option<Vec<Layer>> {
 fn layer(bytes: &[u8], left: &mut usize) -> Option<Layer> {
     let mut fields = Fields::of(bytes);
     let (mut name, mut extent, mut features, mut keys) = (String::new(), 4_096_u32, Vec::new(), Vec::new());
-    while let Some(field) = fields.next()? {
-        match field {
+    while fields.is_more() {
+        match fields.next()? {
             Field::Bytes(1, text) => name = String::from_utf8_lossy(text).into_owned(),
             Field::Bytes(2, feature) => features.push(feature),
             Field::Bytes(3, key) => keys.push(key),
@@ -108,17 +110,17 @@ fn layer(bytes: &[u8], left: &mut usize) -> Option<Layer> {
     }
     let mut shapes = Vec::new();
     for bytes in features {
-        shapes.extend(feature(bytes, &keys, left)?);
+        feature(bytes, &keys, left, &mut shapes)?;
     }
     Some(Layer { name, extent: f64::from(extent), shapes })
 }
 
-/// The shape of a feature; `None` in the inner option for points.
-fn feature(bytes: &[u8], keys: &[&[u8]], left: &mut usize) -> Option<Option<Shape>> {
+/// Adds the shape of a feature; points are left out. `None` if it is damaged.
+fn feature(bytes: &[u8], keys: &[&[u8]], left: &mut usize, shapes: &mut Vec<Shape>) -> Option<()> {
     let mut fields = Fields::of(bytes);
     let (mut tags, mut kind, mut geometry): (&[u8], u64, &[u8]) = (&[], 0, &[]);
-    while let Some(field) = fields.next()? {
-        match field {
+    while fields.is_more() {
+        match fields.next()? {
             Field::Bytes(2, bytes) => tags = bytes,
             Field::Value(3, value) => kind = value,
             Field::Bytes(4, bytes) => geometry = bytes,
@@ -128,9 +130,10 @@ fn feature(bytes: &[u8], keys: &[&[u8]], left: &mut usize) -> Option<Option<Shap
     let geometry = match kind {
         2 => Geometry::Lines(paths(geometry, left)?),
         3 => Geometry::Polygon(paths(geometry, left)?),
-        _ => return Some(None),
+        _ => return Some(()),
     };
-    Some(Some(Shape { geometry, is_water: has(tags, keys, b"water"), is_ice: has(tags, keys, b"ice") }))
+    shapes.push(Shape { geometry, is_water: has(tags, keys, b"water"), is_ice: has(tags, keys, b"ice") });
+    Some(())
 }
 
 /// Whether a feature has a property with this key. Features without it leave it out.

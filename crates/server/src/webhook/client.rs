@@ -10,7 +10,7 @@ use url::Url;
 use super::address::{Guard, Refused};
 use super::resolve::Guarded;
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Connections kept open to one receiver while nothing is sent.
 const IDLE_CONNECTIONS: usize = 8;
@@ -20,6 +20,7 @@ const IDLE_CONNECTIONS: usize = 8;
 pub struct Client {
     pub(super) http: reqwest::Client,
     pub(super) guard: Arc<Guard>,
+    pub(super) names: Guarded,
     pub(super) timeout: Duration,
 }
 
@@ -51,10 +52,11 @@ impl Client {
         limit: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
     ) -> Result<Self, ClientError> {
         let guard = Arc::new(guard);
+        let names = Guarded::new(Arc::clone(&guard));
         let http = reqwest::Client::builder()
             .tls_backend_preconfigured(client_config(&Trust::Public)?)
             .user_agent(concat!("perigee/", env!("CARGO_PKG_VERSION")))
-            .dns_resolver(Arc::new(Guarded::new(Arc::clone(&guard))))
+            .dns_resolver(Arc::new(names.clone()))
             .redirect(Policy::none())
             .no_proxy()
             .referer(false)
@@ -62,7 +64,7 @@ impl Client {
             .connect_timeout(CONNECT_TIMEOUT.min(timeout))
             .pool_idle_timeout(IDLE_TIMEOUT)
             .pool_max_idle_per_host(IDLE_CONNECTIONS);
-        Ok(Self { http: limit(http).build()?, guard, timeout })
+        Ok(Self { http: limit(http).build()?, guard, names, timeout })
     }
 
     /// Checks an address before its name is resolved.

@@ -5,6 +5,7 @@ mod attempt;
 mod backoff;
 mod client;
 mod deliver;
+mod exchange;
 mod fetch;
 mod follow;
 mod permits;

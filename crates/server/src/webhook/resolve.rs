@@ -22,7 +22,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) struct NoAddress;
 
 /// A resolver that drops addresses the guard refuses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guarded {
     guard: Arc<Guard>,
     lookups: Arc<Semaphore>,
@@ -32,24 +32,29 @@ impl Guarded {
     pub(super) fn new(guard: Arc<Guard>) -> Self {
         Self { guard, lookups: Arc::new(Semaphore::new(LOOKUPS_MAX)) }
     }
+
+    /// The allowed addresses of a name, without a port.
+    pub(super) async fn addresses(&self, name: &str) -> Result<Vec<SocketAddr>, NoAddress> {
+        let lookup = look_up(name.to_owned(), Arc::clone(&self.lookups));
+        let found = match tokio::time::timeout(LOOKUP_TIMEOUT, lookup).await {
+            Ok(Ok(found)) => found,
+            Ok(Err(reason)) => return Err(refuse(name, &reason)),
+            Err(_elapsed) => return Err(refuse(name, "the lookup of the host name took too long")),
+        };
+        let is_allowed = |address: &SocketAddr| self.guard.check(address.ip()).is_ok();
+        let good: Vec<SocketAddr> = found.into_iter().filter(is_allowed).collect();
+        if good.is_empty() {
+            return Err(refuse(name, "all of its addresses are private or reserved"));
+        }
+        Ok(good)
+    }
 }
 
 impl Resolve for Guarded {
     fn resolve(&self, name: Name) -> Resolving {
-        let (guard, lookups) = (Arc::clone(&self.guard), Arc::clone(&self.lookups));
+        let guarded = self.clone();
         Box::pin(async move {
-            let found = tokio::time::timeout(LOOKUP_TIMEOUT, look_up(name.as_str().to_owned(), lookups));
-            let found = match found.await {
-                Ok(Ok(found)) => found,
-                Ok(Err(reason)) => return refuse(name.as_str(), &reason),
-                Err(_elapsed) => return refuse(name.as_str(), "the lookup of the host name took too long"),
-            };
-            let good: Vec<SocketAddr> =
-                found.into_iter().filter(|address| guard.check(address.ip()).is_ok()).collect();
-            if good.is_empty() {
-                return refuse(name.as_str(), "all of its addresses are private or reserved");
-            }
-            let good: Addrs = Box::new(good.into_iter());
+            let good: Addrs = Box::new(guarded.addresses(name.as_str()).await?.into_iter());
             Ok(good)
         })
     }
@@ -70,7 +75,7 @@ async fn look_up(name: String, lookups: Arc<Semaphore>) -> Result<Vec<SocketAddr
 }
 
 /// Logs the reason for the operator; the caller learns only that there is no address.
-fn refuse(name: &str, reason: &str) -> Result<Addrs, Box<dyn std::error::Error + Send + Sync>> {
-    tracing::info!(name, reason, "no webhook is sent to this name");
-    Err(NoAddress.into())
+fn refuse(name: &str, reason: &str) -> NoAddress {
+    tracing::info!(name, reason, "nothing is sent to this name");
+    NoAddress
 }

@@ -9,7 +9,6 @@ use perigee_core::gateways::raw_usage::Keep;
 use perigee_core::locations::location::DuplicateRule;
 use perigee_core::page::PageRequest;
 use perigee_core::store::{Conversations as _, RawMessages as _, Reporters as _};
-use perigee_core::time::Clock as _;
 use perigee_server::background::examine_plans;
 use perigee_server::http::router::COMPOSE_NUDGE;
 use serde_json::{Value, json};

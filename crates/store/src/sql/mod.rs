@@ -9,6 +9,7 @@ pub(crate) mod alerts;
 pub(crate) mod checksum;
 pub(crate) mod clock;
 pub(crate) mod column;
+mod conversations;
 pub(crate) mod devices;
 mod drivers;
 pub(crate) mod events;

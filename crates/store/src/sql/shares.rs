@@ -15,7 +15,7 @@ use crate::forward::forward;
 use crate::sql::{access::audit, accounts, column, idempotency, ids, locations, scope};
 use crate::{Row, Tx, params};
 
-const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, show_trips, secret, views, last_viewed, \
+const COLUMNS: &str = "account_id, id, device_id, group_id, name, starts, ends, show_account, show_trips, show_conversation, conversation_delay, secret, views, last_viewed, \
                        created_by, creation";
 
 fn from_row(row: &Row) -> Result<Share> {
@@ -31,6 +31,11 @@ fn from_row(row: &Row) -> Result<Share> {
             until: row.timestamp("ends")?,
             show_account: row.bool("show_account")?,
             show_trips: row.bool("show_trips")?,
+            conversation_delay_min: if row.bool("show_conversation")? {
+                Some(row.int("conversation_delay")?)
+            } else {
+                None
+            },
             secret: row.text("secret")?,
         },
         views: row.int("views")?,
@@ -76,8 +81,8 @@ async fn create(
     let id = ids::fresh_id(tx, "share", account).await?;
     let sql = format!(
         "INSERT INTO share (account_id, id, device_id, group_id, name, starts, ends, secret, created_by, creation, \
-             show_account, show_trips) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING {COLUMNS}"
+             show_account, show_trips, show_conversation, conversation_delay) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) RETURNING {COLUMNS}"
     );
     let by = actor.origin.user;
     let values = params![
@@ -92,7 +97,9 @@ async fn create(
         by,
         tx.now(),
         new.show_account,
-        new.show_trips
+        new.show_trips,
+        new.conversation_delay_min.is_some(),
+        new.conversation_delay_min.unwrap_or(0)
     ];
     let share = from_row(&tx.query_one(&sql, values).await?)?;
     let sql = "INSERT INTO share_directory (secret, account_id, ends) VALUES (?1, ?2, ?3)";

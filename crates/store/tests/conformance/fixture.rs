@@ -172,6 +172,7 @@ pub(crate) fn new_account(name: &str) -> NewAccount {
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
             emergency_procedure: None,
+            quick_replies: None,
         },
         licenses: 10,
         owner_email: format!("owner@{name}.example").parse().expect("an address"),

@@ -81,6 +81,8 @@ conformance! {
         concurrent_workers_hand_each_message_over_once,
         a_command_carries_a_message_to_a_tracker,
         billed_messages_are_capped,
+        parts_of_a_text_are_queued_together_or_not_at_all,
+        an_interval_is_kept_and_parts_keep_their_order,
     }
     [devices] device_files {
         a_file_is_stored_once_and_read_back,

@@ -22,8 +22,8 @@ use perigee_core::plans::{
     PlanFilter, PlanKind, PlanLink, PlanSettings, PlanState, PlanWords, RefusedAction, Traveller,
 };
 use perigee_core::store::{
-    Alerts as _, Conversations as _, Devices as _, Locations as _, Notifications as _, PlanLinks as _,
-    PlanWork as _, Plans as _, PlansEvaluated, RawMessages as _, Reporters as _,
+    Alerts as _, Conversations as _, Devices as _, Locations as _, Maintenance as _, Notifications as _,
+    PlanLinks as _, PlanWork as _, Plans as _, PlansEvaluated, RawMessages as _, Reporters as _,
 };
 use perigee_core::time::Timestamp;
 
@@ -141,11 +141,11 @@ pub(crate) async fn plans_are_made_once_changed_and_deleted(on: Fixture) {
     let actor = tenant.actor();
     let settings = hourly(&[device, other]);
     let once = Some(tenant.once("POST /api/plans", "k", 1));
-    let make = || on.store.create_plan(&actor, settings.clone(), once.clone());
-    let made = make().await.unwrap();
+    let send = || on.store.create_plan(&actor, settings.clone(), once.clone());
+    let made = send().await.unwrap();
     let plan = made.clone().into_inner();
     assert_eq!(made, Created::Now(find(&on, &tenant, plan.id).await));
-    assert_eq!(make().await.unwrap(), Created::Before(plan.clone()));
+    assert_eq!(send().await.unwrap(), Created::Before(plan.clone()));
     assert_eq!((&plan.settings, plan.progress.state), (&settings, PlanState::Draft));
     let alone = create(&on, &tenant, hourly(&[other])).await;
     let template = create(&on, &tenant, PlanSettings { is_template: true, ..hourly(&[other]) }).await;
@@ -366,7 +366,13 @@ pub(crate) async fn a_nudge_is_queued_once(on: Fixture) {
         address: "300".to_owned(),
     };
     let deadline = on.now().plus_seconds(HOUR_S);
-    let message = NewOutgoing { kind: TextKind::Text, text: "are you well?".to_owned(), carrier, deadline };
+    let message = NewOutgoing {
+        kind: TextKind::Text,
+        text: "are you well?".to_owned(),
+        interval_s: None,
+        carrier,
+        deadline,
+    };
     let other = on.other_node().await;
     let sent = [&on.store, &other].map(|node| node.send_plan_nudge(&nudges[0], Some(message.clone())));
     let sent: Vec<bool> = join_all(sent).await.into_iter().map(Result::unwrap).collect();

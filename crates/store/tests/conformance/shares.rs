@@ -20,6 +20,7 @@ fn link(on: &Fixture, target: ShareTarget, secret: &str) -> NewShare {
         until: on.now().plus_seconds(20),
         show_account: true,
         show_trips: false,
+        conversation_delay_min: None,
         secret: secret.into(),
     }
 }

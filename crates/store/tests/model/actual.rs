@@ -28,6 +28,7 @@ impl Actual {
                 expiry_notice_days: 0,
                 retention_days: None,
                 emergency_procedure: None,
+                quick_replies: None,
             },
             licenses: 1_000,
             owner_email: "owner@model.example".parse().unwrap(),

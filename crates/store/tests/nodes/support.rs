@@ -62,6 +62,7 @@ impl Nodes {
                 expiry_notice_days: 0,
                 retention_days: None,
                 emergency_procedure: None,
+                quick_replies: None,
             },
             licenses: 100,
             owner_email: format!("owner@{name}.example").parse().unwrap(),

@@ -9,6 +9,17 @@ export interface AccountForm {
   retentionDays: Figure
   expiryNoticeDays: Figure
   emergencyProcedure: string
+  /** One per line. */
+  quickReplies: string
+}
+
+/** Quick replies from lines; null without any, for those of the console. */
+function linesOf(text: string): string[] | null {
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  return lines.length > 0 ? lines : null
 }
 
 export const formOf = ({ name, timeZone, settings }: Schemas['Account']): AccountForm => ({
@@ -16,7 +27,8 @@ export const formOf = ({ name, timeZone, settings }: Schemas['Account']): Accoun
   timeZone,
   retentionDays: settings.retentionDays ?? null,
   expiryNoticeDays: settings.expiryNoticeDays,
-  emergencyProcedure: settings.emergencyProcedure ?? ''
+  emergencyProcedure: settings.emergencyProcedure ?? '',
+  quickReplies: (settings.quickReplies ?? []).join('\n')
 })
 
 export const inputOf = (form: AccountForm): Schemas['AccountInput'] => ({
@@ -25,7 +37,8 @@ export const inputOf = (form: AccountForm): Schemas['AccountInput'] => ({
   settings: {
     expiryNoticeDays: form.expiryNoticeDays ?? 0,
     retentionDays: form.retentionDays ?? null,
-    emergencyProcedure: form.emergencyProcedure.trim() || null
+    emergencyProcedure: form.emergencyProcedure.trim() || null,
+    quickReplies: linesOf(form.quickReplies)
   }
 })
 

@@ -8,6 +8,7 @@ export type State = 'loading' | 'live' | 'unreachable' | End
 type View = Schemas['SharedView']
 
 export type SharedTrip = Schemas['SharedTrip']
+export type SharedText = Schemas['SharedText']
 
 const reloadMs = 5_000
 const tripsMs = 60_000
@@ -19,6 +20,8 @@ export class SharedWatch {
   devices: SharedDevice[] = $state.raw([])
   /** The trips of each device, if the link shows them. */
   trips: ReadonlyMap<string, SharedTrip[]> = $state.raw(new Map())
+  /** The messages of each device, if the link shows conversations. */
+  texts: ReadonlyMap<string, SharedText[]> = $state.raw(new Map())
   #tripsAt = 0
   #timer = 0
   #wait = reloadMs
@@ -61,6 +64,9 @@ export class SharedWatch {
         this.trips = new Map(view.devices.map(({ key, trips }) => [key, trips ?? []]))
         this.#tripsAt = Date.now()
       }
+      if (view.devices.some(({ conversation }) => conversation)) {
+        this.texts = new Map(view.devices.map(({ key, conversation }) => [key, conversation ?? []]))
+      }
       this.#wait = reloadMs
       this.state = 'live'
     } catch (error) {
@@ -80,6 +86,7 @@ export class SharedWatch {
     if (this.view) query.set('again', 'true')
     // Trips change slowly, and are read each minute.
     if (Date.now() - this.#tripsAt >= tripsMs) query.set('trips', 'true')
+    query.set('conversation', 'true')
     return ok<View>(read(address(`/api/shared/${encodeURIComponent(this.secret)}?${query}`)))
   }
 

@@ -9,7 +9,8 @@ use crate::args::Simulate;
 /// Answers requests until interrupted, and prints the number of messages that were taken.
 pub(crate) async fn run(options: &Simulate, feed: &str) -> Result<()> {
     let Some(interface) = Interface::of(feed) else {
-        bail!("the interface of {feed:?} cannot be simulated; choose garmin or rockblock");
+        let known = Interface::FEEDS.map(|(name, _)| name).join(", ");
+        bail!("the interface of {feed:?} cannot be simulated; choose one of {known}");
     };
     let address = options.listen.as_deref().unwrap_or_default();
     let listener = TcpListener::bind(address).await.with_context(|| format!("cannot listen on {address}"))?;

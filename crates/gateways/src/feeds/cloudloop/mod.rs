@@ -5,7 +5,7 @@ mod decode;
 mod tests;
 
 use crate::feed::{Delivery, Feed, FeedReply, no_check};
-use crate::feed_option::{MODEL, PAYLOAD};
+use crate::feed_option::{CLOUDLOOP_SEND, MODEL, PAYLOAD};
 
 /// Cloudloop in the table of feeds. An answer is expected within 5 s; IMT messages have up to 100 kB.
 pub const FEED: Feed = Feed {
@@ -13,7 +13,7 @@ pub const FEED: Feed = Feed {
     title: "Cloudloop (Ground Control)",
     delivery: Delivery::Push,
     max_body: 1 << 20,
-    options: &[MODEL, PAYLOAD],
+    options: &[CLOUDLOOP_SEND, MODEL, PAYLOAD],
     decode: decode::decode,
     reply: FeedReply::plain,
     check: no_check,

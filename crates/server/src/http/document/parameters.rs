@@ -26,7 +26,7 @@ const POSITION: &str =
     r"-?(90|[1-8]?[0-9]([.][0-9]{1,7})?),-?(180|(1[0-7][0-9]|[1-9]?[0-9])([.][0-9]{1,7})?)";
 
 /// The parameters of paths, which mean the same in every path: name, description, example, and the prefix of IDs.
-const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 29] = [
+const PATH_PARAMETERS: [(&str, &str, &str, Option<&str>); 31] = [
     ("accountId", "ID of the account.", "acc_01jc2m8k4n5p5", Some(AccountId::PREFIX)),
     ("alertId", "ID of the alert.", "alr_01jc2m8k4n5p9", Some(AlertId::PREFIX)),
     ("assignmentId", "ID of the assignment.", "asg_01jc2m8k4n5p6", Some(AssignmentId::PREFIX)),

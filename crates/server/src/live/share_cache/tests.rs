@@ -13,7 +13,14 @@ fn cache() -> ShareCache {
 }
 
 fn key(end: i64, now_ms: i64) -> PageKey {
-    PageKey { trail: None, end, now: Timestamp::from_millis(now_ms), place: None, trips: false }
+    PageKey {
+        trail: None,
+        end,
+        now: Timestamp::from_millis(now_ms),
+        place: None,
+        trips: false,
+        conversation: false,
+    }
 }
 
 async fn look(pages: &ShareCache, key: PageKey, devices: usize, made: &Arc<AtomicU64>) -> String {

@@ -29,7 +29,7 @@ async fn an_account_is_read_and_changed(engine: Engine) {
         "success": true, "apiUsage": 1, "apiDailyUsage": 1,
         "account": {
             "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
-            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null},
+            "licenses": {"total": 10, "used": 0, "free": 10}, "settings": {"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null, "quickReplies": null},
             "creation": now, "lastModified": now,
         },
     });
@@ -43,7 +43,7 @@ async fn an_account_is_read_and_changed(engine: Engine) {
         (&account["timeZone"], &account["settings"]),
         (
             &json!("Europe/Madrid"),
-            &json!({"expiryNoticeDays": 0, "retentionDays": null, "emergencyProcedure": null})
+            &json!({"expiryNoticeDays": 0, "retentionDays": null, "emergencyProcedure": null, "quickReplies": null})
         )
     );
     assert_eq!(
@@ -55,6 +55,17 @@ async fn an_account_is_read_and_changed(engine: Engine) {
     assert_eq!(patch(steps).await.expect(200)["account"]["name"], "Acme");
     let who = app.call("GET /api/session").by(&tenant.owner).send().await.expect(200);
     assert_eq!(who["account"]["name"], "Acme", "it acts at once");
+
+    let replies = json!(["On our way", "Olá 😀"]);
+    let changed = patch(json!({"settings": {"quickReplies": [" On our way ", "Olá 😀"]}})).await;
+    assert_eq!(changed.expect(200)["account"]["settings"]["quickReplies"], replies);
+    let who = app.call("GET /api/session").by(&tenant.owner).send().await.expect(200);
+    assert_eq!(who["account"]["quickReplies"], replies, "the console offers them");
+    for none in [json!([]), json!(null)] {
+        let changed =
+            patch(json!([{"op": "replace", "path": "/settings/quickReplies", "value": none}])).await;
+        assert_eq!(changed.expect(200)["account"]["settings"]["quickReplies"], none);
+    }
 }
 
 async fn an_answer_can_be_sent_back_as_it_is(engine: Engine) {
@@ -143,6 +154,11 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         (json!({"settings": {"retentionDays": 36_501}}), "/settings/retentionDays"),
         (json!({"settings": {"retentionDays": "30"}}), "/settings/retentionDays"),
         (json!({"settings": {"emergencyProcedure": "x".repeat(2_001)}}), "/settings/emergencyProcedure"),
+        (json!({"settings": {"quickReplies": ["x".repeat(161)]}}), "/settings/quickReplies"),
+        (json!({"settings": {"quickReplies": ["two\nlines"]}}), "/settings/quickReplies"),
+        (json!({"settings": {"quickReplies": [" "]}}), "/settings/quickReplies"),
+        (json!({"settings": {"quickReplies": vec!["x"; 13]}}), "/settings/quickReplies"),
+        (json!({"settings": {"quickReplies": [5]}}), "/settings/quickReplies/0"),
         (json!({"settings": {"colour": "red"}}), "/settings/colour"),
         (json!({"licences": {}}), "/licences"),
     ] {

@@ -19,12 +19,12 @@ async fn retention_is_set_and_taken_back(engine: Engine) {
     let account = set("PATCH /api/account", json!({"settings": {"retentionDays": 30}})).await;
     assert_eq!(
         account["account"]["settings"],
-        json!({"expiryNoticeDays": 7, "retentionDays": 30, "emergencyProcedure": null})
+        json!({"expiryNoticeDays": 7, "retentionDays": 30, "emergencyProcedure": null, "quickReplies": null})
     );
     let account = set("PATCH /api/account", json!({"settings": {"retentionDays": null}})).await;
     assert_eq!(
         account["account"]["settings"],
-        json!({"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null})
+        json!({"expiryNoticeDays": 7, "retentionDays": null, "emergencyProcedure": null, "quickReplies": null})
     );
 
     let id = app.device(&owner, &json!({"name": "A", "retentionDays": 36_500})).await;

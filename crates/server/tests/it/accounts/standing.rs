@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perigee_core::access::actor::Actor;
 use perigee_core::alerts::alert::Alert;
 use perigee_core::store::{Alerts as _, Users as _};
+use perigee_core::time::Clock as _;
 use perigee_server::background::{purge_accounts, save_usage};
 use serde_json::{Value, json};
 
@@ -138,9 +139,9 @@ async fn branding_is_seen_by_users(engine: Engine) {
     let app = TestApp::new(engine).await;
     let (_, cookie) = operator(&app).await;
     let acme = app.tenant("acme", 2).await;
-    let path = format!("/api/operator/accounts/{}", acme.account.id);
+    let url = format!("/api/operator/accounts/{}", acme.account.id);
     let patch = async |body: &Value| {
-        app.call(&format!("PATCH {path}")).cookie(&cookie).header("if-match", "*").json(body).send().await
+        app.call(&format!("PATCH {url}")).cookie(&cookie).header("if-match", "*").json(body).send().await
     };
     let branding = json!({"branding": {"name": "Acme Safety", "colour": "#A1B2C3"}});
     let answer = patch(&branding).await.expect(200);
@@ -153,7 +154,7 @@ async fn branding_is_seen_by_users(engine: Engine) {
 
     app.call("GET /api/account/logo").by(&acme.owner).send().await.expect_error(404, "not-found");
     let put = async |kind: &str, bytes: Vec<u8>| {
-        app.call(&format!("PUT {path}/logo")).cookie(&cookie).body(kind, bytes).send().await
+        app.call(&format!("PUT {url}/logo")).cookie(&cookie).body(kind, bytes).send().await
     };
     put("image/png", b"<svg/>".to_vec()).await.expect_error(415, "unsupported-media-type");
     put("image/png", vec![0; 70_000]).await.expect_error(413, "body-too-large");
@@ -163,7 +164,7 @@ async fn branding_is_seen_by_users(engine: Engine) {
     assert_eq!((shown.status.as_u16(), shown.header("content-type")), (200, "image/png"));
     let session = app.get(&acme.owner, "/api/session").await;
     assert_eq!(session["account"]["branding"]["logo"], logo);
-    let removed = app.call(&format!("DELETE {path}/logo")).cookie(&cookie).send().await.expect(200);
+    let removed = app.call(&format!("DELETE {url}/logo")).cookie(&cookie).send().await.expect(200);
     assert_eq!(removed["account"]["branding"]["logo"], json!(null));
 }
 

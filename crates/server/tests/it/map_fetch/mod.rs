@@ -45,7 +45,7 @@ impl World {
     fn fetcher_with(&self, change: impl FnOnce(&mut Env)) -> MapFetcher {
         let store: Arc<dyn Store> = Arc::new(self.app.store.clone());
         let mut env = Env::of(&self.app.app.config, store, Arc::clone(&self.app.app.clock));
-        env.data = self.data.path().to_owned();
+        self.data.path().clone_into(&mut env.data);
         env.guard = Guard { allow_http: true, allow_private: true, ..Guard::default() };
         env.patience = Patience { attempts: 3, first_pause: Duration::ZERO };
         env.reserve = 0;

@@ -1,5 +1,6 @@
 //! The operations of operators, and what others see.
 
+use perigee_core::store::Users as _;
 use serde_json::{Value, json};
 
 use super::source::{Mood, Source};

@@ -10,6 +10,8 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode, Uri, header};
 use tokio::sync::Notify;
 
+use super::tiles::index;
+
 /// How the server answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mood {
@@ -104,7 +106,7 @@ impl Source {
         }
         let size = file.len() as u64;
         let last = last.min(size - 1);
-        let part = |first: u64, last: u64| file.slice(first as usize..=last as usize);
+        let part = |first: u64, last: u64| file.slice(index(first)..=index(last));
         let partial = |first: u64, last: u64, body: Body| {
             let range = format!("bytes {first}-{last}/{size}");
             let length = (last + 1 - first).to_string();

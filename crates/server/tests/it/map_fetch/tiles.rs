@@ -129,8 +129,13 @@ fn content(place: Place, edition: &str) -> Vec<u8> {
     let (zoom, x, y) = place;
     let is_sea = zoom > 8 && (x / 8 + y / 16) % 3 == 0;
     let text = if is_sea { "sea".to_owned() } else { format!("{edition} {zoom}/{x}/{y}") };
-    let padding: String = (0..40).map(|at| format!("{:x}", (x * 31 + y * 17 + at) * 2_654_435_761)).collect();
-    gzip(if is_sea { text } else { text + &padding }.as_bytes())
+    let padding: Vec<_> = (0..40).map(|at| format!("{:x}", (x * 31 + y * 17 + at) * 2_654_435_761)).collect();
+    gzip(if is_sea { text } else { text + &padding.concat() }.as_bytes())
+}
+
+/// A number of the format as an index in memory.
+pub(super) fn index(number: u64) -> usize {
+    usize::try_from(number).unwrap()
 }
 
 fn directory(entries: &[(u64, u64, u64, u64)]) -> Vec<u8> {
@@ -148,9 +153,15 @@ fn directory(entries: &[(u64, u64, u64, u64)]) -> Vec<u8> {
         put(id - before);
         before = *id;
     }
-    entries.iter().for_each(|(_, run, ..)| put(*run));
-    entries.iter().for_each(|(_, _, _, length)| put(*length));
-    entries.iter().for_each(|(_, _, offset, _)| put(offset + 1));
+    for (_, run, ..) in entries {
+        put(*run);
+    }
+    for (_, _, _, length) in entries {
+        put(*length);
+    }
+    for (_, _, offset, _) in entries {
+        put(offset + 1);
+    }
     bytes
 }
 
@@ -168,7 +179,7 @@ impl Read {
     pub(super) fn of(bytes: Vec<u8>) -> Self {
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         let part = |at: usize| {
-            let (offset, length) = (number(at) as usize, number(at + 8) as usize);
+            let (offset, length) = (index(number(at)), index(number(at + 8)));
             bytes[offset..offset + length].to_vec()
         };
         assert!(bytes.starts_with(b"PMTiles\x03"));
@@ -181,7 +192,7 @@ impl Read {
                 entries.push((id, run, offset, length));
                 continue;
             }
-            let leaf = &leaves[offset as usize..(offset + length) as usize];
+            let leaf = &leaves[index(offset)..index(offset + length)];
             entries.extend(read_directory(&gunzip(leaf)));
         }
         assert_eq!(number(80), entries.len() as u64, "entries");
@@ -204,7 +215,7 @@ impl Read {
 
     pub(super) fn tile(&self, id: u64) -> Option<&[u8]> {
         let (offset, length) = self.places.get(&id)?;
-        Some(&self.bytes[*offset as usize..(offset + length) as usize])
+        Some(&self.bytes[index(*offset)..index(offset + length)])
     }
 }
 
@@ -228,8 +239,12 @@ fn read_directory(bytes: &[u8]) -> Vec<(u64, u64, u64, u64)> {
         id += next();
         entry.0 = id;
     }
-    entries.iter_mut().for_each(|entry| entry.1 = next());
-    entries.iter_mut().for_each(|entry| entry.3 = next());
+    for entry in &mut entries {
+        entry.1 = next();
+    }
+    for entry in &mut entries {
+        entry.3 = next();
+    }
     let mut contiguous = 0;
     for entry in &mut entries {
         entry.2 = match next() {

@@ -348,7 +348,7 @@ async fn settings_switch_channels_off(engine: Engine) {
 
 async fn a_report_counts_messages(engine: Engine) {
     let priced = |config: &mut Config| {
-        config.notifications.currency = "EUR".to_owned();
+        "EUR".clone_into(&mut config.notifications.currency);
         config.notifications.prices = BTreeMap::from([(Channel::SMS, 0.0725)]);
     };
     let app = TestApp::with(engine, priced).await;

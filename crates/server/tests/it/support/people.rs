@@ -53,6 +53,7 @@ impl TestApp {
                 expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
                 retention_days: None,
                 emergency_procedure: None,
+                quick_replies: None,
             },
             licenses,
             owner_email: email.parse().expect("an address"),

@@ -36,7 +36,7 @@ use crate::sql::{access::audit, access::users, column, search};
 use crate::tx::Tx;
 
 pub(super) const COLUMNS: &str = "id, revision, name, time_zone, expiry_notice_days, retention_days, \
-     emergency_procedure, licenses, day_date, day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified, suspended_at, suspension_message, deletion_requested_at, \
+     emergency_procedure, quick_replies, licenses, day_date, day_starts, day_ends, day_zone, api_total, api_today, api_day_ends, creation, last_modified, suspended_at, suspension_message, deletion_requested_at, \
      purge_at, is_purging, brand_name, brand_colour, logo_id";
 
 /// The account, if there is one.
@@ -49,6 +49,14 @@ pub(crate) async fn find(tx: &Tx, id: AccountId) -> Result<Option<Account>> {
 pub(crate) async fn lock(tx: &Tx, id: AccountId) -> Result<Account> {
     tx.lock_account(id).await?;
     find(tx, id).await?.ok_or(StoreError::NotFound(Kind::Account))
+}
+
+/// The quick replies as they are stored.
+fn quick_replies(settings: &AccountSettings) -> Result<Option<String>> {
+    let texts = settings.quick_replies.as_ref();
+    texts
+        .map(|texts| serde_json::to_string(texts).map_err(|cause| StoreError::Internal(cause.into())))
+        .transpose()
 }
 
 pub(super) fn from_row(row: &Row) -> Result<Account> {
@@ -67,6 +75,10 @@ pub(super) fn from_row(row: &Row) -> Result<Account> {
             expiry_notice_days: row.int("expiry_notice_days")?,
             retention_days: row.opt_int("retention_days")?,
             emergency_procedure: row.opt_text("emergency_procedure")?,
+            quick_replies: match row.opt_text("quick_replies")? {
+                Some(_) => Some(column::json(row, "quick_replies")?),
+                None => None,
+            },
         },
         licenses: row.int("licenses")?,
         standing: standing::standing_of(row)?,
@@ -97,8 +109,8 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
     tx.execute(
         "INSERT INTO account
              (id, revision, name, time_zone, expiry_notice_days, retention_days, emergency_procedure, licenses,
-              creation, last_modified)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+              creation, last_modified, quick_replies)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
             account.id,
             account.revision.0,
@@ -110,6 +122,7 @@ async fn create(tx: &Tx, origin: Origin, new: NewAccount) -> Result<(Account, Us
             account.licenses,
             account.creation,
             account.last_modified,
+            quick_replies(&account.settings)?,
         ],
     )
     .await?;
@@ -183,7 +196,7 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
     tx.execute(
         "UPDATE account SET revision = ?2, name = ?3, time_zone = ?4, expiry_notice_days = ?5, day_date = ?6,
              day_starts = ?7, day_ends = ?8, day_zone = ?9, last_modified = ?10, retention_days = ?11,
-             emergency_procedure = ?12
+             emergency_procedure = ?12, quick_replies = ?13
          WHERE id = ?1",
         params![
             account.id,
@@ -198,6 +211,7 @@ async fn replace(tx: &Tx, actor: Actor, seen: Revision, settings: AccountSetting
             account.last_modified,
             account.settings.retention_days,
             account.settings.emergency_procedure.as_deref(),
+            quick_replies(&account.settings)?,
         ],
     )
     .await?;

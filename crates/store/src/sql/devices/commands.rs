@@ -13,8 +13,8 @@ use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::page::{Page, PageRequest};
 use perigee_core::store::{Commands, Result};
 
-use super::conversations;
 use crate::forward::forward;
+use crate::sql::conversations;
 use crate::sql::events::event_append::{NewEvent, append_events};
 use crate::sql::query::{Query, for_ids};
 use crate::sql::{access::audit, accounts, column, idempotency, ids, scope};
@@ -23,7 +23,7 @@ use crate::{Database, Row, Tx, params};
 const COLUMNS: &str = "account_id, id, device_id, kind, parameters, state, created_by, creation, deadline, protocol, \
                        sent_at, ended_at, answer, error";
 /// The error of a command that a user cancelled.
-pub(super) const CANCELLED: &str = "The command was cancelled before it was sent.";
+pub(in crate::sql) const CANCELLED: &str = "The command was cancelled before it was sent.";
 
 fn from_row(row: &Row) -> Result<Command> {
     let (kind, state) = (row.text("kind")?, row.text("state")?);
@@ -86,7 +86,7 @@ async fn create(
 }
 
 /// Queues a command that carries a message of a conversation. The caller has locked the account and checked the device.
-pub(super) async fn queue(
+pub(in crate::sql) async fn queue(
     tx: &Tx,
     actor: &Actor,
     account: AccountId,
@@ -188,7 +188,7 @@ async fn cancel(tx: &Tx, actor: Actor, id: CommandId) -> Result<Command> {
 }
 
 /// Takes a command out of the queue. `None` if it is not queued.
-pub(super) async fn withdraw(tx: &Tx, account: AccountId, id: CommandId) -> Result<Option<Command>> {
+pub(in crate::sql) async fn withdraw(tx: &Tx, account: AccountId, id: CommandId) -> Result<Option<Command>> {
     change(tx, account, id, Step::Failed(CANCELLED)).await
 }
 

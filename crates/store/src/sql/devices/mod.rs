@@ -5,8 +5,6 @@ mod change;
 pub(crate) mod checksum;
 pub(crate) mod commands;
 mod contact;
-pub(crate) mod conversation_work;
-pub(crate) mod conversations;
 mod create;
 mod create_many;
 mod delete;

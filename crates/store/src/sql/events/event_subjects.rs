@@ -12,7 +12,8 @@ use perigee_core::id::{
 use perigee_core::store::Result;
 
 use crate::Tx;
-use crate::sql::devices::{self, commands, conversations};
+use crate::sql::conversations;
+use crate::sql::devices::{self, commands};
 use crate::sql::{access::user_rows, accounts, alerts, drivers, groups, timeline};
 
 /// Attaches to each event its subject, in its current state and as this scope sees it.

@@ -13,7 +13,8 @@ use perigee_core::store::Result;
 use crate::Tx;
 use crate::sql::alerts::{self, NewAlert};
 use crate::sql::alerts::{emergencies, sos_notices, sos_outbox};
-use crate::sql::devices::{conversations, device_files};
+use crate::sql::conversations;
+use crate::sql::devices::device_files;
 use crate::sql::locations::{Attached, Ingested, LastPositions, Submission};
 use crate::sql::rules::rule_engine;
 

@@ -14,7 +14,6 @@ use super::effects::{Effects, announce};
 use super::evidence::newest_text;
 use super::read::find_row;
 use super::row::{PlanRow, save, settings_text, text, write_devices};
-use crate::sql::query::Query;
 use crate::sql::{
     access::audit, accounts, idempotency, ids, locations::geofences, notifications::routing, scope,
 };

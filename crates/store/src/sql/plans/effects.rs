@@ -61,14 +61,14 @@ fn blank(at: Timestamp, kind: PlanEventKind, user: Option<UserId>) -> PlanEvent 
     }
 }
 
-fn of_check_in(event: PlanEvent, check_in: &CheckIn) -> PlanEvent {
+fn of_check_in(event: &PlanEvent, check_in: &CheckIn) -> PlanEvent {
     PlanEvent {
         at: check_in.at,
         by: Some(check_in.by),
         device: check_in.device,
         position: check_in.position,
         text: check_in.text.clone(),
-        ..event
+        ..*event
     }
 }
 
@@ -112,7 +112,7 @@ impl<'a> Effects<'a> {
 
     async fn apply_one(&mut self, tx: &Tx, plan: &mut Plan, outcome: Outcome, resolves: bool) -> Result<()> {
         let started = plan.progress.started;
-        let plain = |kind| (kind, None);
+        let bare = |kind| (kind, None);
         let (kind, minutes) = match outcome {
             Outcome::Missed => return self.missed(tx, plan).await,
             Outcome::Warning => return self.step(tx, plan, LadderStep::Warning).await,
@@ -130,10 +130,10 @@ impl<'a> Effects<'a> {
                 return announce(tx, EventKind::PlanStarted, plan).await;
             }
             Outcome::Paused(length) => (PlanEventKind::Paused, length),
-            Outcome::Resumed => plain(PlanEventKind::Resumed),
+            Outcome::Resumed => bare(PlanEventKind::Resumed),
             Outcome::Extended(by) => (PlanEventKind::Extended, Some(by)),
-            Outcome::Ended => plain(PlanEventKind::Ended),
-            Outcome::Cancelled => plain(PlanEventKind::Cancelled),
+            Outcome::Ended => bare(PlanEventKind::Ended),
+            Outcome::Cancelled => bare(PlanEventKind::Cancelled),
         };
         let last = plan
             .progress
@@ -164,7 +164,7 @@ impl<'a> Effects<'a> {
                 }
             }
         }
-        self.record(tx, plan, PlanEventKind::CheckedIn, |event| of_check_in(event, check_in)).await?;
+        self.record(tx, plan, PlanEventKind::CheckedIn, |event| of_check_in(&event, check_in)).await?;
         announce(tx, EventKind::PlanCheckedIn, plan).await
     }
 

@@ -10,7 +10,7 @@ use perigee_core::time::Timestamp;
 
 use super::read::find;
 use crate::sql::accounts;
-use crate::sql::devices::conversations;
+use crate::sql::conversations;
 use crate::{Tx, params};
 
 /// Notes a message to each device of a plan.
@@ -56,7 +56,7 @@ pub(super) async fn send(tx: &Tx, nudge: PlanNudge, message: Option<NewOutgoing>
     }
     if let Some(message) = message {
         let actor = Actor::for_operator(nudge.account, Origin::service());
-        conversations::send(tx, actor, nudge.device, message, None).await?;
+        conversations::send(tx, actor, nudge.device, vec![message], None).await?;
     }
     Ok(true)
 }

@@ -66,6 +66,7 @@ pub(crate) async fn settings_are_replaced_by_revision(on: Fixture) {
         expiry_notice_days: 0,
         retention_days: Some(30),
         emergency_procedure: Some("Coast guard\n+34 900 202 202".into()),
+        quick_replies: Some(vec!["Received".into(), "Olá 😀".into()]),
         ..tenant.account.settings.clone()
     };
     let replace = async |seen, settings: &AccountSettings| {

@@ -133,6 +133,7 @@ async fn fill(on: &Fixture, tenant: &Tenant) {
             show_account: true,
             show_trips: false,
             secret: format!("secret-of-{name}-{}", tenant.account.id),
+            conversation_delay_min: None,
         };
         on.store.create_share(&actor, share, None).await.unwrap();
         on.user(tenant, &format!("{name}-{}", tenant.account.id)).await;

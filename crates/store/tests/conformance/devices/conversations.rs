@@ -51,12 +51,12 @@ fn outgoing(on: &Fixture, text: &str) -> NewOutgoing {
         address: "300".to_owned(),
     };
     let deadline = on.now().plus_seconds(3_600);
-    NewOutgoing { kind: TextKind::Text, text: text.to_owned(), carrier, deadline }
+    NewOutgoing { kind: TextKind::Text, text: text.to_owned(), interval_s: None, carrier, deadline }
 }
 
 async fn send(on: &Fixture, tenant: &Tenant, device: DeviceId, text: &str) -> ConversationMessage {
-    let new = outgoing(on, text);
-    on.store.send_text(&tenant.actor(), device, new, None).await.unwrap().into_inner()
+    let sent = on.store.send_texts(&tenant.actor(), device, vec![outgoing(on, text)], None).await;
+    sent.unwrap().into_inner().pop().unwrap()
 }
 
 async fn list(on: &Fixture, tenant: &Tenant, device: DeviceId) -> Vec<ConversationMessage> {
@@ -166,7 +166,7 @@ pub(crate) async fn texts_are_unread_until_each_user_has_read_them(on: Fixture) 
     for actor in [narrow, other.actor()] {
         let marked = on.store.mark_conversation_read(&actor, boat.device, None).await;
         assert_fails!(marked, StoreError::NotFound(Kind::Device));
-        let sent = on.store.send_text(&actor, boat.device, outgoing(&on, "x"), None).await;
+        let sent = on.store.send_texts(&actor, boat.device, vec![outgoing(&on, "x")], None).await;
         assert_fails!(sent, StoreError::NotFound(Kind::Device));
         let cancelled = on.store.cancel_text(&actor, newest_first[0].id).await;
         assert_fails!(cancelled, StoreError::NotFound(Kind::ConversationMessage));
@@ -179,12 +179,13 @@ pub(crate) async fn a_message_is_handed_over_in_order_and_answered(on: Fixture) 
     let tenant = on.tenant("acme").await;
     let boat = tracker(&on, &tenant, "imei").await;
     let held = tenant.once("conversation", "key", 1);
-    let new = outgoing(&on, "first");
+    let new = vec![outgoing(&on, "first")];
     let first =
-        on.store.send_text(&tenant.actor(), boat.device, new.clone(), Some(held.clone())).await.unwrap();
+        on.store.send_texts(&tenant.actor(), boat.device, new.clone(), Some(held.clone())).await.unwrap();
     let first = first.into_inner();
-    let again = on.store.send_text(&tenant.actor(), boat.device, new, Some(held)).await.unwrap();
+    let again = on.store.send_texts(&tenant.actor(), boat.device, new, Some(held)).await.unwrap();
     assert_eq!(again.into_inner(), first, "sent twice");
+    let first = first[0].clone();
     let second = send(&on, &tenant, boat.device, "second").await;
     let leased = lease(&on).await;
     let [one] = leased.as_slice() else { panic!("one of a device at a time: {leased:?}") };
@@ -298,10 +299,12 @@ pub(crate) async fn a_command_carries_a_message_to_a_tracker(on: Fixture) {
     let car = tracker(&on, &tenant, "imei").await;
     let deadline = on.now().plus_seconds(60);
     let order = NewCommand { kind: CommandKind::Message, values: "{\"message\":\"hi\"}".into(), deadline };
+    let carrier = Carrier::Command(order);
     let new =
-        NewOutgoing { kind: TextKind::Text, text: "hi".into(), carrier: Carrier::Command(order), deadline };
+        vec![NewOutgoing { kind: TextKind::Text, text: "hi".into(), interval_s: None, carrier, deadline }];
     let sent = async || {
-        on.store.send_text(&tenant.actor(), car.device, new.clone(), None).await.unwrap().into_inner()
+        let sent = on.store.send_texts(&tenant.actor(), car.device, new.clone(), None).await;
+        sent.unwrap().into_inner().pop().unwrap()
     };
     let message = sent().await;
     let command = message.command.unwrap();
@@ -336,7 +339,7 @@ pub(crate) async fn billed_messages_are_capped(on: Fixture) {
     for _ in 0..most {
         send(&on, &tenant, boat, "x").await;
     }
-    let more = async || on.store.send_text(&tenant.actor(), boat, outgoing(&on, "x"), None).await;
+    let more = async || on.store.send_texts(&tenant.actor(), boat, vec![outgoing(&on, "x")], None).await;
     assert_fails!(
         more().await,
         StoreError::TooMany { kind: Kind::ConversationMessage, most: ConversationMessage::QUEUED_MAX }
@@ -350,4 +353,76 @@ pub(crate) async fn billed_messages_are_capped(on: Fixture) {
     send(&on, &tenant, other, "x").await;
     on.clock().advance_seconds(24 * 3_600);
     more().await.unwrap();
+}
+
+pub(crate) async fn parts_of_a_text_are_queued_together_or_not_at_all(mut on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let boat = on.add(&tenant, named("boat")).await.id;
+    let parts = |count: usize| (1..=count).map(|part| outgoing(&on, &part.to_string())).collect::<Vec<_>>();
+    let held = tenant.once("conversation", "key", 1);
+    let three = parts(3);
+    let sent = on.store.send_texts(&tenant.actor(), boat, three.clone(), Some(held.clone())).await.unwrap();
+    let sent = sent.into_inner();
+    let again = on.store.send_texts(&tenant.actor(), boat, three, Some(held)).await.unwrap();
+    assert_eq!(again.into_inner(), sent, "sent twice");
+    let texts = |list: &[ConversationMessage]| list.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
+    assert_eq!(texts(&sent), ["1", "2", "3"]);
+    assert!(sent.is_sorted_by_key(|message| message.id));
+
+    // The queue has room for 47 more: none of 48 is queued.
+    let nine = parts(9);
+    for _ in 0..5 {
+        on.store.send_texts(&tenant.actor(), boat, nine.clone(), None).await.unwrap();
+    }
+    let refused = on.store.send_texts(&tenant.actor(), boat, nine[..3].to_vec(), None).await;
+    assert_fails!(
+        refused,
+        StoreError::TooMany { kind: Kind::ConversationMessage, most: ConversationMessage::QUEUED_MAX }
+    );
+    assert_eq!(list(&on, &tenant, boat).await.len(), 48);
+    on.sql("UPDATE conversation_message SET state = 'handedOver'", &[]).await;
+    let refused = on.store.send_texts(&tenant.actor(), boat, nine[..3].to_vec(), None).await;
+    assert_fails!(
+        refused,
+        StoreError::TooManyBilled { kind: Kind::Device, most: ConversationMessage::BILLED_DEVICE_MAX }
+    );
+    on.store.send_texts(&tenant.actor(), boat, nine[..2].to_vec(), None).await.unwrap();
+
+    // A failure between two parts leaves none of them, after a crash too.
+    on.clock().advance_seconds(24 * 3_600);
+    on.sql("ALTER TABLE conversation RENAME COLUMN newest_id TO newest_away", &[]).await;
+    on.store.send_texts(&tenant.actor(), boat, nine, None).await.unwrap_err();
+    on.sql("ALTER TABLE conversation RENAME COLUMN newest_away TO newest_id", &[]).await;
+    on.crash().await;
+    assert_eq!(list(&on, &tenant, boat).await.len(), 50);
+    let mut handed = Vec::new();
+    while let Some(one) = lease(&on).await.pop() {
+        handed.push(one.message.text.clone());
+        assert!(on.store.settle_text(&one, TextEnd::HandedOver(None)).await.unwrap());
+    }
+    assert_eq!(handed.len(), 0, "their deadline is over: {handed:?}");
+}
+
+pub(crate) async fn an_interval_is_kept_and_parts_keep_their_order(on: Fixture) {
+    let tenant = on.tenant("acme").await;
+    let boat = on.add(&tenant, named("boat")).await.id;
+    let kinds = [
+        (TextKind::TrackingInterval, "", Some(65_535)),
+        (TextKind::EmergencyAcknowledge, "", None),
+        (TextKind::EmergencyMessage, "Hold on", None),
+        (TextKind::LocationRequest, "", None),
+    ];
+    let of = |(kind, text, interval_s): (TextKind, &str, Option<u32>)| NewOutgoing {
+        kind,
+        interval_s,
+        ..outgoing(&on, text)
+    };
+    let new: Vec<_> = kinds.into_iter().map(of).collect();
+    on.store.send_texts(&tenant.actor(), boat, new, None).await.unwrap();
+    for (kind, text, interval_s) in kinds {
+        let one = lease(&on).await.pop().unwrap();
+        let message = &one.message;
+        assert_eq!((message.kind, message.text.as_str(), message.interval_s), (kind, text, interval_s));
+        assert!(on.store.settle_text(&one, TextEnd::HandedOver(None)).await.unwrap());
+    }
 }

@@ -319,6 +319,7 @@ pub(crate) async fn a_deleted_device_leaves_nothing_behind(mut on: Fixture) {
             until: on.now().plus_seconds(60),
             show_account: true,
             show_trips: true,
+            conversation_delay_min: Some(30),
             secret: device.to_string(),
         };
         on.store.create_share(&actor, new, None).await.unwrap();

@@ -2,7 +2,7 @@
 import type { Track } from '$lib/map/track/track'
 import type { Range } from '$lib/ui/time/range'
 import { reason } from '$lib/ui/feedback/toast.svelte'
-import { loadTrack } from '../load'
+import { loadTrack } from '$lib/pages/history/load'
 
 /** Maximum number of other devices. */
 export const mostOthers = 4

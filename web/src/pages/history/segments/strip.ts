@@ -2,7 +2,7 @@
 import { millisOf, wallOf } from '$lib/format/zoned'
 import { beginOf, endOf, type Segment } from '$lib/trips/segments'
 import { startOfDay, type Range } from '$lib/ui/time/range'
-import type { Alert } from '../load'
+import type { Alert } from '$lib/pages/history/load'
 
 export interface Block {
   segment: Segment

@@ -137,7 +137,7 @@ fn a_clock_that_is_set_back_keeps_an_announced_absence() {
     let rule = about(&[TripCondition::NoTrip { seconds: 100 }]);
     let trips = [trip(0, 50)];
     let mut kept = Kept::default();
-    let mut look = |kept: &mut Kept, now: i64| {
+    let look = |kept: &mut Kept, now: i64| {
         let now = TripContext { now: at(now), created: at(0), ..context() };
         kept.apply(rule.reconcile_trips(&kept.known, &trips, at(200), &now));
     };

@@ -84,6 +84,10 @@ pub struct SessionAccount {
     /// Telephone numbers and instructions for critical alerts, from the settings of the account. Null for none.
     #[schema(example = "MRCC Finisterre: +34 900 202 202")]
     emergency_procedure: Option<String>,
+    /// Texts that the console offers as quick replies to devices, from the settings of the account. Null for those of the
+    /// console.
+    #[schema(example = json!(["Received, thank you."]))]
+    quick_replies: Option<Vec<String>>,
 }
 
 impl SessionView {
@@ -101,6 +105,7 @@ impl SessionView {
                 name: login.account.settings.name,
                 time_zone: login.account.settings.time_zone.to_string(),
                 emergency_procedure: login.account.settings.emergency_procedure,
+                quick_replies: login.account.settings.quick_replies,
             },
             privileges: Privilege::ALL
                 .into_iter()

@@ -5,7 +5,7 @@ use perigee_core::accounts::retention::RETENTION_DAYS_MAX;
 use perigee_core::text::{Description, Name};
 use perigee_core::zone::Zone;
 
-use crate::http::input::{Object, Part, Whole};
+use crate::http::input::{List, Object, Part, Whole};
 use crate::http::json::Fields;
 use crate::http::prelude::*;
 
@@ -82,6 +82,10 @@ pub struct AccountSettingsView {
     /// Telephone numbers and instructions, shown to users who handle a critical alert. Null for none.
     #[schema(example = "MRCC Finisterre: +34 900 202 202")]
     emergency_procedure: Option<String>,
+    /// Texts that the console offers as quick replies to devices. Null for those of the console, in the language of the
+    /// user.
+    #[schema(example = json!(["Received, thank you.", "Help is on its way."]))]
+    quick_replies: Option<Vec<String>>,
 }
 
 input! {
@@ -116,6 +120,11 @@ input! {
         /// read them. Null for none.
         emergency_procedure as "emergencyProcedure":
             Description, nullable, example "MRCC Finisterre: +34 900 202 202";
+        /// Texts that the console offers as quick replies to devices: at most 12, each of 1 to 160 characters on one line.
+        /// Every user of the account can read them. An empty array offers none. Null for those of the console, in the
+        /// language of the user.
+        quick_replies as "quickReplies":
+            List<String, 0, { AccountSettings::QUICK_REPLIES_MAX }>, nullable, example ["Received, thank you."];
     }
 }
 
@@ -129,10 +138,23 @@ input! {
 }
 
 impl Part for AccountSettingsInput {
-    type Value = (u32, Option<u32>, Option<String>);
+    type Value = (u32, Option<u32>, Option<String>, Option<Vec<String>>);
 
-    fn make(self, _fields: &mut Fields<'_>) -> Option<Self::Value> {
-        Some((self.expiry_notice_days?, self.retention_days, self.emergency_procedure))
+    fn make(self, fields: &mut Fields<'_>) -> Option<Self::Value> {
+        let quick_replies: Option<Vec<String>> =
+            self.quick_replies.map(|texts| texts.iter().map(|text| text.trim().to_owned()).collect());
+        let is_wrong = |text: &String| {
+            text.is_empty()
+                || text.chars().count() > AccountSettings::QUICK_REPLY_MAX
+                || text.contains(char::is_control)
+        };
+        if quick_replies.iter().flatten().any(is_wrong) {
+            fields.refuse(
+                "quickReplies",
+                "must have texts of 1 to 160 characters each, on one line and without control characters",
+            );
+        }
+        Some((self.expiry_notice_days?, self.retention_days, self.emergency_procedure, quick_replies))
     }
 }
 
@@ -163,6 +185,7 @@ impl AccountView {
                 expiry_notice_days: account.settings.expiry_notice_days,
                 retention_days: account.settings.retention_days,
                 emergency_procedure: account.settings.emergency_procedure,
+                quick_replies: account.settings.quick_replies,
             },
             creation: account.creation.to_string(),
             last_modified: account.last_modified.to_string(),
@@ -175,10 +198,16 @@ fn read_account(mut body: Value, by_operator: bool) -> ApiResult<Wanted> {
         members.remove("licenses");
     }
     read_body(&body, &[ENVELOPE, READ_ONLY], |input: AccountInput, _| {
-        let (expiry_notice_days, retention_days, emergency_procedure) = input.settings?;
+        let (expiry_notice_days, retention_days, emergency_procedure, quick_replies) = input.settings?;
         let (name, time_zone) = (input.name?, input.time_zone?);
-        let settings =
-            AccountSettings { name, time_zone, expiry_notice_days, retention_days, emergency_procedure };
+        let settings = AccountSettings {
+            name,
+            time_zone,
+            expiry_notice_days,
+            retention_days,
+            emergency_procedure,
+            quick_replies,
+        };
         Some(Wanted { settings, licenses: input.licenses })
     })
 }

@@ -4,7 +4,7 @@ use perigee_core::gateways::account_gateway::{Gateway, GatewaySettings, NewGatew
 use perigee_core::id::DeviceId;
 use perigee_core::text::{Line, OptionalName, SHORT_MAX};
 use perigee_gateways::setting::SettingError;
-use perigee_gateways::{Delivery, FEEDS, Feed, Options, check_options, find_feed};
+use perigee_gateways::{Delivery, FEEDS, Feed, Options, SENDERS, check_options, find_feed, host_and_port};
 use serde_json::Map;
 use utoipa::openapi::schema::{AdditionalProperties, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -34,6 +34,9 @@ input! {
         ///   from which texts are sent to devices of `garmin`.
         /// - `sendUser`, `sendPassword`: credentials with which texts are sent to devices of `rockblock`; `sendUrl`: URL of
         ///   the interface for messages, if not the usual one.
+        /// - `sendToken`: token of the API by which texts are sent to devices of `cloudloop`; `sendUrl`: URL of the API, if
+        ///   not the usual one.
+        /// - `sendAddress`: host and port to which `directip` sends texts, such as `sbd.example.com:10800`.
         /// - `user`, `password`: credentials of HTTP Basic that requests must have; for `garmin-history`, those that the server
         ///   sends to the provider.
         /// - `token`: token that Garmin sends with each request.
@@ -63,7 +66,8 @@ input! {
         /// their device.
         device as "deviceId": ByName<DeviceId>, nullable, example "dev_01jc2m8k4n5p7";
         /// Options of the feed, at most 16384 bytes as JSON. They replace all options of the gateway, except that a
-        /// `password`, `apiKey`, `token`, `sendKey` or `sendPassword` that is null keeps its value. `POST /api/gateways` lists the options.
+        /// `password`, `apiKey`, `token`, `sendKey`, `sendPassword` or `sendToken` that is null keeps its
+        /// value. `POST /api/gateways` lists the options.
         options: OptionsObject, nullable, example {};
     }
 }
@@ -74,7 +78,7 @@ pub(super) enum FeedName {}
 /// The feeds that gateways can have.
 fn feeds() -> impl Iterator<Item = &'static str> {
     let is_usable = |feed: &&Feed| feed.delivery == Delivery::Push || Provider::find(feed.name).is_some();
-    FEEDS.iter().filter(is_usable).map(|feed| feed.name)
+    FEEDS.iter().filter(is_usable).chain(SENDERS).map(|feed| feed.name)
 }
 
 impl Member for FeedName {
@@ -139,6 +143,12 @@ pub(in crate::http::routes) fn problems_of(
         && let Err(refused) = guard.parse(url.trim())
     {
         errors.push(SettingError::new("/sendUrl", refused.to_string()));
+    }
+    if let Some((host, _)) = options.get("sendAddress").and_then(Value::as_str).and_then(host_and_port)
+        && let Ok(address) = host.parse()
+        && let Err(refused) = guard.check(address)
+    {
+        errors.push(SettingError::new("/sendAddress", refused.to_string()));
     }
     errors.iter().map(Problem::of_setting).collect()
 }

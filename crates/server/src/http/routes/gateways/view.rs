@@ -25,12 +25,13 @@ pub struct GatewayView {
     /// ID of the device of all messages of the gateway. Null if messages are assigned to devices by their identifiers.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: Option<String>,
-    /// Options of the feed. `password`, `apiKey`, `token`, `sendKey` and `sendPassword` are never returned: they are null if they are set, and
+    /// Options of the feed. `password`, `apiKey`, `token`, `sendKey`, `sendPassword` and `sendToken` are never returned: they are null if they are set, and
     /// keep their values if they are sent back as null.
     #[schema(value_type = Object, example = json!({}))]
     options: Map<String, Value>,
     /// URL to enter at the provider or in the app. It contains a secret and is returned only once, when the gateway is
-    /// created or its address is renewed. Null in all other answers, and for feeds that the server fetches.
+    /// created or its address is renewed. Null in all other answers, and for feeds that the server fetches or that only
+    /// send.
     #[schema(example = "https://track.example.com/gateways/osmand/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
     url: Option<String>,
     /// Time until which requests to the previous URL are accepted as well. Null if there is no previous URL.

@@ -3,6 +3,7 @@
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::id::GatewayId;
 use perigee_core::time::Timestamp;
+use perigee_gateways::{Delivery, find_feed};
 
 use super::input::{GatewayChangeInput, GatewayInput, NAMES, read_change, read_gateway};
 use super::read::find;
@@ -21,8 +22,8 @@ fn url_of(app: &App, gateway: &Gateway, secret: &Secret) -> String {
 /// Create a gateway
 ///
 /// Creates a gateway. The answer has the `url` to enter at the provider or in the app; it contains a secret and cannot
-/// be retrieved again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`) have no `url`;
-/// their URLs and passwords are in `options`. The options are checked against the feed: an unknown option, a missing
+/// be retrieved again. Feeds that the server fetches (`garmin-history`, `garmin-mapshare`, `spot-feed`), and
+/// `directip`, by which it only sends, have no `url`; addresses and passwords are in `options`. The options are checked against the feed: an unknown option, a missing
 /// option and an invalid value each fail with 400 and the JSON pointer of the option. An account may have at most 1000
 /// gateways. Requires the privilege `devices.write` and a caller who sees the whole account. Sends the event
 /// `gateway.created`.
@@ -44,8 +45,13 @@ pub async fn create_gateway(
     let address = app.base_url.join(&format!("/api/gateways/{}", gateway.id));
     // A repeated request gets the gateway that the first one created, whose secret is no longer known.
     let is_new = gateway.settings.secret_hash == hash;
-    let url = (is_new && !gateway.settings.polled).then(|| url_of(&app, &gateway, &secret));
+    let url = (is_new && has_address(&gateway)).then(|| url_of(&app, &gateway, &secret));
     Ok(caller.reply_at(gateway.revision, GatewayView::of(gateway, url, app.clock.now())).created(address))
+}
+
+/// Whether a provider or a phone sends to the URL of the gateway.
+fn has_address(gateway: &Gateway) -> bool {
+    find_feed(&gateway.settings.feed).is_none_or(|feed| feed.delivery == Delivery::Push)
 }
 
 change_handlers! {
@@ -96,7 +102,7 @@ async fn change_gateway(
 #[utoipa::path(post, path = "/api/gateways/{gatewayId}/renewAddress", tag = "gateways",
     responses(
         (status = 200, description = "The gateway, with its new URL.", body = GatewayView),
-        (status = 409, description = "The server fetches this feed, so the gateway has no URL."),
+        (status = 409, description = "The server fetches this feed or only sends messages by it, so the gateway has no URL."),
     ))]
 pub async fn renew_gateway_address(
     Call(app, caller): Call,
@@ -106,8 +112,8 @@ pub async fn renew_gateway_address(
     params.finish()?;
     let present = find(&app, &caller, id).await?;
     caller.require(Privilege::DevicesWrite)?;
-    if present.settings.polled {
-        let message = "The server fetches this feed, so the gateway has no address to renew. Change the options of the gateway instead.";
+    if !has_address(&present) {
+        let message = "Nothing is sent to this gateway: the server fetches its feed, or only sends messages by it. It has no address to renew. Change the options of the gateway instead.";
         return Err(ApiError::new(ErrorCode::NoAddress, message));
     }
     let secret = Secret::generate();

@@ -32,12 +32,18 @@ fn compose<'a>(
         let text = text_of(nudge);
         let now = app.clock.now();
         let links = links_in(app, scope, now, &device).await?;
-        let carries = links
+        let link = links
             .into_iter()
             .find(|link| link.carries(TextKind::Text) && link.refuses(app, &device, &text, now).is_none());
         let deadline = now.plus_seconds(DEADLINE_S);
-        let carrier = carries.and_then(|link| link.carrier(TextKind::Text, &text, deadline));
-        Ok(carrier.map(|carrier| NewOutgoing { kind: TextKind::Text, text, carrier, deadline }))
+        let carrier = link.and_then(|link| link.carrier(TextKind::Text, &text, deadline));
+        Ok(carrier.map(|carrier| NewOutgoing {
+            kind: TextKind::Text,
+            text,
+            interval_s: None,
+            carrier,
+            deadline,
+        }))
     }
     .boxed()
 }

@@ -37,8 +37,10 @@ fn table(title: &str, columns: &[(&str, u16)], rows: Vec<Vec<String>>) -> SheetT
 
 fn travellers(all: &[Traveller]) -> SheetTable {
     let row = |one: &Traveller| {
-        let contact =
-            [one.phone.as_ref().map(|phone| phone.as_str()), one.email.as_ref().map(|mail| mail.as_str())];
+        let contact = [
+            one.phone.as_ref().map(perigee_core::notifications::phone::PhoneNumber::as_str),
+            one.email.as_ref().map(perigee_core::text::Email::as_str),
+        ];
         let contact = contact.into_iter().flatten().collect::<Vec<_>>().join(", ");
         vec![one.name.clone(), contact, one.note.clone().unwrap_or_default()]
     };

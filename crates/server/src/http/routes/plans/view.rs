@@ -39,6 +39,7 @@ pub(super) type EventName = Word<PlanEventKind>;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Plan)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a member of its own in JSON")]
 pub struct PlanView {
     /// Unique identifier of the plan, assigned by the server. It never changes.
     #[schema(example = "pln_01jc2m8k4n5p6")]
@@ -133,7 +134,7 @@ pub struct PlanView {
 /// Person who travels.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Traveller)]
-pub struct TravellerView {
+pub(super) struct TravellerView {
     /// Name of the person.
     #[schema(example = "Ana Castro")]
     name: String,
@@ -155,7 +156,7 @@ pub struct TravellerView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Craft)]
-pub struct CraftView {
+pub(super) struct CraftView {
     /// Name. Null if not set.
     #[schema(example = "Northern Star")]
     name: Option<String>,
@@ -186,7 +187,7 @@ pub struct CraftView {
 /// Point of the route of a plan.
 #[derive(Serialize, ToSchema)]
 #[schema(as = Waypoint)]
-pub struct WaypointView {
+pub(super) struct WaypointView {
     /// Name of the place. Null if not set.
     #[schema(example = "Leixões")]
     name: Option<String>,
@@ -208,7 +209,7 @@ pub struct WaypointView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanCheckIns)]
-pub struct PlanCheckInsView {
+pub(super) struct PlanCheckInsView {
     /// Maximum time between two check-ins, in minutes. Null for no interval.
     #[schema(example = 720, minimum = 5)]
     every_minutes: Option<u32>,
@@ -222,7 +223,7 @@ pub struct PlanCheckInsView {
 /// What counts as a check-in of a plan, besides the buttons.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PlanCheckInSources)]
-pub struct PlanCheckInSourcesView {
+pub(super) struct PlanCheckInSourcesView {
     /// Whether any text of a device counts.
     #[schema(example = true)]
     message: bool,
@@ -241,7 +242,7 @@ pub struct PlanCheckInSourcesView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanWords)]
-pub struct PlanWordsView {
+pub(super) struct PlanWordsView {
     /// Words with which a text of a check-in begins. Null for the built-in ones.
     #[schema(example = json!(["ok"]))]
     check_in: Option<Vec<String>>,
@@ -263,7 +264,7 @@ pub struct PlanWordsView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanCheckIn)]
-pub struct PlanCheckInView {
+pub(super) struct PlanCheckInView {
     /// Time of the check-in, by the clock of the device if it was one.
     #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
     date_time: String,
@@ -288,7 +289,7 @@ pub struct PlanCheckInView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanDeadline)]
-pub struct PlanDeadlineView {
+pub(super) struct PlanDeadlineView {
     /// Time until which it is expected, without grace.
     #[schema(example = "2026-05-01T18:00:00Z", format = DateTime)]
     at: String,
@@ -306,7 +307,7 @@ pub struct PlanDeadlineView {
 /// Check-in that is missed.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PlanMissed)]
-pub struct PlanMissedView {
+pub(super) struct PlanMissedView {
     /// Time until which it was expected, without grace.
     #[schema(example = "2026-05-01T18:00:00Z", format = DateTime)]
     at: String,
@@ -326,7 +327,7 @@ pub struct PlanMissedView {
 /// Times of the steps after a missed check-in.
 #[derive(Serialize, ToSchema)]
 #[schema(as = PlanSteps)]
-pub struct PlanStepsView {
+pub(super) struct PlanStepsView {
     /// Time at which the check-in counted as missed and the travellers were asked. Null if they are not asked.
     #[schema(example = "2026-05-01T18:15:00Z", format = DateTime)]
     nudge: Option<String>,
@@ -342,7 +343,7 @@ pub struct PlanStepsView {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanEvent)]
-pub struct PlanEventView {
+pub(super) struct PlanEventView {
     /// Unique identifier of the entry, assigned by the server.
     #[schema(example = "ple_01jc2m8k4n5p6")]
     id: String,
@@ -387,7 +388,7 @@ pub struct PlanEventView {
 
 list! {
     /// A list of entries of the timeline of a plan.
-    pub struct PlanEventList;
+    pub(super) struct PlanEventList;
     /// Entries of the timeline, oldest first.
     events: PlanEventView,
 }

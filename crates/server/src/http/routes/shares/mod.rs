@@ -14,7 +14,7 @@ use perigee_core::zone::Zone;
 
 use crate::auth::Secret;
 use crate::config::BaseUrl;
-use crate::http::input::{ByName, Instant, read_fields};
+use crate::http::input::{ByName, Instant, Whole, read_fields};
 use crate::http::json::{Fields, InstantOrNever};
 use crate::http::prelude::*;
 
@@ -52,6 +52,12 @@ pub struct ShareView {
     /// Whether the page of the link shows the trips of the devices.
     #[schema(example = false)]
     show_trips: bool,
+    /// Whether the page of the link shows the conversations with the devices.
+    #[schema(example = false)]
+    show_conversation: bool,
+    /// Number of minutes after which the page shows a message of a conversation. 0 if it shows none.
+    #[schema(example = 0, minimum = 0, maximum = 44640)]
+    conversation_delay_minutes: u32,
     /// URL of the page to hand out. Anyone who has the URL can open the link. Null for callers without the privilege
     /// `devices.write`.
     #[schema(example = "https://track.example.com/shared/q8Jm0wXb1fTzKc5sYh3nVd7pRg2uLa9e")]
@@ -99,6 +105,13 @@ input! {
         /// Whether the page of the link shows the trips of the devices since `from`: their times and distances. Default:
         /// `false`.
         show_trips as "showTrips": bool, or(false), example false;
+        /// Whether the page of the link shows the texts of the conversations with the devices since `from`, without
+        /// positions and names of users. Default: `false`.
+        show_conversation as "showConversation": bool, or(false), example false;
+        /// Number of minutes after which the page shows a message, at most 31 days. Not permitted without
+        /// `showConversation`. Default: 0.
+        conversation_delay as "conversationDelayMinutes":
+            Whole<0, { Share::CONVERSATION_DELAY_MAX_MIN }>, or(0), example 0;
     }
 }
 
@@ -119,6 +132,8 @@ impl ShareView {
             until: share.link.until.to_string(),
             show_account: share.link.show_account,
             show_trips: share.link.show_trips,
+            show_conversation: share.link.conversation_delay_min.is_some(),
+            conversation_delay_minutes: share.link.conversation_delay_min.unwrap_or(0),
             page: shows_urls.then(|| base_url.join(&format!("/shared/{}", share.link.secret))),
             url: shows_urls.then(|| base_url.join(&format!("/api/shared/{}", share.link.secret))),
             views: share.views,
@@ -149,6 +164,10 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
         {
             fields.refuse("until", "must be in the future and later than \"from\"");
         }
+        if input.conversation_delay > 0 && !input.show_conversation {
+            fields
+                .refuse("conversationDelayMinutes", "must not be given unless \"showConversation\" is true");
+        }
         let target = input.device.map(ShareTarget::Device).or(input.group.map(ShareTarget::Group))?;
         let secret = Secret::generate().expose().to_owned();
         Some(NewShare {
@@ -158,6 +177,7 @@ fn read_share(body: &Value, zone: &Zone, now: Timestamp) -> ApiResult<NewShare> 
             until: until?,
             show_account: input.show_account,
             show_trips: input.show_trips,
+            conversation_delay_min: input.show_conversation.then_some(input.conversation_delay),
             secret,
         })
     })

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Method, header};
 use perigee_core::access::actor::Scope;
 use perigee_core::access::preference::ConsoleLanguage;
+use perigee_core::devices::conversation::{ConversationMessage, TextKind, TextState};
 use perigee_core::devices::device::Device;
 use perigee_core::id::DeviceId;
 use perigee_core::locations::location::{
@@ -80,6 +81,11 @@ pub struct SharedDevice {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(required = false)]
     trips: Option<Vec<SharedTrip>>,
+    /// Messages of the conversation with the device since `from` of the link, oldest first: the newest 50 that are older than
+    /// the delay of the link. Present only with `conversation`, if the link shows conversations and at most 10 devices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false)]
+    conversation: Option<Vec<SharedText>>,
 }
 
 /// Trip in the public view of a share link.
@@ -125,6 +131,26 @@ pub struct SharedLocation {
     place: Option<String>,
 }
 
+/// Text of a conversation in the public view of a share link.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedText {
+    /// Direction of the message. `in`: the device sent it; `out`: it was sent to the device.
+    #[schema(example = "in", pattern = "^(in|out)$")]
+    direction: &'static str,
+    /// Text of the message.
+    #[schema(example = "Rounded the cape, all well")]
+    text: String,
+    /// Time at which the message was sent.
+    #[schema(example = "2026-05-01T12:00:00Z", format = DateTime)]
+    date_time: String,
+}
+
+/// The most devices of a link whose conversations are shown.
+const CONVERSATION_DEVICES: usize = 10;
+/// The most messages of a conversation that are shown.
+const CONVERSATION_TEXTS: usize = 50;
+
 /// The most positions in the trails of all devices of an answer.
 const TRAIL_POINTS: usize = 20_000;
 /// The most positions in the trail of one device.
@@ -149,7 +175,7 @@ impl SharedAnswer {
 
     /// Adds the devices of a page.
     async fn add(&mut self, app: &App, view: SharedView, page: PageKey) -> ApiResult<()> {
-        let PageKey { trail, now, place, trips, .. } = page;
+        let PageKey { trail, now, place, trips, conversation, .. } = page;
         let scope = Scope::for_share_link(&view.share);
         let link = view.share.link;
         let each = points_each(view.device_count);
@@ -159,12 +185,20 @@ impl SharedAnswer {
             None => HashMap::new(),
         };
         let shows_trips = trips && link.show_trips && view.device_count <= TRIP_DEVICES;
+        let shown_until = link
+            .conversation_delay_min
+            .filter(|_| conversation && view.device_count <= CONVERSATION_DEVICES)
+            .map(|delay_min| now.plus_seconds(-60 * i64::from(delay_min)));
         let since_trips = link.from.max(now.plus_seconds(-TRIPS_SINCE_S));
         for (device, last) in view.devices.items {
             let trips = if shows_trips {
                 Some(read_trips(app, scope, device.id, (since_trips, now)).await?)
             } else {
                 None
+            };
+            let conversation = match shown_until {
+                Some(until) => Some(read_conversation(app, scope, device.id, (link.from, until)).await?),
+                None => None,
             };
             let trail = since.map(|_| trails.remove(&device.id).unwrap_or_default());
             self.devices.push(SharedDevice {
@@ -175,6 +209,7 @@ impl SharedAnswer {
                 last_location: last.map(|last| SharedLocation::described(last, place)),
                 trail,
                 trips,
+                conversation,
             });
         }
         Ok(())
@@ -242,6 +277,43 @@ async fn read_trips(
     Ok(shown.collect())
 }
 
+/// The newest texts of a conversation between two instants, oldest first. Messages that did not leave the service are left
+/// out.
+async fn read_conversation(
+    app: &App,
+    scope: Scope,
+    device: DeviceId,
+    (from, until): (Timestamp, Timestamp),
+) -> ApiResult<Vec<SharedText>> {
+    let is_shown = |message: &ConversationMessage| {
+        let left = matches!(
+            message.state,
+            TextState::Received | TextState::HandedOver | TextState::Delivered | TextState::Answered
+        );
+        // A device may send a text long after it was written: the delay counts from its arrival.
+        left && message.kind == TextKind::Text && message.time >= from && message.received_at <= until
+    };
+    let mut texts = Vec::new();
+    let mut after = None;
+    // A conversation has at most as many messages as four pages.
+    for _ in 0..4 {
+        let page = PageRequest { after, limit: 500 };
+        let page = app.store.list_conversation(scope, device, page).await?;
+        texts.extend(page.items.into_iter().filter(is_shown));
+        after = page.next;
+        if after.is_none() || texts.len() >= CONVERSATION_TEXTS {
+            break;
+        }
+    }
+    texts.truncate(CONVERSATION_TEXTS);
+    let shown = texts.into_iter().rev().map(|message| SharedText {
+        direction: message.direction.name(),
+        text: message.text,
+        date_time: message.time.to_string(),
+    });
+    Ok(shown.collect())
+}
+
 #[expect(clippy::cast_precision_loss, reason = "whole metres are exact up to 2^53")]
 fn kilometres(metres: u64) -> f64 {
     metres as f64 / 1_000.0
@@ -284,6 +356,7 @@ impl SharedLocation {
         ("language" = Option<crate::http::routes::access::session_preferences::ConsoleLanguageName>, Query, description = "Language of `place`. Default: English."),
         ("units" = Option<crate::http::routes::notifications::alert_routing::view::UnitsName>, Query, description = "Units of distances in `place`. Default: metric."),
         ("trips" = Option<bool>, Query, description = "`true` to add `trips` to each device, if the link shows trips. Default: `false`.", example = true),
+        ("conversation" = Option<bool>, Query, description = "`true` to add `conversation` to each device, if the link shows conversations. Default: `false`.", example = true),
         ("again" = Option<bool>, Query, description = "`true` if the same client has opened the link before; the request is then not counted as a view. Default: `false`.", example = false)),
     responses((status = 200, description = "Current view of the share link.", body = SharedAnswer)))]
 pub async fn get_shared(
@@ -296,6 +369,7 @@ pub async fn get_shared(
     let trail = params.parsed::<Timestamp>("trail", "a time such as 2026-05-01T12:00:00Z");
     let again = params.word("again", &[("true", true), ("false", false)]).unwrap_or_default();
     let trips = params.word("trips", &[("true", true), ("false", false)]).unwrap_or_default();
+    let conversation = params.word("conversation", &[("true", true), ("false", false)]).unwrap_or_default();
     let wants_place = read_flag(&mut params);
     let (language, units) = read_reader(&mut params);
     params.finish()?;
@@ -332,7 +406,7 @@ pub async fn get_shared(
         app.counters.views.count(&share, now);
     }
     let end = app.store.event_end(Scope::for_share_link(&share)).await?;
-    let key = PageKey { trail, end, now, place, trips };
+    let key = PageKey { trail, end, now, place, trips, conversation };
     let make = make_page(app.clone(), share.link.secret.clone(), key);
     let link = OpenLink { secret: &share.link.secret, account: share.account };
     match app.live.share_cache.get(&app.tasks.runtime, link, key, make).await {

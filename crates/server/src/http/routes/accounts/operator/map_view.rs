@@ -1,7 +1,16 @@
 //! Copied maps as operators see them.
 
+use crate::http::input::{Word, words};
 use crate::http::prelude::*;
 use crate::map_fetch::{AreaSpec, FinishedFile, MapState, Phase, Plan};
+
+words! {
+    "OperatorMapState", "State of a copied map. `measuring`: the size is being determined. `measured`: the size is known, and nothing was \
+     copied yet. `fetching`: tiles are being copied. `stopped`: copying or measuring was stopped and can be continued. `failed`: see \
+     `problem`; it can be repeated. `ready`: the map is complete." => Phase;
+}
+
+pub(super) type StateName = Word<Phase>;
 
 /// A copied map.
 #[derive(Serialize, ToSchema)]
@@ -51,10 +60,8 @@ pub struct OperatorMapView {
     /// Highest zoom level that is copied.
     #[schema(example = 14)]
     max_zoom: u8,
-    /// State of the map. `measuring`: the size is being determined. `measured`: the size is known, and nothing was copied
-    /// yet. `fetching`: tiles are being copied. `stopped`: copying or measuring was stopped and can be continued.
-    /// `failed`: see `problem`; it can be repeated. `ready`: the map is complete.
-    #[schema(example = "fetching", pattern = "^(measuring|measured|fetching|stopped|failed|ready)$")]
+    /// State of the map.
+    #[schema(value_type = StateName, example = "fetching")]
     state: &'static str,
     /// Reason of the last failure. Null unless `state` is `failed`.
     problem: Option<OperatorMapProblem>,

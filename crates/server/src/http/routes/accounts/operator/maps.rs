@@ -31,12 +31,12 @@ input! {
         country: Country, nullable, example "ES";
         /// Box to copy: west, south, east and north, in degrees. West is greater than east if the box crosses the
         /// antimeridian.
-        bbox: List<Degrees, 4, 4>, nullable;
+        bbox: List<Degrees, 4, 4>, nullable, example null;
         /// Polygon to copy: its positions, each a longitude and a latitude in degrees.
-        outline: List<Vertex, 3, OUTLINE_MAX>, nullable;
+        outline: List<Vertex, 3, OUTLINE_MAX>, nullable, example null;
         /// Days for which the surroundings of the positions of your account's devices are copied: squares of some 10 km,
         /// and those around them.
-        device_days as "deviceDays": Whole<1, DAYS_MAX>, nullable, example 90;
+        device_days as "deviceDays": Whole<1, DAYS_MAX>, nullable, example null;
         /// Highest zoom level to copy. Each further level about doubles the size. Default: 14.
         max_zoom as "maxZoom": Whole<0, 18>, nullable, example 14;
         /// Attribution to show on the map. Default: that of the source.

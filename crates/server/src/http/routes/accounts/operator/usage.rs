@@ -58,7 +58,7 @@ pub struct SentView {
 }
 
 impl OperatorUsageView {
-    fn new(app: &App, overview: &AccountOverview, usage: AccountUsage) -> Self {
+    fn new(app: &App, overview: &AccountOverview, usage: &AccountUsage) -> Self {
         let limits = &app.config.limits;
         let own = limits.accounts.get(&overview.account.id);
         let ceiling = app.config.notifications.email_ceiling_daily;
@@ -98,5 +98,5 @@ pub async fn get_operator_usage(
     params.finish()?;
     let overview = find(&app, id).await?;
     let usage = app.store.account_usage(overview.account.id).await?;
-    Ok(caller.reply(OperatorUsageAnswer { usage: OperatorUsageView::new(&app, &overview, usage) }))
+    Ok(caller.reply(OperatorUsageAnswer { usage: OperatorUsageView::new(&app, &overview, &usage) }))
 }

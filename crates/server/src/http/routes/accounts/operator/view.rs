@@ -293,6 +293,7 @@ impl Wanted {
             expiry_notice_days: AccountSettings::EXPIRY_NOTICE_DAYS,
             retention_days: None,
             emergency_procedure: None,
+            quick_replies: None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The links of a device: by which of them messages can be sent, and why not by the others.
 
+use std::collections::BTreeSet;
+
 use perigee_core::access::actor::Scope;
 use perigee_core::devices::command::{CommandKind, NewCommand};
 use perigee_core::devices::conversation::{Carrier, TextKind};
@@ -7,8 +9,8 @@ use perigee_core::devices::device::Device;
 use perigee_core::gateways::account_gateway::Gateway;
 use perigee_core::time::Timestamp;
 use perigee_gateways::{
-    Command as GatewayCommand, DOWNLINKS, Downlink, Options, Protocol, cannot_send, encode_command,
-    find_feed, find_protocol, supported_commands,
+    Command as GatewayCommand, DOWNLINKS, Downlink, EncodeError, Options, PARTS_MAX, Protocol, TextLimit,
+    cannot_send, encode_command, find_feed, find_protocol, supported_commands,
 };
 use serde_json::json;
 
@@ -50,9 +52,16 @@ pub(in crate::http::routes) async fn links_in(
 ) -> Result<Vec<Link>, StoreError> {
     let mut links = Vec::new();
     for downlink in DOWNLINKS {
-        if let Some(address) = address_at(device, downlink.feed) {
-            let gateways = app.store.gateways_of_feed(scope, downlink.feed).await?;
-            links.push(by_provider(device, downlink, address, gateways));
+        match address_at(device, downlink) {
+            At::Address(address) => {
+                let gateways = app.store.gateways_of_feed(scope, downlink.feed).await?;
+                links.push(by_provider(device, downlink, address, gateways));
+            }
+            At::NoAddress => links.push(Link {
+                name: downlink.link.to_owned(),
+                means: Means::None(downlink.address.advice().to_owned()),
+            }),
+            At::NotThere => {}
         }
     }
     if let Some(name) = device.protocol.as_deref()
@@ -64,19 +73,35 @@ pub(in crate::http::routes) async fn links_in(
     Ok(links)
 }
 
-/// The identifier of a device at the provider of this feed: the one whose link names the feed, or else its IMEI if it
-/// reports by the feed.
-fn address_at(device: &Device, feed: &str) -> Option<String> {
+/// Where a device is at a provider.
+enum At {
+    /// By this identifier.
+    Address(String),
+    /// It reports by the provider, but has no identifier of the form that sending needs.
+    NoAddress,
+    /// Nothing says that the provider knows it.
+    NotThere,
+}
+
+/// The identifier of a device at a provider: one whose link names the feed or the link, or else any if it reports by it.
+fn address_at(device: &Device, downlink: &Downlink) -> At {
     let settings = &device.settings;
-    let names = |link: &str| link.to_ascii_lowercase().contains(feed);
-    let of_link = settings.identifiers.iter().find(|one| one.link.as_deref().is_some_and(names));
-    if let Some(one) = of_link {
-        return Some(one.identifier.clone());
+    let is_provider = |link: &str| {
+        let link = link.to_ascii_lowercase();
+        link.contains(downlink.feed) || link.contains(downlink.link)
+    };
+    let is_named = |link: &Option<String>| link.as_deref().is_some_and(is_provider);
+    let mut named = settings.identifiers.iter().filter(|one| is_named(&one.link)).peekable();
+    let reports_by_it = device.protocol.as_deref() == Some(downlink.link);
+    if named.peek().is_none() && !reports_by_it {
+        return At::NotThere;
     }
-    let is_imei = |text: &&String| text.len() == 15 && text.bytes().all(|byte| byte.is_ascii_digit());
-    let reports_by_it = device.protocol.as_deref() == Some(feed);
     let all = settings.identifier.iter().chain(settings.identifiers.iter().map(|one| &one.identifier));
-    all.filter(|_| reports_by_it).find(is_imei).cloned()
+    let mut candidates = named.map(|one| &one.identifier).chain(all.filter(|_| reports_by_it));
+    match candidates.find(|identifier| downlink.address.is_form_of(identifier)) {
+        Some(address) => At::Address(address.clone()),
+        None => At::NoAddress,
+    }
 }
 
 fn by_provider(
@@ -85,7 +110,7 @@ fn by_provider(
     address: String,
     mut gateways: Vec<Gateway>,
 ) -> Link {
-    let name = downlink.feed.to_owned();
+    let name = downlink.link.to_owned();
     let ready = |gateway: &Gateway| {
         let options = serde_json::from_str(&gateway.settings.options).unwrap_or_default();
         (downlink.ready)(&Options::new(options))
@@ -142,10 +167,10 @@ impl Link {
     /// Whether a message of this kind can be sent.
     pub(in crate::http::routes) fn carries(&self, kind: TextKind) -> bool {
         match (kind, &self.means) {
-            (TextKind::Text, _) => self.can_send(),
+            (TextKind::Text, Means::Tracker { shows_text, .. }) => *shows_text,
             (TextKind::LocationRequest, Means::Tracker { asks_location, .. }) => *asks_location,
-            (TextKind::LocationRequest, Means::Provider { downlink, .. }) => downlink.asks_location,
-            (TextKind::LocationRequest, Means::None(_)) => false,
+            (_, Means::Tracker { .. } | Means::None(_)) => false,
+            (_, Means::Provider { downlink, .. }) => downlink.carries(kind),
         }
     }
 
@@ -153,19 +178,28 @@ impl Link {
     pub(super) fn reason(&self, kind: TextKind) -> String {
         match (kind, &self.means) {
             (_, Means::None(reason)) => reason.clone(),
-            (_, Means::Tracker { protocol, .. })
-                if cannot_send(protocol.name).is_some() && protocol.name == "iridium" =>
-            {
-                cannot_send(protocol.name).unwrap_or_default().to_owned()
-            }
             (TextKind::Text, _) => format!("The protocol {} has no command that shows a text.", self.name),
             (TextKind::LocationRequest, _) => {
                 format!("A device cannot be asked for its position by {}.", self.name)
             }
+            (TextKind::TrackingInterval, _) => {
+                format!("The interval of a device cannot be changed by {}.", self.name)
+            }
+            (TextKind::EmergencyAcknowledge | TextKind::EmergencyMessage, _) => {
+                format!("{} has no messages for emergencies.", self.name)
+            }
         }
     }
 
-    /// Why this text cannot be sent, as a phrase that follows the name of the member.
+    /// The longest text of one message.
+    pub(super) fn limit(&self) -> TextLimit {
+        match &self.means {
+            Means::Provider { downlink, .. } => downlink.limit,
+            Means::Tracker { .. } | Means::None(_) => TextLimit::Bytes(COMMAND_BYTES_MAX),
+        }
+    }
+
+    /// Why this text cannot be sent as one message, as a phrase that follows the name of the member.
     pub(in crate::http::routes) fn refuses(
         &self,
         app: &App,
@@ -174,60 +208,87 @@ impl Link {
         now: Timestamp,
     ) -> Option<String> {
         match &self.means {
-            Means::Provider { downlink, .. } => downlink.refuses(text),
-            Means::Tracker { .. } if text.len() > COMMAND_BYTES_MAX => Some(format!(
-                "has {} bytes in UTF-8; the link carries at most {COMMAND_BYTES_MAX}",
-                text.len()
-            )),
-            Means::Tracker { protocol, .. } => {
-                let settings = settings_of(app, device, protocol);
-                let values = json!({"message": text}).as_object().cloned().unwrap_or_default();
-                let command = GatewayCommand { kind: CommandKind::Message.name().to_owned(), values };
-                let problem = encode_command(protocol, &command, &target(device, &settings, now)).err()?;
+            Means::Provider { .. } => self.limit().refuses(text),
+            Means::Tracker { protocol, .. } => self.limit().refuses(text).or_else(|| {
+                let problem = encode(app, device, protocol, text, now).err()?;
                 Some(format!("cannot be encoded for {}: {problem}", protocol.name))
-            }
+            }),
             Means::None(reason) => Some(format!("cannot be sent: {reason}")),
         }
     }
 
+    /// The characters of a text that the network cannot carry, each once. Providers carry all characters.
+    pub(super) fn unsupported(&self, app: &App, device: &Device, text: &str, now: Timestamp) -> Vec<char> {
+        let Means::Tracker { protocol, .. } = &self.means else { return Vec::new() };
+        if encode(app, device, protocol, "ab", now).is_err()
+            || encode(app, device, protocol, text, now).is_ok()
+        {
+            return Vec::new();
+        }
+        let letters: BTreeSet<char> = text.chars().collect();
+        let is_refused = |letter: &char| encode(app, device, protocol, &format!("a{letter}b"), now).is_err();
+        letters.into_iter().filter(is_refused).collect()
+    }
+
     /// How a message gets to the device.
     pub(in crate::http::routes) fn carrier(
-        self,
+        &self,
         kind: TextKind,
         text: &str,
         deadline: Timestamp,
     ) -> Option<Carrier> {
-        match self.means {
+        match &self.means {
             Means::Tracker { .. } => {
                 let (kind, values) = match kind {
                     TextKind::Text => (CommandKind::Message, json!({"message": text})),
                     TextKind::LocationRequest => (CommandKind::PositionSingle, json!({})),
+                    TextKind::TrackingInterval
+                    | TextKind::EmergencyAcknowledge
+                    | TextKind::EmergencyMessage => return None,
                 };
                 Some(Carrier::Command(NewCommand { kind, values: values.to_string(), deadline }))
             }
-            Means::Provider { downlink, gateway, address } => {
-                Some(Carrier::Gateway { gateway: gateway.id, feed: downlink.feed.to_owned(), address })
-            }
+            Means::Provider { downlink, gateway, address } => Some(Carrier::Gateway {
+                gateway: gateway.id,
+                feed: downlink.link.to_owned(),
+                address: address.clone(),
+            }),
             Means::None(_) => None,
         }
     }
 
     /// The link as the API shows it.
     pub(super) fn view(&self) -> LinkView {
-        let (max_characters, max_bytes) = match &self.means {
-            Means::Tracker { .. } => (None, Some(COMMAND_BYTES_MAX)),
-            Means::Provider { downlink, .. } => (downlink.characters_max, downlink.bytes_max),
-            Means::None(_) => (None, None),
+        let (max_characters, max_bytes) = match self.limit() {
+            TextLimit::Characters(most) => (Some(most), None),
+            TextLimit::Bytes(most) => (None, Some(most)),
         };
         let can_send = self.can_send();
+        let carried = TextKind::ALL.iter().copied().filter(|kind| self.carries(*kind));
         LinkView {
             link: self.name.clone(),
             can_send,
             can_request_location: self.carries(TextKind::LocationRequest),
+            types: carried.map(TextKind::name).collect(),
             reason: (!can_send).then(|| self.reason(TextKind::Text)),
             max_characters: max_characters.filter(|_| can_send),
             max_bytes: max_bytes.filter(|_| can_send),
+            max_parts: can_send.then_some(PARTS_MAX),
             billed: matches!(self.means, Means::Provider { .. }),
         }
     }
+}
+
+/// Encodes a text as a command of a tracker.
+fn encode(
+    app: &App,
+    device: &Device,
+    protocol: &Protocol,
+    text: &str,
+    now: Timestamp,
+) -> Result<Vec<u8>, EncodeError> {
+    let settings = settings_of(app, device, protocol);
+    let values = json!({"message": text}).as_object().cloned().unwrap_or_default();
+    let command = GatewayCommand { kind: CommandKind::Message.name().to_owned(), values };
+    encode_command(protocol, &command, &target(device, &settings, now))
 }

@@ -8,7 +8,9 @@ use crate::http::prelude::*;
 
 words! {
     "ConversationMessageType", "Type of a message of a conversation. `text`: a text; `locationRequest`: a request of a user that the device reports \
-     its position now." => TextKind;
+     its position now; `trackingInterval`: a request that the device reports at another interval while tracking; \
+     `emergencyAcknowledge`: a confirmation to the device that its emergency was received; `emergencyMessage`: a text to a device \
+     in an emergency." => TextKind;
 }
 
 /// The type of a message in schemas.
@@ -32,7 +34,7 @@ pub struct MessageView {
     #[serde(rename = "type")]
     #[schema(value_type = TextKindName, example = "text")]
     kind: &'static str,
-    /// Text of the message. Empty for a request for the position.
+    /// Text of the message. Empty for types without a text.
     #[schema(example = "Storm warning: return to port")]
     text: String,
     /// Time at which the message was sent: by the clock of the device, or by the server's clock for a user.
@@ -71,6 +73,14 @@ pub struct MessageView {
     /// ID of the command that carries the message to a tracker. Null if no command does.
     #[schema(example = json!(null))]
     command_id: Option<String>,
+    /// Interval of a message of the type `trackingInterval`, in seconds. Null for other types.
+    #[schema(example = json!(null), minimum = 30, maximum = 65535)]
+    interval_seconds: Option<u32>,
+    /// IDs of all parts of the text, in order, this message being the first. Present only in the answer to a request with
+    /// `split`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(required = false, example = json!(["txt_01jc2m8k4n5p6", "txt_01jc2m8k4n5p7"]))]
+    pub(super) parts: Option<Vec<String>>,
 }
 
 /// Direction of a message: `in` from the device, `out` to the device.
@@ -170,6 +180,9 @@ pub struct LinkView {
     /// Whether the device can be asked for its position by this link now.
     #[schema(example = true)]
     pub(super) can_request_location: bool,
+    /// Types of messages that can be sent by this link now.
+    #[schema(value_type = Vec<TextKindName>, example = json!(["text", "locationRequest"]))]
+    pub(super) types: Vec<&'static str>,
     /// Reason why texts cannot be sent by this link, as a sentence. Null if they can.
     #[schema(example = json!(null))]
     pub(super) reason: Option<String>,
@@ -179,9 +192,38 @@ pub struct LinkView {
     /// Maximum number of bytes of a text in UTF-8. Null if the network counts characters.
     #[schema(example = json!(null), minimum = 1)]
     pub(super) max_bytes: Option<usize>,
+    /// Maximum number of parts of a text that is sent with `split`. Null if texts cannot be sent.
+    #[schema(example = 9, minimum = 1)]
+    pub(super) max_parts: Option<usize>,
     /// Whether the provider bills each message.
     #[schema(example = true)]
     pub(super) billed: bool,
+}
+
+/// What sending a text would do.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConversationTextCheck)]
+pub struct CheckView {
+    /// Name of the link that would carry the text.
+    #[schema(example = "rockblock")]
+    pub(super) link: String,
+    /// Length of the text, in the unit of the link: characters, or bytes in UTF-8.
+    #[schema(example = 42, minimum = 0)]
+    pub(super) length: usize,
+    /// Maximum length of a message, in the same unit.
+    #[schema(example = 270, minimum = 1)]
+    pub(super) max_length: usize,
+    /// The messages in which the text would be sent: the text itself if it fits, or else its parts. Null if it needs more than
+    /// 9 parts.
+    #[schema(example = json!(["Storm warning: return to port"]))]
+    pub(super) parts: Option<Vec<String>>,
+    /// Characters of the text that the network cannot carry, each once. Empty if it carries all.
+    #[schema(example = json!([]))]
+    pub(super) unsupported: Vec<String>,
+    /// Whether the text can be sent: as one message, or with `split`.
+    #[schema(example = true)]
+    pub(super) can_send: bool,
 }
 
 /// Links of a device for messages.
@@ -218,6 +260,8 @@ impl From<ConversationMessage> for MessageView {
             reference: message.reference,
             error: message.error,
             command_id: message.command.map(|command| command.to_string()),
+            interval_seconds: message.interval_s,
+            parts: None,
         }
     }
 }

@@ -1,0 +1,1 @@
+import{$t as e,Dt as t,Gt as n,Kt as r,Pt as i,ft as a,it as o,jt as s,mt as c,n as l,q as u}from"./Button-B9GDZEPg.js";import{n as d}from"./router.svelte-Fxt0ZPEm.js";var f=c(`<a class="svelte-xboadp"><!><!></a>`);function p(c,p){r(p,!0);var m=f(),h=s(m);l(h,{name:`back`});var g=i(h);o(g,()=>p.children),e(m),t(e=>u(m,`href`,e),[()=>d(p.to)]),a(c,m),n()}export{p as t};

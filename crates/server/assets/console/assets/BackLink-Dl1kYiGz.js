@@ -1,1 +1,0 @@
-import{Dt as e,Gt as t,Pt as n,Wt as r,Zt as i,ft as a,it as o,jt as s,mt as c,n as l,q as u}from"./Button-BrNFKNIe.js";import{n as d}from"./router.svelte-BNV-5DxG.js";var f=c(`<a class="svelte-xboadp"><!><!></a>`);function p(c,p){t(p,!0);var m=f(),h=s(m);l(h,{name:`back`});var g=n(h);o(g,()=>p.children),i(m),e(e=>u(m,`href`,e),[()=>d(p.to)]),a(c,m),r()}export{p as t};

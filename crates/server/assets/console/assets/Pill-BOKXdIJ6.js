@@ -1,1 +1,0 @@
-import{Dt as e,I as t,Zt as n,et as r,ft as i,it as a,jt as o,mt as s}from"./Button-BrNFKNIe.js";var c=s(`<span><!></span>`);function l(s,l){let u=t(l,`tone`,3,`idle`);var d=c(),f=o(d);a(f,()=>l.children),n(d),e(()=>r(d,1,`tint-${u()??``}`,`svelte-1q157jh`)),i(s,d)}export{l as t};

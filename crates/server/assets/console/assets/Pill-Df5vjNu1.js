@@ -1,0 +1,1 @@
+import{$t as e,Dt as t,I as n,et as r,ft as i,it as a,jt as o,mt as s}from"./Button-B9GDZEPg.js";var c=s(`<span><!></span>`);function l(s,l){let u=n(l,`tone`,3,`idle`);var d=c(),f=o(d);a(f,()=>l.children),e(d),t(()=>r(d,1,`tint-${u()??``}`,`svelte-1q157jh`)),i(s,d)}export{l as t};

@@ -1,1 +1,0 @@
-import{t as e}from"./format-DG5oUCCE.js";import{a as t}from"./Button-BrNFKNIe.js";var n=(e,t,n,i)=>t?`${e}, ${r(n,i)}`:e;function r(n,r){let i=e(n,r);return i===t(`common.now`)?i:t(`device.ago`,{age:i})}export{n,r as t};

@@ -1,0 +1,1 @@
+import{t as e}from"./format-CUjuoOQX.js";import{a as t}from"./Button-B9GDZEPg.js";var n=(e,t,n,i)=>t?`${e}, ${r(n,i)}`:e;function r(n,r){let i=e(n,r);return i===t(`common.now`)?i:t(`device.ago`,{age:i})}export{n,r as t};

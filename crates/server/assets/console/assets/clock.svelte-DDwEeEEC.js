@@ -1,0 +1,1 @@
+import{Ft as e}from"./Button-B9GDZEPg.js";var t=e({now:Date.now()});setInterval(()=>{document.hidden||(t.now=Date.now())},1e3);export{t};

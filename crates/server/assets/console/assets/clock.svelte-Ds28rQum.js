@@ -1,1 +1,0 @@
-import{Ft as e}from"./Button-BrNFKNIe.js";var t=e({now:Date.now()});setInterval(()=>{document.hidden||(t.now=Date.now())},1e3);export{t};

@@ -1,0 +1,1 @@
+import{a as e}from"./fleet.svelte-YJLc2fs7.js";var t=(t,n)=>e(t.device,n.device);function n({name:e,identifier:t},n){let r=`${e} ${t??``}`.toLocaleLowerCase();return n.toLocaleLowerCase().split(/\s+/).every(e=>r.includes(e))}export{n,t};

@@ -1,1 +1,0 @@
-import{a as e}from"./Button-BrNFKNIe.js";function t(t){if(t.trim()===``)return{value:null,error:void 0};try{let n=JSON.parse(t);return typeof n==`object`&&n&&!Array.isArray(n)?{value:n,error:void 0}:{value:null,error:e(`sources.notObject`)}}catch(t){return{value:null,error:e(`sources.notJson`,{why:t instanceof Error?t.message:``})}}}export{t};

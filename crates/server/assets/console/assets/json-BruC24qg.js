@@ -1,0 +1,1 @@
+import{a as e}from"./Button-B9GDZEPg.js";function t(t){if(t.trim()===``)return{value:null,error:void 0};try{let n=JSON.parse(t);return typeof n==`object`&&n&&!Array.isArray(n)?{value:n,error:void 0}:{value:null,error:e(`sources.notObject`)}}catch(t){return{value:null,error:e(`sources.notJson`,{why:t instanceof Error?t.message:``})}}}export{t};

@@ -1,0 +1,1 @@
+import{Zt as e}from"./Button-B9GDZEPg.js";e();

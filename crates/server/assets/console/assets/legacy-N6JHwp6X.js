@@ -1,1 +1,0 @@
-import{Yt as e}from"./Button-BrNFKNIe.js";e();

@@ -1,0 +1,1 @@
+import{b as e,v as t}from"./Button-B9GDZEPg.js";import{o as n}from"./Field-DD51Z1Ox.js";var r=new Map;function i(i){let a=n.current?.user;if(a?.id===i)return Promise.resolve(a.name||a.email);let o=r.get(i);if(o)return o;let s=e(t.GET(`/api/users/{userId}`,{params:{path:{userId:i}}})).then(({name:e,email:t})=>e||t).catch(()=>null);return r.set(i,s),s}export{i as t};

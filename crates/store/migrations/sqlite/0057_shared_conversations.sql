@@ -1,0 +1,8 @@
+-- Whether the page of a share link shows the conversations of the devices, and how many minutes after each message.
+-- Links made before show none.
+
+ALTER TABLE share ADD COLUMN show_conversation INTEGER NOT NULL DEFAULT 0 CHECK (show_conversation IN (0, 1));
+ALTER TABLE share ADD COLUMN conversation_delay INTEGER NOT NULL DEFAULT 0;
+
+-- The quick replies of an account: a JSON array of texts; NULL for those of the console.
+ALTER TABLE account ADD COLUMN quick_replies TEXT;
