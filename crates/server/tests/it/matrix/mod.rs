@@ -2,14 +2,21 @@
 //!
 //! An operation without a row fails the test, so nothing is added without deciding who may use it.
 
+mod bodies;
+mod identity;
+mod made;
+mod object;
+mod paths;
 mod rows;
 mod world;
 
 use perigee_server::http::router::api_document;
 use serde_json::Value;
 
+use self::identity::Identity;
+use self::object::Object;
 use self::rows::{Access, ROWS, Row};
-use self::world::{Identity, Object, World};
+use self::world::World;
 use crate::support::{Answer, Engine, on_both_engines};
 
 on_both_engines!(everybody_gets_what_they_may);

@@ -3,7 +3,7 @@
 use perigee_core::access::privilege::Privilege;
 use serde_json::{Value, json};
 
-use super::world::NEW_PASSWORD;
+use super::bodies::NEW_PASSWORD;
 use crate::support::people::PASSWORD;
 
 /// The requirements of an operation on its caller.
@@ -110,17 +110,16 @@ impl Row {
             // No device here was heard, and it has no such identifier; the segment is a stop, and the only one; the
             // plan may be one of another device than the body names.
             "POST /api/devices/{deviceId}/conversation"
+            | "POST /api/devices/{deviceId}/conversation/check"
             | "POST /api/devices/{deviceId}/claims"
             | "POST /api/segments/{segmentId}/split"
             | "POST /api/segments/merge"
-            | "PUT /api/maintenance/{maintenanceId}" => &["invalid-body"],
-            // Nobody here has a second factor.
+            | "PUT /api/maintenance/{maintenanceId}"
+            | "PUT /api/plans/{planId}" => &["invalid-body"],
             // The device is unknown.
             "POST /api/drivers/{driverId}/assignments" | "PUT /api/driverAssignments/{assignmentId}" => {
                 &["invalid-body"]
             }
-            // The body may name a device that is not that of the plan.
-            "PUT /api/plans/{planId}" => &["invalid-body"],
             // Each request finds the plan as the one before left it.
             "POST /api/plans/{planId}/start"
             | "POST /api/plans/{planId}/checkIn"
@@ -400,6 +399,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /api/devices/{deviceId}/conversation", Read, Device, none),
     row("POST /api/devices/{deviceId}/conversation", With(Privilege::CommandsSend), Device, text),
     row("GET /api/devices/{deviceId}/conversation/links", Read, Device, none),
+    row("POST /api/devices/{deviceId}/conversation/check", Read, Device, text),
     row("POST /api/devices/{deviceId}/conversation/read", Read, Device, empty),
     row("GET /api/conversations", Read, None, none),
     row("GET /api/conversationMessages/{conversationMessageId}", Read, ConversationMessage, none),
