@@ -29,6 +29,7 @@ const SERVER: &[Row] = &[
     ("ingest", &["access", "budget", "cache"]),
     ("listen", &["budget", "cache", "config", "ingest", "serve"]),
     ("webhook", &["config", "event_format", "serve"]),
+    ("map_picture", &["cache", "tiles"]),
     ("map_fetch", &["config", "disk", "map_layers", "tiles", "webhook"]),
     ("downlink", &["config", "webhook"]),
     ("senders", &["cache", "config", "webhook"]),
@@ -50,6 +51,7 @@ const SERVER: &[Row] = &[
             "live",
             "map_fetch",
             "map_layers",
+            "map_picture",
             "poll",
             "readiness",
             "serve",
@@ -73,6 +75,7 @@ const SERVER: &[Row] = &[
             "live",
             "map_fetch",
             "map_layers",
+            "map_picture",
             "poll",
             "recorder",
             "reports",
@@ -85,8 +88,7 @@ const SERVER: &[Row] = &[
 ];
 
 /// Imports that folders of `store` must not have. `codec` and `sql` are portable: differences between the engines are
-/// in
-/// `sqlite` and `postgres`, behind the trait `LocationLog`.
+/// in `sqlite` and `postgres`, behind the trait `LocationLog`.
 const STORE: &[(&str, &[&str])] = &[
     ("codec", &["backup", "database", "postgres", "sql", "sqlite", "tx", "verify"]),
     ("sql", &["backup", "postgres", "sqlite", "verify"]),

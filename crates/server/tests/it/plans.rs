@@ -44,7 +44,8 @@ struct World {
 }
 
 async fn world(engine: Engine) -> World {
-    let app = TestApp::new(engine).await;
+    // The tests last for days, which tokens do not.
+    let app = TestApp::with(engine, |config| config.auth.token_seconds = 30 * 86_400).await;
     let owner = app.tenant("acme", 10).await.owner;
     let boat = app.device(&owner, &json!({"name": "Northern Star", "identifier": "300434030012340"})).await;
     World { app, owner, boat }

@@ -165,11 +165,14 @@ impl Operation<'_> {
         }
     }
 
-    /// Whether it changes one resource that has an entity tag. Histories, commands, messages and credentials have none.
+    /// Whether it changes one resource that has an entity tag. Histories, commands, messages, credentials, logos,
+    /// suspensions and copied maps have none.
     fn changes_a_revision(&self, access: Access) -> bool {
         let is_without_tag = self.path.ends_with("/locations")
             || self.path.starts_with("/api/commands/")
             || self.path.starts_with("/api/conversationMessages/")
+            || self.path.starts_with("/api/operator/maps/")
+            || ["/links/{linkId}", "/logo", "/suspension"].iter().any(|end| self.path.ends_with(end))
             || ["/api/session", "/api/session/password", "/api/session/totp", "/api/account/apiKey"]
                 .contains(&self.path);
         access != Access::Open && matches!(self.method, "put" | "patch" | "delete") && !is_without_tag

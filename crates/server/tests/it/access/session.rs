@@ -74,6 +74,7 @@ async fn signing_in_returns_who_one_is(engine: Engine) {
         "id": tenant.account.id, "name": "acme", "timeZone": "UTC",
         "licenses": {"total": 10, "used": 0, "free": 10},
         "emergencyProcedure": null,
+        "branding": {"name": null, "colour": null, "logo": null},
         "quickReplies": null,
     });
     assert_eq!(body["account"], account);

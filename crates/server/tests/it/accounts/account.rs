@@ -155,7 +155,7 @@ async fn bad_bodies_say_what_to_change(engine: Engine) {
         (json!({"settings": {"retentionDays": "30"}}), "/settings/retentionDays"),
         (json!({"settings": {"emergencyProcedure": "x".repeat(2_001)}}), "/settings/emergencyProcedure"),
         (json!({"settings": {"quickReplies": ["x".repeat(161)]}}), "/settings/quickReplies"),
-        (json!({"settings": {"quickReplies": ["two\nlines"]}}), "/settings/quickReplies"),
+        (json!({"settings": {"quickReplies": ["two\nlines"]}}), "/settings/quickReplies/0"),
         (json!({"settings": {"quickReplies": [" "]}}), "/settings/quickReplies"),
         (json!({"settings": {"quickReplies": vec!["x"; 13]}}), "/settings/quickReplies"),
         (json!({"settings": {"quickReplies": [5]}}), "/settings/quickReplies/0"),

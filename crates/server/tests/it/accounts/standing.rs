@@ -73,7 +73,7 @@ async fn nobody_can_use_a_suspended_account_and_its_devices_report(engine: Engin
     );
     app.call("GET /api/devices").cookie(&session).send().await.expect(200);
     let alerts = app.get(&acme.owner, "/api/alerts").await;
-    assert_eq!(alerts["alerts"][0]["name"], "SOSButton", "{alerts}");
+    assert_eq!(alerts["alerts"][0]["alertName"], "SOSButton", "{alerts}");
 }
 
 async fn a_deletion_is_undone_or_carried_out(engine: Engine) {

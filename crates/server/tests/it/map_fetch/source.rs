@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use http::{HeaderMap, StatusCode, Uri, header};
 use tokio::sync::Notify;
 
@@ -118,8 +119,13 @@ impl Source {
             Mood::NoRanges => file.into_response(),
             Mood::BreaksOff => {
                 let half = part(first, first + (last - first) / 2);
-                let parts = [Ok(half), Err(std::io::Error::other("broken off"))];
-                partial(first, last, Body::from_stream(futures_util::stream::iter(parts)))
+                let sent = futures_util::stream::once(async { Ok(half) });
+                // What was sent is written to the connection while the body has nothing.
+                let broken = futures_util::stream::once(async {
+                    tokio::task::yield_now().await;
+                    Err(std::io::Error::other("broken off"))
+                });
+                partial(first, last, Body::from_stream(sent.chain(broken)))
             }
             Mood::Hangs => {
                 self.hung.notify_one();

@@ -27,7 +27,8 @@ struct World {
 
 /// The clock begins at 2026-01-01T00:00:00Z.
 async fn world(engine: Engine) -> World {
-    let app = TestApp::new(engine).await;
+    // The tests last for days, which tokens do not.
+    let app = TestApp::with(engine, |config| config.auth.token_seconds = 30 * 86_400).await;
     let owner = app.tenant("acme", 10).await.owner;
     let device = app.device(&owner, &json!({"name": "A", "expectedIntervalSeconds": 60})).await;
     let (rules, timelines) = (RuleEngine::new(app.app.clone()), TimelineEngine::new(app.app.clone()));

@@ -10,6 +10,7 @@ use perigee_server::config::{BaseUrl, Config};
 use perigee_server::http::router::{EVENT_FORMAT, router};
 use perigee_store::testing::Scratch;
 use perigee_store::{Database, Engine};
+use tempfile::TempDir;
 
 /// A service on a scratch store. Dropping it drops the store.
 pub(crate) struct TestApp {
@@ -17,6 +18,8 @@ pub(crate) struct TestApp {
     pub(crate) router: Router,
     pub(crate) store: Database,
     pub(crate) scratch: Scratch,
+    /// Where it keeps files beside the store.
+    _data: TempDir,
 }
 
 impl TestApp {
@@ -29,10 +32,12 @@ impl TestApp {
     pub(crate) async fn with(engine: Engine, change: impl FnOnce(&mut Config)) -> Self {
         let scratch = Scratch::migrated(engine).await;
         let store = scratch.open().await;
+        let data = tempfile::tempdir().expect("a temporary directory can be made");
         let mut config = default_config();
+        data.path().clone_into(&mut config.store.data);
         change(&mut config);
         let app = build(&store, scratch.clock(), config).await;
-        Self { router: router(app.clone()), app, store, scratch }
+        Self { router: router(app.clone()), app, store, scratch, _data: data }
     }
 
     /// Another node on the same store, with nothing remembered.

@@ -31,11 +31,11 @@ async fn find_picture(app: &App, account: AccountId) -> ApiResult<Response> {
 
 /// Download the logo of the account
 ///
-/// Returns the logo that operators set for the account of the caller. `branding.logo` of the account tells whether there
-/// is one. Any user of the account may call this operation.
+/// Returns the logo that operators set for the account of the caller. `branding.logo` of the account is null if there
+/// is none. Any user of the account may call this operation.
 #[utoipa::path(get, path = "/api/account/logo", tag = "account", params(
     ("v" = Option<String>, Query, description = "ID of the logo, so that browsers load a new logo. It is not compared.", example = "fil_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The logo.", content(
+), responses((status = 200, description = "The bytes of the logo.", content(
     (String = "image/png", example = json!("the bytes of the logo")),
     (String = "image/jpeg", example = json!("the bytes of the logo")),
 ))))]
@@ -50,7 +50,7 @@ pub async fn get_account_logo(Call(app, caller): Call, mut params: Params) -> Ap
 /// Returns the logo of an account. Requires an operator of the server with a console session.
 #[utoipa::path(get, path = "/api/operator/accounts/{accountId}/logo", tag = "operator", security(("session" = [])), params(
     ("v" = Option<String>, Query, description = "ID of the logo, so that browsers load a new logo. It is not compared.", example = "fil_01jc2m8k4n5p6"),
-), responses((status = 200, description = "The logo.", content(
+), responses((status = 200, description = "The bytes of the logo.", content(
     (String = "image/png", example = json!("the bytes of the logo")),
     (String = "image/jpeg", example = json!("the bytes of the logo")),
 ))))]
@@ -68,7 +68,8 @@ pub async fn get_operator_logo(
 /// Set the logo of an account
 ///
 /// Replaces the logo of an account with a PNG or JPEG image of at most 64 KiB and 1,024 pixels on a side. Metadata is
-/// removed. The logo is shown in the console, in e-mails and on pages for acknowledging alerts. Requires an operator of the server with a console session.
+/// removed. The logo is shown in the console, in e-mails and on pages for acknowledging alerts. Requires an operator of
+/// the server with a console session.
 #[utoipa::path(put, path = "/api/operator/accounts/{accountId}/logo", tag = "operator", security(("session" = [])),
     request_body(content(
         (String = "image/png", example = json!("the bytes of the logo")),

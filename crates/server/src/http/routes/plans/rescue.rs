@@ -95,7 +95,7 @@ pub struct RescueMessageView {
     /// ID of the device.
     #[schema(example = "dev_01jc2m8k4n5p7")]
     device_id: String,
-    /// The text.
+    /// Text that the device sent.
     #[schema(example = "Engine trouble, sailing back")]
     text: String,
 }

@@ -17,6 +17,8 @@ const PASSWORD: &str = "correct horse battery staple";
 /// The key of the server in the examples, which is that of another one.
 const EXAMPLE_PUSH_KEY: &str =
     "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM";
+/// The server of the example of a map, which no test may reach.
+const EXAMPLE_MAP_SOURCE: &str = "https://build.protomaps.com/{date}.pmtiles";
 /// The public key of a browser.
 const EXAMPLE_BROWSER_KEY: &str =
     "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
@@ -36,6 +38,8 @@ impl Prepared {
         let owner = &tenant.owner;
         app.store.set_operator(owner.id, true).await.unwrap();
         let cookie = app.sign_in(owner).await;
+        // Operators cannot suspend or delete an account with operators.
+        let customer = app.tenant(&format!("customer{number}"), 10).await;
         let make = async |path: &str, body: Value| {
             let made = app.send(owner, &format!("POST {path}"), &body).await.expect(201);
             let resource = made.get("device").unwrap_or(&made);
@@ -80,7 +84,8 @@ impl Prepared {
             ("mnt_", plan),
             ("pln_", voyage),
             ("plk_", traveller),
-            ("acc_", tenant.account.id.to_string()),
+            ("acc_", customer.account.id.to_string()),
+            (EXAMPLE_MAP_SOURCE, "https://tiles.invalid/{date}.pmtiles".to_owned()),
             ("nte_", make(&format!("/api/alerts/{alert}/notes"), json!({"text": "Seen"})).await),
             ("shr_", make("/api/shares", share).await),
             ("drv_", driver),

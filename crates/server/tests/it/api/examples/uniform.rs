@@ -1,6 +1,5 @@
 //! Checks that hold for every operation of the document: the form of its answers and errors, unknown parameters and
-//! members,
-//! `If-Match`, `Idempotency-Key` and `Location`. Each test walks all operations, so that a new one cannot differ.
+//! members, `If-Match`, `Idempotency-Key` and `Location`. Each test walks all operations, so that a new one cannot differ.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +19,14 @@ on_both_engines!(
 );
 
 /// Creating operations without an idempotency key, and why.
-const WITHOUT_KEY: [(&str, &str); 6] = [
+const WITHOUT_KEY: [(&str, &str); 7] = [
     ("submit_locations", "recognized by their content"),
     ("submit_alerts", "recognized by their content"),
     ("create_push_subscription", "recognized by its endpoint"),
     ("create_api_key", "the secret is shown once"),
     ("create_password_link", "the secret is shown once"),
     ("create_operator_account", "the owner's address is unique"),
+    ("create_operator_map", "the name is unique"),
 ];
 /// Creating operations whose answer has no address of its own, and why.
 const WITHOUT_ADDRESS: [(&str, &str); 4] = [

@@ -125,7 +125,7 @@ pub struct OperatorMapSize {
 /// Tiles of a zoom level.
 #[derive(Serialize, ToSchema)]
 pub struct OperatorMapZoom {
-    /// Zoom level.
+    /// Zoom level of the tiles.
     #[schema(example = 14)]
     zoom: u8,
     /// Number of tiles.

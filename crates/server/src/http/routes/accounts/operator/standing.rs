@@ -85,12 +85,14 @@ pub async fn delete_operator_account(
     State(app): State<App>,
     OperatorCaller(caller): OperatorCaller,
     IdPath(id): IdPath<AccountId>,
+    preconditions: Preconditions,
     mut params: Params,
 ) -> ApiReply<OperatorAccountAnswer> {
     let days = params.number("graceDays", 1, GRACE_DAYS_MAX).unwrap_or(GRACE_DAYS);
     params.finish()?;
-    let id = id.ok_or_else(|| not_found(Kind::Account))?;
-    let account = app.store.request_deletion(&caller.origin(), id, days).await?;
+    let present = find(&app, id).await?.account;
+    preconditions.check(Kind::Account, present.revision)?;
+    let account = app.store.request_deletion(&caller.origin(), present.id, days).await?;
     changed(&app, &caller, account).await
 }
 

@@ -42,7 +42,7 @@ input! {
 input! {
     /// Text to be checked.
     pub(super) struct ConversationTextInput {
-        /// The text.
+        /// Text to check.
         text: Lines<1, { ConversationMessage::TEXT_MAX }>, required, example "Storm warning: return to port";
         /// Name of the link, as in `GET /api/devices/{deviceId}/conversation/links`. Default: the first link that can
         /// carry texts.
