@@ -26,7 +26,7 @@ async function create(page, server, name) {
   await page.getByLabel('E-mail of the first owner').fill(`${name.toLowerCase()}@example.com`)
   await page.getByRole('button', { name: 'Create' }).click()
   await page.getByText(`was sent to ${name.toLowerCase()}@example.com`).waitFor()
-  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('dialog').locator('footer').getByRole('button', { name: 'Close' }).click()
 }
 
 test('a new owner is mailed a link', async ({ page, server }) => {

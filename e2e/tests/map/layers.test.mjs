@@ -68,13 +68,15 @@ test('maps and overlays are chosen by name, the choice is kept, and all tiles co
 
 test('the commands list, add and remove maps', async ({ server }) => {
   await server.run('map', 'add', file, '--name', 'Second map')
-  const { layers } = await server.run('map', 'list')
-  assert.deepEqual(
-    layers.map(({ name, kind }) => [name, kind]),
-    [['Second map', 'file']]
-  )
+  // Those of the settings come first.
+  const listed = async () => (await server.run('map', 'list')).layers.map(({ name, kind }) => [name, kind])
+  const ofSettings = [
+    ['Pink map', 'file'],
+    ['Green marks', 'proxied']
+  ]
+  assert.deepEqual(await listed(), [...ofSettings, ['Second map', 'file']])
   await assert.rejects(server.run('map', 'add', file, '--name', 'Second map'), /more than once/)
   await assert.rejects(server.run('map', 'add', 'https://tiles.example.com/tiles', '--name', 'No'), /\{z\}/)
   await server.run('map', 'remove', 'Second map')
-  assert.deepEqual((await server.run('map', 'list')).layers, [])
+  assert.deepEqual(await listed(), ofSettings)
 })

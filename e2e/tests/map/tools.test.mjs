@@ -72,7 +72,7 @@ test('a share link shows the track from the chosen time on, with a QR code and H
   await dialog.getByRole('button', { name: 'QR code and embedding' }).first().click()
   await dialog.getByRole('img', { name: 'QR code of the link' }).waitFor()
   const html = await dialog.getByRole('group', { name: 'HTML to embed' }).locator('pre').textContent()
-  assert.ok(html.includes(`<iframe src="${link}"`))
+  assert.ok(html.includes(`<iframe src="${link}?embed"`))
   await picture(page, 'share')
   assert.deepEqual(await serious(page), [])
   const secret = link.split('/').at(-1)

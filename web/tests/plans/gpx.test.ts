@@ -1,6 +1,6 @@
 // Files of GPX become lines of waypoints; files that are no GPX, or too large, are refused with the reason.
 import { expect, test } from 'vitest'
-import { GpxError, readGpx, thinned, type GpxFault, type GpxPoint } from '$lib/pages/plans/gpx'
+import { GpxError, readGpx, thinned, type GpxFault, type GpxPoint } from '$lib/pages/plans/edit/gpx'
 
 const gpx = (inner: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1">${inner}</gpx>`

@@ -1,6 +1,6 @@
 // Plans in words, their order, their progress along a route, and the body that the editor sends.
 import { expect, test } from 'vitest'
-import { emptyPlan, fieldsOfPlan, inputOfPlan, ladderFault, ladderOf } from '$lib/pages/plans/planForm'
+import { emptyPlan, fieldsOfPlan, inputOfPlan, ladderFault, ladderOf } from '$lib/pages/plans/edit/planForm'
 import { byUrgency, checkInsInWords, ladderInWords, minutesInWords, periodOf, type Plan } from '$lib/plans/plan'
 import { progressOn } from '$lib/plans/progress'
 

@@ -3,7 +3,6 @@
 //!
 //! Reads of tenant data take a [`Scope`], changes take an [`Actor`]: data outside of it is not found.
 
-mod account_standings;
 mod accounts;
 mod alerts;
 mod calls;
@@ -31,8 +30,9 @@ mod timeline;
 mod users;
 mod webhooks;
 
-pub use account_standings::{AccountStandings, AccountUsage, Purged};
-pub use accounts::{AccountOrder, AccountOverview, Accounts, UsageReport};
+pub use accounts::{
+    AccountOrder, AccountOverview, AccountStandings, AccountUsage, Accounts, Purged, UsageReport,
+};
 pub use alerts::{Alerts, SubmittedAlerts};
 pub use calls::{CALL_RETENTION_DAYS, Calls, HourCalls};
 pub use commands::Commands;

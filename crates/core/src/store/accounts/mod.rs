@@ -1,5 +1,7 @@
 //! Accounts and their licences.
 
+mod standings;
+
 use async_trait::async_trait;
 
 use super::Result;
@@ -10,6 +12,8 @@ use crate::id::AccountId;
 use crate::page::{Page, PageRequest};
 use crate::revision::Revision;
 use crate::time::Timestamp;
+
+pub use self::standings::{AccountStandings, AccountUsage, Purged};
 
 /// An account in the operator's overview.
 #[derive(Clone, Debug)]

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 
-use super::Result;
 use crate::access::actor::Origin;
 use crate::accounts::account::{Account, ApiUsage};
 use crate::accounts::branding::{Colour, Logo};
 use crate::id::AccountId;
 use crate::notifications::notification::Channel;
+use crate::store::Result;
 
 /// What an account uses, for operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
