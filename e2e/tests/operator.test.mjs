@@ -33,7 +33,7 @@ test('a new owner is mailed a link', async ({ page, server }) => {
   await create(page, server, 'Mailed')
   const mail = await until('the invitation arrives', () => mailbox.mails.find((one) => one.includes('To: mailed@example.com')))
   assert.match(mail.replaceAll('=\n', ''), /\/password\?language=/)
-})
+}, { expected })
 
 test('an account is suspended, deleted and restored', async ({ page, server }) => {
   await create(page, server, 'Castro')

@@ -78,6 +78,9 @@ test('a report of another language has its titles', async ({ page, api, server }
   await page.getByRole('heading', { name: 'Ajustes', level: 1 }).waitFor()
   await page.goto(`${server.url}/reports?period=yesterday`)
   await page.getByRole('columnheader', { name: 'Distancia (km)' }).waitFor()
+  await page.goto(`${server.url}/settings`)
+  await page.locator('select').first().selectOption('en')
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
 }, utc)
 
 test('a report is saved, scheduled for Mondays and shown on a page of its own', async ({ page, api, server }) => {

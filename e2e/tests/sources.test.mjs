@@ -236,7 +236,7 @@ test('an owner of a satellite device is led to an address', async ({ page, serve
   await page.getByLabel('IMEI (optional)').fill('300234010753370')
   await page.getByRole('button', { name: 'Add device' }).click()
   await page.getByRole('button', { name: 'Create the address' }).click()
-  await page.getByText('Portal Connect').waitFor()
+  await page.getByText('Portal Connect').first().waitFor()
   const address = (await page.getByRole('group', { name: 'Address to enter' }).locator('pre').textContent()).trim()
   assert.match(address, /\/gateways\/garmin\//)
   const event = { imei: '300234010753370', messageCode: 0, timeStamp: Date.now(), point: { latitude: 42.1, longitude: -8.9, altitude: 0, gpsFix: 2, course: 0, speed: 9 } }

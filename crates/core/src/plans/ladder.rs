@@ -82,8 +82,8 @@ pub enum RefusedAction {
 /// What happened to a plan, in order. The store records each, and raises and ends the alerts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was started.
-    Started,
+    /// It was started, with the note of whoever did.
+    Started(Option<String>),
     /// The traveller checked in.
     CheckedIn(CheckIn),
     /// A check-in is missed; the first step is taken.
@@ -105,10 +105,10 @@ pub enum Outcome {
     Resumed,
     /// It was extended by these minutes.
     Extended(u32),
-    /// It was ended.
-    Ended,
-    /// It was given up.
-    Cancelled,
+    /// It was ended, by this text, location or button.
+    Ended(CheckIn),
+    /// It was given up, by this text or button.
+    Cancelled(CheckIn),
 }
 
 fn minutes(count: u32) -> i64 {
@@ -175,7 +175,7 @@ impl Plan {
                 let start = self.next_due(now, zone).filter(|start| *start <= now)?;
                 // What was to happen while no node ran counts from the planned start.
                 self.begin(start.max(self.last_modified));
-                Some(Outcome::Started)
+                Some(Outcome::Started(None))
             }
             PlanState::Paused => {
                 self.progress.paused_until.filter(|until| *until <= now)?;
@@ -305,7 +305,7 @@ impl Plan {
                     return Err(RefusedAction::ArrivalPassed);
                 }
                 self.begin(now);
-                outcomes.push(Outcome::Started);
+                outcomes.push(Outcome::Started(check_in.text));
             }
             PlanAction::CheckIn => outcomes = self.check_in(check_in, now, zone),
             PlanAction::Pause(length) => {
@@ -334,7 +334,7 @@ impl Plan {
                 self.progress.state = if is_end { PlanState::Ended } else { PlanState::Cancelled };
                 self.progress.ended = Some(now);
                 self.progress.paused_until = None;
-                outcomes.push(if is_end { Outcome::Ended } else { Outcome::Cancelled });
+                outcomes.push(if is_end { Outcome::Ended(check_in) } else { Outcome::Cancelled(check_in) });
             }
         }
         Ok(outcomes)

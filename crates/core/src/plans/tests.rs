@@ -69,7 +69,7 @@ fn seen(minutes: i64) -> CheckIn {
 
 fn started(settings: PlanSettings) -> Plan {
     let mut plan = plan(settings);
-    assert_eq!(plan.act(PlanAction::Start, seen(0), at(0), &Zone::utc()), Ok(vec![Outcome::Started]));
+    assert_eq!(plan.act(PlanAction::Start, seen(0), at(0), &Zone::utc()), Ok(vec![Outcome::Started(None)]));
     plan
 }
 
@@ -132,7 +132,7 @@ fn the_earliest_deadline_counts() {
     assert_eq!(tick(&mut plan, 615), [Outcome::Missed]);
     assert_eq!(plan.check_in(seen(616), at(616), &Zone::utc()).len(), 1);
     let ended = plan.act(PlanAction::End, seen(617), at(617), &Zone::utc()).unwrap();
-    assert!(matches!(ended.as_slice(), [Outcome::Resolved { is_withdrawn: false, .. }, Outcome::Ended]));
+    assert!(matches!(ended.as_slice(), [Outcome::Resolved { is_withdrawn: false, .. }, Outcome::Ended(_)]));
 }
 
 #[test]

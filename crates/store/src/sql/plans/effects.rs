@@ -121,9 +121,10 @@ impl<'a> Effects<'a> {
                 return self.resolved(tx, plan, &missed, is_withdrawn).await;
             }
             Outcome::CheckedIn(check_in) => return self.checked_in(tx, plan, &check_in, resolves).await,
-            Outcome::Started => {
+            Outcome::Started(note) => {
                 self.record(tx, plan, PlanEventKind::Started, |event| PlanEvent {
                     at: started.unwrap_or(event.at),
+                    text: note,
                     ..event
                 })
                 .await?;
@@ -132,8 +133,8 @@ impl<'a> Effects<'a> {
             Outcome::Paused(length) => (PlanEventKind::Paused, length),
             Outcome::Resumed => bare(PlanEventKind::Resumed),
             Outcome::Extended(by) => (PlanEventKind::Extended, Some(by)),
-            Outcome::Ended => bare(PlanEventKind::Ended),
-            Outcome::Cancelled => bare(PlanEventKind::Cancelled),
+            Outcome::Ended(by) => return self.ended(tx, plan, PlanEventKind::Ended, &by).await,
+            Outcome::Cancelled(by) => return self.ended(tx, plan, PlanEventKind::Cancelled, &by).await,
         };
         let last = plan
             .progress
@@ -147,8 +148,12 @@ impl<'a> Effects<'a> {
             ..event
         })
         .await?;
-        let is_end = matches!(kind, PlanEventKind::Ended | PlanEventKind::Cancelled);
-        announce(tx, if is_end { EventKind::PlanEnded } else { EventKind::PlanChanged }, plan).await
+        announce(tx, EventKind::PlanChanged, plan).await
+    }
+
+    async fn ended(&self, tx: &Tx, plan: &Plan, kind: PlanEventKind, by: &CheckIn) -> Result<()> {
+        self.record(tx, plan, kind, |event| of_check_in(&event, by)).await?;
+        announce(tx, EventKind::PlanEnded, plan).await
     }
 
     /// Records a check-in. Of locations, few are recorded.

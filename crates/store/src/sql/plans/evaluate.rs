@@ -62,7 +62,7 @@ pub(super) async fn evaluate(tx: &Tx, account: AccountId, limit: u32) -> Result<
         learn_delay(tx, row, zone).await?;
         for _ in 0..STEPS {
             let Some(outcome) = row.plan.tick(tx.now(), zone) else { break };
-            if outcome == Outcome::Started {
+            if matches!(outcome, Outcome::Started(_)) {
                 row.last_text = evidence::newest_text(tx, account.id, &row.plan.settings.devices).await?;
             }
             effects.apply(tx, &mut row.plan, vec![outcome]).await?;
