@@ -141,6 +141,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         environment: RATES,
         run: |stage| Box::pin(account::maintenance::run(stage)),
     },
+    Scenario { name: "plans", environment: RATES, run: |stage| Box::pin(account::plans::run(stage)) },
     Scenario {
         name: "saved-reports",
         environment: MAIL,

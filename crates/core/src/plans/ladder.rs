@@ -77,6 +77,9 @@ pub enum RefusedAction {
     /// The plan cannot start after it was to arrive.
     #[error("the expected arrival is in the past")]
     ArrivalPassed,
+    /// As many plans of one of its devices as permitted run already, or start by themselves.
+    #[error("{0} plans of a device run already")]
+    TooManyOfDevice(u32),
 }
 
 /// What happened to a plan, in order. The store records each, and raises and ends the alerts.

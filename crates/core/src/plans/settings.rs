@@ -253,6 +253,8 @@ impl Waypoint {
 impl PlanSettings {
     /// Maximum number of plans of an account, templates included.
     pub const PER_ACCOUNT_MAX: u32 = 10_000;
+    /// Maximum number of plans of one device that run or start by themselves.
+    pub const RUNNING_PER_DEVICE_MAX: u32 = 100;
     /// Maximum number of devices of a plan.
     pub const DEVICES_MAX: usize = 20;
     /// Maximum number of travellers.

@@ -309,6 +309,9 @@ fn plan_refused(refused: RefusedAction) -> String {
             "The \"expectedArrival\" of the plan is in the past. Change it before the plan is started."
                 .to_owned()
         }
+        RefusedAction::TooManyOfDevice(most) => format!(
+            "{most} plans of a device of this plan are running or start by themselves, the maximum. End one of them first."
+        ),
     }
 }
 

@@ -497,6 +497,7 @@ conformance! {
         what_is_done_begins_the_next_cycle,
     }
     plans {
+        a_device_runs_so_many_plans,
         plans_are_made_once_changed_and_deleted,
         a_missed_check_in_is_announced_in_steps,
         late_locations_withdraw_alerts,

@@ -134,6 +134,28 @@ async fn mailed(on: &Fixture, tenant: &Tenant) -> Vec<(String, String)> {
     mailed
 }
 
+pub(crate) async fn a_device_runs_so_many_plans(on: Fixture) {
+    let (tenant, device) = tenant_with_device(&on).await;
+    let mut plans = Vec::new();
+    for _ in 0..PlanSettings::RUNNING_PER_DEVICE_MAX {
+        plans.push(start(&on, &tenant, hourly(&[device])).await);
+    }
+    let full = |result: Result<Plan, StoreError>| {
+        let refused = RefusedAction::TooManyOfDevice(PlanSettings::RUNNING_PER_DEVICE_MAX);
+        assert!(matches!(&result, Err(StoreError::PlanRefused(why)) if *why == refused), "{result:?}");
+    };
+    let one_more = create(&on, &tenant, hourly(&[device])).await;
+    full(act(&on, &tenant, one_more.id, PlanAction::Start).await);
+    assert_eq!(find(&on, &tenant, one_more.id).await, one_more, "nothing of it happened");
+    let by_itself =
+        PlanSettings { starts_itself: true, start: Some(on.now().plus_seconds(60)), ..hourly(&[device]) };
+    full(on.store.create_plan(&tenant.actor(), by_itself.clone(), None).await.map(Created::into_inner));
+    full(on.store.replace_plan(&tenant.actor(), one_more.id, one_more.revision, by_itself.clone()).await);
+    act(&on, &tenant, plans[0], PlanAction::End).await.unwrap();
+    create(&on, &tenant, by_itself).await;
+    full(act(&on, &tenant, one_more.id, PlanAction::Start).await);
+}
+
 pub(crate) async fn plans_are_made_once_changed_and_deleted(on: Fixture) {
     let (tenant, device) = tenant_with_device(&on).await;
     let other = on.add(&tenant, named("other")).await.id;

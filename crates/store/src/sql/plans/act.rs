@@ -8,6 +8,7 @@ use perigee_core::idempotency::{Created, IdempotencyKey};
 use perigee_core::plans::{CheckIn, CheckInBy, Plan, PlanAction};
 use perigee_core::store::Result;
 
+use super::bound;
 use super::change::MISSING;
 use super::effects::Effects;
 use super::evaluate::look;
@@ -49,6 +50,9 @@ pub(super) async fn perform(
     let check_in = CheckIn { at: tx.now(), by, device: None, position: None, text: note, waypoint: None };
     let before = row.plan.settings.clone();
     let outcomes = row.plan.act(action, check_in, tx.now(), zone).map_err(StoreError::PlanRefused)?;
+    if action == PlanAction::Start {
+        bound::require_few(tx, &row.plan).await?;
+    }
     if row.plan.settings != before {
         row.plan.revision = row.plan.revision.next();
         row.plan.last_modified = tx.now();

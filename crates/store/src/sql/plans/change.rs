@@ -10,6 +10,7 @@ use perigee_core::plans::{Outcome, Plan, PlanEventKind, PlanSettings, Progress};
 use perigee_core::revision::Revision;
 use perigee_core::store::Result;
 
+use super::bound;
 use super::effects::{Effects, announce};
 use super::evidence::newest_text;
 use super::read::find_row;
@@ -64,6 +65,9 @@ pub(super) async fn create(
     tx.execute(sql, values).await?;
     write_devices(tx, account.id, id, &settings.devices).await?;
     let row = find_row(tx, actor.scope, id).await?.ok_or(MISSING)?;
+    if bound::is_expected(&row.plan) {
+        bound::require_few(tx, &row.plan).await?;
+    }
     save(tx, &row, &account.settings.time_zone).await?;
     announce(tx, EventKind::PlanCreated, &row.plan).await?;
     audit::record(tx, account.id, &actor.origin, "plan.create", Some(id.to_string())).await?;
@@ -92,6 +96,10 @@ pub(super) async fn replace(
     if row.plan.settings.devices != before.devices {
         write_devices(tx, account.id, id, &row.plan.settings.devices).await?;
         row.last_text = row.last_text.max(newest_text(tx, account.id, &row.plan.settings.devices).await?);
+    }
+    let is_more = row.plan.settings.devices != before.devices || !before.starts_itself;
+    if is_more && bound::is_expected(&row.plan) {
+        bound::require_few(tx, &row.plan).await?;
     }
     row.plan.revision = row.plan.revision.next();
     row.plan.last_modified = tx.now();

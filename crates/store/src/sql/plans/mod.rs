@@ -3,6 +3,7 @@
 
 mod act;
 mod api;
+mod bound;
 mod change;
 mod effects;
 mod evaluate;
