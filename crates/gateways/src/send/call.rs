@@ -34,13 +34,13 @@ impl Outgoing<'_> {
 /// The request that hands a message over. It may contain credentials and is never logged.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ProviderCall {
-    /// By HTTP.
+    /// A request by HTTP, to providers with a web API.
     Post(HttpPost),
-    /// By a connection of its own.
+    /// Bytes over a TCP connection of its own, to a gateway of `DirectIP`.
     Tcp(TcpExchange),
 }
 
-/// An HTTP POST.
+/// A POST request of a provider's web API.
 #[derive(Clone, PartialEq, Eq)]
 pub struct HttpPost {
     /// The URL, with its query.
@@ -56,7 +56,7 @@ pub struct HttpPost {
 pub struct TcpExchange {
     /// A name or an IP address, with the port.
     pub address: (String, u16),
-    /// What is sent.
+    /// The whole request, written before anything is read.
     pub bytes: Vec<u8>,
     /// How many bytes the answer has. Fewer are handed on if the peer closes the connection before.
     pub answer_bytes: usize,

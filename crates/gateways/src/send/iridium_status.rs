@@ -2,8 +2,7 @@
 
 use super::Verdict;
 
-/// What a status means. `provider` begins the sentences. A message with a negative status is not in the queue and is not
-/// billed.
+/// What a status means. `provider` begins the sentences. A message with a negative status is neither queued nor billed.
 pub(super) fn verdict(provider: &str, status: i64, reference: Option<String>) -> Verdict {
     let refused = |text: &str| Verdict::Refused(format!("{provider} {text}"));
     match status {

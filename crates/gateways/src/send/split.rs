@@ -103,8 +103,7 @@ impl TextLimit {
     }
 }
 
-/// Whether a text may be broken between these letters. Marks belong to the letter before them, and joined emoji and flags
-/// are one character.
+/// Whether a text may be broken between these letters. A letter with its marks, a joined emoji and a flag stay whole.
 fn is_boundary(before: char, after: char) -> bool {
     let joins = |letter: char| letter == '\u{200d}';
     let continues = |letter: char| {

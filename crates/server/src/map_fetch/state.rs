@@ -79,7 +79,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All phases.
+    /// Every phase, in the order in which a map passes through them; stopped and failed ones can go on.
     pub const ALL: [Self; 6] =
         [Self::Measuring, Self::Measured, Self::Fetching, Self::Stopped, Self::Failed, Self::Ready];
 

@@ -11,11 +11,11 @@ const BODY_MAX: usize = 64 * 1024;
 /// Status, further header lines and body of an answer.
 pub(super) type Answer = (u16, String, String);
 
-/// A request.
+/// A request as the simulated provider reads it.
 pub(super) struct Request<'a> {
-    /// With its query.
+    /// Path and query, as they were sent.
     pub path: &'a str,
-    /// The header `X-API-Key`.
+    /// The header `X-API-Key`, by which Garmin authenticates.
     pub key: Option<&'a str>,
     pub body: &'a [u8],
 }

@@ -20,7 +20,7 @@ export interface PlanFields {
   soonEngineHours: number | null
   soonDays: number | null
   notes: string
-  /** Value of a date-time field; empty for now, or for no change. */
+  /** Value of a date-time field. Empty means the present time, or no change of an existing plan. */
   lastDone: string
   odometer: number | null
   hourMeter: number | null

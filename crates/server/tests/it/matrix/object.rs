@@ -5,7 +5,7 @@ use perigee_server::auth::Secret;
 
 use super::rows::Kind;
 
-/// The requested resource.
+/// The requested resource, by whether the caller may see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     /// In the first group of the first account.

@@ -128,8 +128,8 @@ async fn queue(
     Ok(message)
 }
 
-/// Refuses this many messages beyond what may be billed for the device or the account. A message that was cancelled, or that
-/// expired, costs nothing.
+/// Refuses this many messages beyond what may be billed for the device or the account. Cancelled and expired messages
+/// are not billed and do not count.
 async fn check_billed(tx: &Tx, account: AccountId, device: DeviceId, more: i64) -> Result<()> {
     let since = tx.now().plus_millis(-ConversationMessage::BILLED_WITHIN_MS);
     let sql = "SELECT COUNT(*) AS of_account, \

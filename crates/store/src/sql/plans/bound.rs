@@ -15,7 +15,7 @@ pub(super) fn is_expected(plan: &Plan) -> bool {
 }
 
 /// Refuses a plan that runs or will start by itself, if as many others as permitted do for one of its devices. The
-/// account is locked.
+/// caller has locked the account, so that two requests cannot both take the last place.
 pub(super) async fn require_few(tx: &Tx, plan: &Plan) -> Result<()> {
     let most = PlanSettings::RUNNING_PER_DEVICE_MAX;
     let devices: Vec<i64> = plan.settings.devices.iter().map(|device| device.as_i64()).collect();
